@@ -1,0 +1,1 @@
+"""The methods: each takes a canonical problem and improves a primal-dual pair."""

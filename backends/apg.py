@@ -1,0 +1,233 @@
+r"""Accelerated proximal gradient with backtracking and adaptive restart, and semismooth Newton on the identified face.
+
+Problem: min F(x) + g(x), F(x) = sum_i f_i(K_i x + b_i) + <q, x> smooth, g with a prox (a set, a norm, a pair, with ridges).
+
+    y^k     = x^k + ((t_{k-1} - 1) / t_k) (x^k - x^{k-1})
+    x^{k+1} = prox_{g/L}(y^k - grad F(y^k) / L),    L doubled until F(x+) <= F(y) + <grad F(y), x+ - y> + L/2 |x+ - y|^2
+
+(Beck, Teboulle 2009). The momentum restarts when <y - x+, x+ - x> > 0 (O'Donoghue, Candes 2015). L may shrink by a tenth an
+iteration, with t adapted to the ratio of the L (Scheinberg, Goldfarb, Bai 2014), as a fixed L of the worst case costs 24 to 60
+times more (methods.md, A3).
+
+When the face of g (its support, active bounds) has been the same for some iterations, a Newton step is tried on it:
+
+    minimise  <grad F(x) + slope, d> + d' H d / 2   over d on the face,   H = K_I' diag(f'') K_I + curvature of g,
+
+from the point of the last prox step, and taken if P falls; otherwise APG goes on with its momentum (methods.md, A8: momentum must survive
+a failed step).
+
+Every gradient point certifies: y_i = f_i'(z_i) gives f_i*(y_i) = <z_i, y_i> - f_i(z_i) and thus D = F(y) - <y, grad F(y)> - g*(-grad F(y)) at no
+further pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from ..atoms.base import Array
+from ..atoms.losses import LOSSES
+from ..canon.arrange import Arrangement
+from ..canon.form import Canonical
+from . import costs
+from .dual import feasible_scale
+from .method import Estimate, Method, Report, State
+from .newton import NewtonFace, face_signature, newton_step
+from .problem import Problem
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass
+class APGState(State):
+    """x and its predecessor with their predictions z = K x + b, the momentum t, L, and the best dual point so far."""
+
+    x: Array
+    x_old: Array
+    z: list[Array]
+    z_old: list[Array]
+    t: float
+    lipschitz: float
+    value: float
+    best_bound: float
+    ys: list[Array] = field(default_factory=list)
+    face: Array = field(default_factory=lambda: np.zeros(0))
+    stable: int = 0
+    wait: int = 0
+    next_wait: int = 2
+    newton_steps: int = 0
+    phase: str = "accelerated gradient"
+
+
+class APG(Method):
+    """Accelerated proximal gradient, with semismooth Newton steps on the identified face (option `newton`)."""
+
+    name = "apg"
+    title = "accelerated proximal gradient with semismooth Newton on the identified support"
+    source = "Beck, Teboulle 2009; O'Donoghue, Candes 2015; Scheinberg, Goldfarb, Bai 2014"
+    options = MappingProxyType({"newton": True})
+
+    def __init__(self, newton: bool = True) -> None:
+        self.newton = newton
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Every term of the sum must be a smooth loss."""
+        reasons = []
+        for term in arrangement.sums:
+            if term.kind == "loss":
+                if LOSSES[term.atom].smoothness is None:
+                    reasons.append(f"`{term.text}` is not differentiable")
+            elif term.bare is not None:
+                reasons.append(f"`{term.text}` has no joint prox with what else holds for {term.bare}")
+            else:
+                reasons.append(f"`{term.text}` is not smooth and stands under a linear map")
+        return tuple(reasons)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """Iterations grow with the root of the condition number until the face is identified."""
+        return costs.apg(canonical, tol)
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> APGState:
+        """The projection of x on the domain of g, and L from the curvature along the first gradient."""
+        x = problem.prox_g(x, 0.0)
+        z = problem.forward(x)
+        value = problem.objective(x, z)
+        lipschitz = self._first_lipschitz(problem, z)
+        state = APGState(0, x, x.copy(), z, [v.copy() for v in z], 1.0, lipschitz, value, -math.inf)
+        if ys is not None and len(ys) == len(problem.terms):
+            state.ys = [y.copy() for y in ys]
+        return state
+
+    def _first_lipschitz(self, problem: Problem, z: list[Array]) -> float:
+        """The curvature g' H g / |g|^2 of F along its gradient: below the largest one, which backtracking then finds."""
+        _, ys = problem.losses_gradient(z)
+        grad = problem.adjoint(ys) + problem.q
+        norm = float(grad @ grad)
+        if norm == 0.0 or not math.isfinite(norm):
+            return 1.0
+        curvature = sum(float((h * dz) @ dz) for h, dz in zip(problem.curvatures(z), problem.linear(grad), strict=True))
+        return max(curvature / norm, 1e-12)
+
+    def step(self, problem: Problem, state: APGState) -> None:
+        """One gradient, then a Newton step on the face or a prox step."""
+        s = state
+        try_newton = self.newton and s.stable >= 2 and s.wait <= 0
+        beta = 0.0 if try_newton else (s.t - 1.0) / self._next_t(s.t)
+        if beta == 0.0:
+            y, zy = s.x, s.z
+        else:
+            y = s.x + beta * (s.x - s.x_old)
+            zy = [a + beta * (a - b) for a, b in zip(s.z, s.z_old, strict=True)]
+        value_y, ys = problem.losses_gradient(zy)
+        kty = problem.adjoint(ys)
+        grad = kty + problem.q
+        self._bound(problem, s, y, value_y, ys, kty)
+        s.iteration += 1
+        if try_newton and self._newton(problem, s, value_y, grad):
+            return
+        self._prox_step(problem, s, y, zy, value_y, kty, grad, beta)
+
+    @staticmethod
+    def _next_t(t: float) -> float:
+        return 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
+
+    def _prox_step(
+        self,
+        problem: Problem,
+        s: APGState,
+        y: Array,
+        zy: list[Array],
+        value_y: float,
+        kty: Array,
+        grad: Array,
+        beta: float,
+    ) -> None:
+        before = s.lipschitz
+        s.lipschitz *= 0.9
+        noise = 16.0 * EPS * (abs(value_y) + 1e-300)
+        for _ in range(100):
+            x = problem.prox_g(y - grad / s.lipschitz, 1.0 / s.lipschitz)
+            dx = x - y
+            square = float(dx @ dx)
+            z = problem.forward(x)
+            value = problem.losses_value(z)
+            excess = value - value_y - float(kty @ dx)
+            if excess <= 0.5 * s.lipschitz * square + noise or square == 0.0:
+                break
+            wanted = 2.0 * excess / square
+            s.lipschitz = (
+                min(max(1.3 * s.lipschitz, 1.05 * wanted), 8.0 * s.lipschitz)
+                if math.isfinite(wanted)
+                else 8.0 * s.lipschitz
+            )
+        progress = x - s.x
+        restart = float(-dx @ progress) > 0.0
+        s.t = 1.0 if restart else 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * s.t * s.t * s.lipschitz / before))
+        s.x_old, s.z_old = (x, z) if restart else (s.x, s.z)
+        s.x, s.z = x, z
+        s.value = problem.canonical.constant + value + float(problem.q @ x) + problem.g_value(x)
+        s.phase = "accelerated gradient"
+        self._watch_face(problem, s)
+
+    def _watch_face(self, problem: Problem, s: APGState) -> None:
+        if not self.newton:
+            return
+        face = face_signature(problem, s.x)
+        same = face is not None and face.shape == s.face.shape and bool(np.all(face == s.face))
+        s.stable = s.stable + 1 if same else 0
+        s.face = face if face is not None else np.zeros(0)
+        s.wait -= 1
+
+    def _newton(self, problem: Problem, s: APGState, value_y: float, grad: Array) -> bool:
+        """Try a Newton step at x; False where it is left to the prox step, which has the gradient already."""
+        trial = problem.prox_g(s.x - grad / s.lipschitz, 1.0 / s.lipschitz)
+        face_of_trial = face_signature(problem, trial)
+        if face_of_trial is None or not bool(np.all(face_of_trial == s.face)):
+            s.stable = 0
+            return False
+        face = NewtonFace.at(problem, s.x)
+        accepted = newton_step(problem, face, s.x, s.z, s.value, grad) if face is not None else None
+        if accepted is None:
+            s.wait, s.next_wait = s.next_wait, min(64, 2 * s.next_wait)
+            return False
+        s.x, s.z, s.value = accepted
+        s.x_old, s.z_old = s.x, s.z
+        s.t = 1.0
+        signature = face_signature(problem, s.x)
+        s.face = signature if signature is not None else np.zeros(0)
+        s.newton_steps += 1
+        s.next_wait = 2
+        s.phase = "Newton on the support"
+        return True
+
+    def _bound(self, problem: Problem, s: APGState, y: Array, value_y: float, ys: list[Array], kty: Array) -> None:
+        """Keep the dual point of this gradient if its bound is the best so far."""
+        scale = feasible_scale(problem, kty)
+        v = -(problem.q + kty)
+        if scale == 1.0 or scale == 0.0:
+            bound = problem.canonical.constant + value_y - float(kty @ y)
+        else:
+            ys = [scale * u for u in ys]
+            v = -(problem.q + scale * kty)
+            bound = problem.canonical.constant - problem.conjugates(ys)
+        for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+            vb = v[block.slice]
+            conjugate = g.conjugate(vb)
+            bound -= conjugate if math.isfinite(conjugate) else g.conjugate(g.f.dual_project(vb))
+        if scale == 0.0 or bound > s.best_bound or not s.ys:
+            # an optimistic bound (scale 0) is not monotone: the latest is the one to repair
+            s.best_bound, s.ys = bound, ys
+
+    def report(self, problem: Problem, state: APGState) -> Report:
+        """P at x and the best bound of the gradients so far."""
+        return Report(state.value, state.best_bound, state.phase)
+
+    def candidate(self, problem: Problem, state: APGState) -> tuple[Array, list[Array] | None]:
+        """x and the best dual point."""
+        return state.x, state.ys or None

@@ -1,0 +1,79 @@
+"""What passes and seconds cost: the constants of the planner, with where they come from, and the methods' predictions.
+
+Units: nanoseconds of one thread on the reference machine (AMD EPYC, AVX-512, 2026; first from methods.md, A8, then from `benchmarks/costs.py`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..atoms.base import LossFunction
+from ..canon.form import Canonical
+from .method import Estimate
+
+NS_PER_NONZERO = {"csr": 0.9, "dense": 0.5}
+"""One touch of a stored number: mean of A x (0.7) and A'y by a gather over CSC (1.0); dense gemv 0.43 to 0.85 (methods.md, A8)."""
+
+NS_PER_SAMPLE = {"logistic": 17.0, "poisson": 12.0}
+"""Value and gradient of a loss, a sample; all others about 1 (methods.md, A8)."""
+
+NS_PER_COORDINATE = 15.0
+"""A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
+
+OVERHEAD = 60e-6
+"""Seconds an iteration costs whatever the size: calls of kernels from Python."""
+
+
+def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
+    """Predicted seconds of some passes and iterations on one thread."""
+    stats = canonical.instance.stats
+    dense = sum(s.nnz for s in stats.values() if s.storage == "dense")
+    sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
+    share = dense / max(1, dense + sparse)
+    per_pass = canonical.nnz * (share * NS_PER_NONZERO["dense"] + (1 - share) * NS_PER_NONZERO["csr"])
+    samples = sum(t.f.size * NS_PER_SAMPLE.get(t.f.name, 1.0) for t in canonical.terms if isinstance(t.f, LossFunction))
+    per_iteration = 1.7 * samples + NS_PER_COORDINATE * canonical.size
+    return 1e-9 * (passes * per_pass + iterations * per_iteration) + iterations * OVERHEAD
+
+
+def vectors(canonical: Canonical, of_x: float, of_rows: float) -> float:
+    """Bytes of so many vectors of the unknowns and of the predictions."""
+    return 8.0 * (of_x * canonical.size + of_rows * sum(t.map.rows for t in canonical.terms))
+
+
+def condition(canonical: Canonical) -> float:
+    """A guess of L / mu on the face from what bind measured: rows of equal weight, curvature of the ridge where there is one."""
+    ridge = max((b.g.curvature for b in canonical.blocks), default=0.0)
+    largest = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
+    smooth = sum(
+        (t.f.loss.smoothness or 1.0) * float(t.f.w.sum())
+        for t in canonical.terms
+        if isinstance(t.f, LossFunction) and math.isfinite(t.f.loss.smoothness or 1.0)
+    )
+    top = smooth * max(largest, 1e-300) ** 2
+    return max(1.0, top / ridge) if ridge > 0.0 else 1e4
+
+
+def apg(canonical: Canonical, tol: float) -> Estimate:
+    """Iterations: (2 .. 6) sqrt(kappa) to 1e-6, saturating once Newton takes over on the identified face (methods.md, A8)."""
+    digits = max(1.0, -math.log10(tol)) / 6.0
+    iterations = min(60.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
+    passes = 2.2 * iterations
+    why = f"about {iterations:.0f} iterations of one A x and one A'y until Newton steps on the support finish"
+    return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 8, 8), why)
+
+
+def fw(canonical: Canonical, tol: float) -> Estimate:
+    """The gap of Frank-Wolfe falls like 1/k: about 1/tol iterations in the worst case, 1/sqrt(tol) as measured (methods.md, A5)."""
+    iterations = 1.0 / math.sqrt(tol) * 2.0
+    passes = 2.0 * iterations
+    why = f"about {iterations:.0f} iterations: its gap falls like 1/k to 1/k^2"
+    return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 4, 6), why)
+
+
+def pdhg(canonical: Canonical, tol: float) -> Estimate:
+    """Linear convergence in restarts for polyhedral problems; a few thousand iterations as a rule."""
+    iterations = 400.0 * max(1.0, -math.log10(tol))
+    passes = 2.0 * iterations
+    why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
+    return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 8, 8), why)

@@ -1,0 +1,125 @@
+"""The canonical functions on kernels: the same values as the references in `fwdsl.atoms`, fast and on threads."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array, LossFunction, VectorFunction
+from .kernels.compile import kernel
+from .kernels.pool import Pool
+
+SAMPLES_PER_BLOCK = 16_384
+"""Samples a kernel call works on: their predictions, targets, weights and results stay in cache."""
+
+
+class FastLoss:
+    """A weighted loss, evaluated on fixed blocks of samples; partial sums are added in block order."""
+
+    def __init__(self, f: LossFunction, pool: Pool) -> None:
+        self.f = f
+        self.pool = pool
+        cuts = [*range(0, f.size, SAMPLES_PER_BLOCK), f.size]
+        self.blocks = list(pairwise(cuts))
+
+    def _sum(self, fn: Any, *args: Any) -> float:
+        compiled, f = kernel(fn), self.f
+
+        def run(block: tuple[int, int]) -> float:
+            a, b = block
+            ins = [v[a:b] for v in args]
+            return float(compiled(ins[0], f.b[a:b], f.w[a:b], f.p, *ins[1:]))
+
+        total = 0.0
+        for part in self.pool.run(run, self.blocks):
+            total += part
+        return total
+
+    def value(self, z: Array) -> float:
+        """f(z)."""
+        return self._sum(self.f.loss.value, z)
+
+    def value_gradient(self, z: Array, out: Array) -> float:
+        """f(z), and its gradient into `out`."""
+        return self._sum(self.f.loss.value_gradient, z, out)
+
+    def conjugate(self, y: Array) -> float:
+        """f*(y)."""
+        return self._sum(self.f.loss.conjugate, y)
+
+    def curvature(self, z: Array, out: Array) -> None:
+        """The diagonal of a generalised Hessian, into `out`."""
+        assert self.f.loss.curvature is not None
+        compiled, f = kernel(self.f.loss.curvature), self.f
+
+        def run(block: tuple[int, int]) -> None:
+            a, b = block
+            compiled(z[a:b], f.b[a:b], f.w[a:b], f.p, out[a:b])
+
+        self.pool.run(run, self.blocks)
+
+    @cached_property
+    def dual_bounds(self) -> tuple[Array, Array]:
+        """The ends of the domain of f*."""
+        return self.f.dual_bounds()
+
+    def into_domain(self, y: Array) -> None:
+        """Move y, in place, into the domain of f*, which rounding may have left by an ulp."""
+        np.clip(y, *self.dual_bounds, out=y)
+
+    def prox(self, v: Array, t: float, out: Array) -> None:
+        """argmin_z t f(z) + |z - v|^2 / 2, into `out`."""
+        compiled, f = kernel(self.f.loss.prox), self.f
+
+        def run(block: tuple[int, int]) -> None:
+            a, b = block
+            compiled(v[a:b], t, f.b[a:b], f.w[a:b], f.p, out[a:b])
+
+        self.pool.run(run, self.blocks)
+
+
+class FastVector:
+    """A norm, a set or a pair, with its prox compiled."""
+
+    def __init__(self, f: VectorFunction) -> None:
+        self.f = f
+        self.args = f.kernel_args()
+
+    def prox(self, v: Array, t: float, out: Array) -> None:
+        """argmin_x t g(x) + |x - v|^2 / 2, into `out`."""
+        share, step = self.f.prox_change(t)
+        kernel(self.f.prox_kernel)(v if share == 1.0 else share * v, step, out, *self.args)
+
+    def into_domain(self, y: Array) -> None:
+        """Move y, in place, into the domain of g*, which rounding may have left by an ulp."""
+        if not math.isfinite(self.f.conjugate(y)):
+            y[:] = self.f.dual_project(y)
+            y *= self.f.dual_scale(y)
+
+    def value(self, x: Array) -> float:
+        """g(x), its set ignored."""
+        return self.f.value(x)
+
+    def conjugate(self, v: Array) -> float:
+        """g*(v)."""
+        return self.f.conjugate(v)
+
+
+def prox_conjugate(f: FastLoss | FastVector, v: Array, sigma: float, out: Array) -> None:
+    """argmin_y sigma f*(y) + |y - v|^2 / 2 = v - sigma prox_{f / sigma}(v / sigma) (Moreau), into `out`; v may be changed."""
+    np.divide(v, sigma, out=v)
+    f.prox(v, 1.0 / sigma, out)
+    np.subtract(v, out, out=out)
+    np.multiply(out, sigma, out=out)
+    f.into_domain(out)
+
+
+def relative_gap(primal: float, dual: float, scale: float) -> float:
+    """|P - D| / max(|P|, |D|, 1e-3 S); inf where either is not finite."""
+    if not (math.isfinite(primal) and math.isfinite(dual)):
+        return math.inf
+    return abs(primal - dual) / max(abs(primal), abs(dual), 1e-3 * scale, 1e-300)

@@ -1,0 +1,20 @@
+"""Compiled array kernels, our thread pool, and the linear operators the methods use.
+
+Importing this package loads NumPy only: numba is loaded by the first `kernel`, scipy by the first sparse operator.
+"""
+
+from .blocks import row_blocks
+from .compile import compiled_signatures, kernel, loaded_signatures, on_compile
+from .operators import Counter, Operator
+from .pool import Pool
+
+__all__ = [
+    "Counter",
+    "Operator",
+    "Pool",
+    "compiled_signatures",
+    "kernel",
+    "loaded_signatures",
+    "on_compile",
+    "row_blocks",
+]

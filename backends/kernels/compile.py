@@ -1,0 +1,109 @@
+"""Compiling kernels with numba, on demand, and keeping the machine code between processes.
+
+The one place that applies `njit`: atoms and matrix kernels are plain functions over arrays and numbers elsewhere. numba's own
+cache notices a change in a function's own file only, so the folder it is given carries a stamp of all kernel sources; `cache`
+says where it is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .cache import kernel_folder
+
+Function = Callable[..., Any]
+
+_lock = threading.RLock()
+_dispatchers: dict[Function, Function] = {}
+_names: dict[int, str] = {}
+_compiled: list[str] = []
+_hook: Callable[[str], None] | None = None
+
+
+def kernel(fn: Function, *, reorder: bool = False) -> Function:
+    """The compiled version of an undecorated kernel; one per function, and each signature compiled at its first call.
+
+    With `reorder` sums may be added up in another, fixed order, and products fused with them.
+    """
+    found = _dispatchers.get(fn)
+    return found if found is not None else _decorate(fn, {"reassoc", "nsz", "contract"} if reorder else False)
+
+
+def compiled_signatures() -> list[str]:
+    """What this process compiled because it was not in the cache: `logistic.value(array(float64, 1d, C), ...)`."""
+    return list(_compiled)
+
+
+def loaded_signatures() -> list[str]:
+    """What this process loaded from the cache, in no particular order."""
+    with _lock:
+        known: list[Any] = list(_dispatchers.values())
+    return [
+        f"{_names[id(d)]}({', '.join(map(str, signature))})"
+        for d in known
+        for signature in d.stats.cache_hits.elements()
+    ]
+
+
+@contextmanager
+def on_compile(hook: Callable[[str], None]) -> Iterator[None]:
+    """While open, `hook(name)` is called before each compilation that is not in the cache."""
+    global _hook
+    previous, _hook = _hook, hook
+    try:
+        yield
+    finally:
+        _hook = previous
+
+
+def _decorate(fn: Function, fastmath: set[str] | bool) -> Function:
+    with _lock:
+        if (found := _dispatchers.get(fn)) is not None:
+            return found
+        import numba
+
+        config: Any = numba.config
+
+        if not _dispatchers:
+            _listen()
+        folder = kernel_folder()
+        # numba reads this setting while it decorates; programs around us keep their own
+        theirs = config.CACHE_DIR
+        config.CACHE_DIR = str(folder or "")
+        try:
+            compiled: Function = numba.njit(
+                cache=folder is not None, nogil=True, error_model="numpy", fastmath=fastmath
+            )(fn)
+        finally:
+            config.CACHE_DIR = theirs
+        _names[id(compiled)] = _name(fn)
+        _dispatchers[fn] = compiled
+        return compiled
+
+
+def _name(fn: Function) -> str:
+    """`logistic.value` for the method of an atom, `matrix.csr_matvec` for a function."""
+    return f"{Path(fn.__code__.co_filename).stem}.{fn.__name__}"
+
+
+def _listen() -> None:
+    """Have numba tell us of compilations; it does so only where the cache had nothing."""
+    from numba.core import event
+
+    class Announcer(event.Listener):
+        def on_start(self, event: Any) -> None:
+            name = _names.get(id(event.data["dispatcher"]))
+            if name is None:
+                return
+            _compiled.append(f"{name}({', '.join(map(str, event.data['args']))})")
+            if _hook is not None:
+                _hook(name)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Announcer())

@@ -1,0 +1,76 @@
+"""Products with matrices: plain loops over arrays, compiled by `kernel`. Sums are in float64 whatever the data.
+
+A sparse matrix comes as (indptr, indices, data) by rows; the same arrays by columns are its transpose by rows, so one gather
+serves A x (over CSR) and A'y (over CSC). Index arrays are viewed as unsigned: the wrap-around test of signed ones halves the
+speed. The dense loops may be compiled to add in any order (a sum of products then fills vector registers, and each row's order is still
+fixed); the gathers may not, which would make them several times slower.
+"""
+
+
+def csr_matvec(indptr, indices, data, x, out, r0, r1):
+    """out[r] = row r . x for r0 <= r < r1."""
+    for r in range(r0, r1):
+        total = 0.0
+        for k in range(indptr[r], indptr[r + 1]):
+            total += data[k] * x[indices[k]]
+        out[r] = total
+
+
+def csr_scatter(indptr, indices, data, rows, x, out):
+    """out += the sum over r in `rows`, in their order, of x[r] * row r."""
+    for r in rows:
+        xr = x[r]
+        for k in range(indptr[r], indptr[r + 1]):
+            out[indices[k]] += data[k] * xr
+
+
+def csr_gram(indptr, indices, data, d, out, r0, r1):
+    """out += the upper triangle of the sum over r0 <= r < r1 of d[r] (row r)' (row r); indices strictly increase in each row."""
+    for r in range(r0, r1):
+        weight = d[r]
+        if weight != 0.0:
+            for k in range(indptr[r], indptr[r + 1]):
+                i = indices[k]
+                scaled = weight * data[k]
+                for m in range(k, indptr[r + 1]):
+                    out[i, indices[m]] += scaled * data[m]
+
+
+def dense_matvec(A, x, out, r0, r1):
+    """out[r] = A[r] . x for r0 <= r < r1."""
+    for r in range(r0, r1):
+        total = 0.0
+        for j in range(A.shape[1]):
+            total += A[r, j] * x[j]
+        out[r] = total
+
+
+def dense_rmatvec(A, y, out, r0, r1, c0, c1):
+    """out[j] += the sum over r0 <= r < r1 of y[r] A[r, j], for c0 <= j < c1."""
+    # four rows at a time: out is loaded and stored a quarter as often
+    whole = r1 - (r1 - r0) % 4
+    for r in range(r0, whole, 4):
+        y0, y1, y2, y3 = y[r], y[r + 1], y[r + 2], y[r + 3]
+        for j in range(c0, c1):
+            out[j] += A[r, j] * y0 + A[r + 1, j] * y1 + A[r + 2, j] * y2 + A[r + 3, j] * y3
+    for r in range(whole, r1):
+        yr = y[r]
+        for j in range(c0, c1):
+            out[j] += A[r, j] * yr
+
+
+def dense_scatter(A, rows, x, out, c0, c1):
+    """out[j] += the sum over r in `rows`, in their order, of x[r] A[r, j], for c0 <= j < c1."""
+    for r in rows:
+        xr = x[r]
+        for j in range(c0, c1):
+            out[j] += A[r, j] * xr
+
+
+def dense_matvec_columns(A, columns, x, out, r0, r1):
+    """out[r] = the sum over j in `columns` of A[r, j] x[j], for r0 <= r < r1."""
+    for r in range(r0, r1):
+        total = 0.0
+        for j in columns:
+            total += A[r, j] * x[j]
+        out[r] = total

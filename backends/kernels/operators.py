@@ -1,0 +1,118 @@
+"""A matrix as the methods see it: products, columns, Gram matrices, on threads, with the work counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .blocks import Block
+from .pool import Pool
+from .storage import Array, Dense, Sparse, Support, readonly, stored
+
+
+@dataclass
+class Counter:
+    """Work done: products with A, with A', and stored numbers touched (a data pass is `nnz` of them)."""
+
+    matvecs: int = 0
+    rmatvecs: int = 0
+    touched: int = 0
+
+
+class Operator:
+    """A of shape (n, d): a NumPy array in C or F order (memory maps too) or a SciPy sparse matrix or array, float32 or float64.
+
+    Data is viewed, not copied, except that 64-bit indices are narrowed where they fit and that the first A'y of a matrix by rows
+    (or A x of one by columns) makes a transposed copy and keeps it. Results do not depend on the number of threads, bit for bit.
+    Vectors are contiguous float64.
+    """
+
+    def __init__(self, A: Any, threads: int | Pool = 1) -> None:
+        self._take(stored(A), threads if isinstance(threads, Pool) else Pool(threads), Counter())
+
+    def _take(self, storage: Dense | Sparse, pool: Pool, counter: Counter) -> None:
+        self._storage = storage
+        self.pool = pool
+        self.counter = counter
+        self.shape = storage.shape
+        self.nnz = storage.nnz
+
+    @property
+    def blocks(self) -> list[Block]:
+        """Blocks of rows, by the data alone: [(start, stop), ...] covering all rows."""
+        return self._storage.blocks
+
+    @property
+    def passes(self) -> float:
+        """Data passes so far."""
+        return self.counter.touched / self.nnz if self.nnz else 0.0
+
+    def matvec(self, x: Array, out: Array | None = None) -> Array:
+        """A x, shape (n,)."""
+        x, out = self._vectors(x, out, self.shape[1], self.shape[0])
+        self.pool.run(lambda block: self._storage.matvec_block(x, out, *block), self.blocks)
+        self.counter.matvecs += 1
+        self.counter.touched += self.nnz
+        return out
+
+    def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
+        """out[start:stop] = A[start:stop] x, for a driver that fuses the product with work on those rows; not counted."""
+        self._storage.matvec_block(readonly(x), out, start, stop)
+
+    def rmatvec(self, y: Array, out: Array | None = None) -> Array:
+        """A'y, shape (d,)."""
+        y, out = self._vectors(y, out, self.shape[0], self.shape[1])
+        self._storage.rmatvec(y, out, self.pool)
+        self.counter.rmatvecs += 1
+        self.counter.touched += self.nnz
+        return out
+
+    def matvec_columns(self, x: Array, support: Support, out: Array | None = None) -> Array:
+        """A x for x of shape (d,) that is zero outside `support` (increasing), touching those columns only where that is cheaper."""
+        x, out = self._vectors(x, out, self.shape[1], self.shape[0])
+        if not self._storage.matvec_columns(x, readonly(support), out, self.pool):
+            return self.matvec(x, out)
+        self.counter.matvecs += 1
+        self.counter.touched += self._storage.cost_of_columns(support)
+        return out
+
+    def columns(self, support: Support) -> Operator:
+        """A[:, support] as an operator of its own, copied; its work counts here."""
+        part = self._storage.columns(support)
+        self.counter.touched += part.nnz
+        operator = object.__new__(Operator)
+        operator._take(part, self.pool, self.counter)
+        return operator
+
+    def gram(self, support: Support | None, d: Array) -> Array:
+        """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns."""
+        self.counter.touched += self.nnz if support is None else self._storage.cost_of_columns(support)
+        return self._storage.gram(support, readonly(d), self.pool)
+
+    def norm_estimate(
+        self, iterations: int = 20, tol: float = 1e-3, weights: Array | None = None, seed: int = 0
+    ) -> float:
+        """An estimate from below of |diag(sqrt(weights)) A|_2 by the power method, stopped when it grows by less than `tol`."""
+        x = np.random.default_rng(seed).standard_normal(self.shape[1])
+        size = float(np.linalg.norm(x))
+        norm = 0.0
+        for _ in range(iterations):
+            if size == 0.0:
+                return 0.0
+            z = self.matvec(x / size)
+            weighted = z if weights is None else weights * z
+            previous, norm = norm, float(np.sqrt(z @ weighted))
+            x = self.rmatvec(weighted)
+            size = float(np.linalg.norm(x))
+            if norm - previous <= tol * norm:
+                break
+        return norm
+
+    @staticmethod
+    def _vectors(v: Array, out: Array | None, size: int, length: int) -> tuple[Array, Array]:
+        if v.shape != (size,):
+            raise ValueError(f"a vector of {size} numbers is needed, not of shape {v.shape}")
+        out = np.empty(length) if out is None else out
+        return readonly(np.ascontiguousarray(v, dtype=np.float64)), out

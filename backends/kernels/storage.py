@@ -1,0 +1,296 @@
+"""A matrix laid out for the kernels: dense in either order, or sparse by rows and, when first needed, by columns too.
+
+Arrays are only ever viewed, not copied, except where the kernels could not read them: 64-bit indices that fit 32 bits are
+narrowed (the gathers are bound by memory), numbers that are neither float32 nor float64 are converted. All views are read-only,
+so that data read from a map and data in memory share one compiled signature.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import BLOCK_NUMBERS, Block, row_blocks, strip_blocks
+from .compile import kernel
+from .matrix import (
+    csr_gram,
+    csr_matvec,
+    csr_scatter,
+    dense_matvec,
+    dense_matvec_columns,
+    dense_rmatvec,
+    dense_scatter,
+)
+from .pool import Pool, serial_blas
+
+Array = NDArray[np.float64]
+Support = NDArray[np.intp]
+
+PARTIALS = 16
+"""Most partial results that a sum over rows may take."""
+
+_GRAM_NUMBERS = 1 << 22
+"""Most numbers in all partial Gram matrices together."""
+
+_DENSE_GRAM_SHARE = 0.3
+"""From this share of stored numbers on, a Gram matrix is had faster from dense blocks (one pair of numbers costs ten flops)."""
+
+
+class Dense:
+    """A as a C-ordered array, or as one of its transpose."""
+
+    def __init__(self, store: NDArray[Any], transposed: bool) -> None:
+        self.store = readonly(store)
+        self.transposed = transposed
+        self.shape: tuple[int, int] = store.shape[::-1] if transposed else store.shape
+        self.nnz = store.size
+        self.blocks = strip_blocks(*self.shape) if transposed else row_blocks(self.shape)
+
+    def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
+        """out[start:stop] = A[start:stop] x."""
+        if self.transposed:
+            out[start:stop] = 0.0
+            kernel(dense_rmatvec, reorder=True)(self.store, x, out, 0, self.shape[1], start, stop)
+        else:
+            kernel(dense_matvec, reorder=True)(self.store, x, out, start, stop)
+
+    def rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
+        """out = A'y."""
+        d = self.shape[1]
+        if self.transposed:
+            rows = kernel(dense_matvec, reorder=True)
+            pool.run(lambda block: rows(self.store, y, out, *block), row_blocks(self.store.shape))
+            return
+        sums = kernel(dense_rmatvec, reorder=True)
+
+        def partial(block: Block) -> Array:
+            part = np.zeros(d)
+            sums(self.store, y, part, *block, 0, d)
+            return part
+
+        _add_up(pool.run(partial, row_blocks(self.shape, most=PARTIALS)), out)
+
+    def cost_of_columns(self, support: Support) -> int:
+        """The stored numbers in the columns of the support."""
+        return self.shape[0] * support.size
+
+    def matvec_columns(self, x: Array, support: Support, out: Array, pool: Pool) -> bool:
+        """out = A[:, support] x[support], or False where the full product is cheaper."""
+        n, d = self.shape
+        # by rows each number read brings a cache line of its neighbours
+        if support.size * (2 if self.transposed else 8) > d:
+            return False
+        if self.transposed:
+            scatter = kernel(dense_scatter, reorder=True)
+            out[:] = 0.0
+            pool.run(lambda block: scatter(self.store, support, x, out, *block), self.blocks)
+        else:
+            some = kernel(dense_matvec_columns)
+            pool.run(lambda block: some(self.store, support, x, out, *block), row_blocks((n, max(1, support.size))))
+        return True
+
+    def columns(self, support: Support) -> Dense:
+        """A[:, support], copied in the same order."""
+        part = self.store[support] if self.transposed else self.store[:, support]
+        return Dense(np.ascontiguousarray(part), self.transposed)
+
+    def gram(self, support: Support | None, d: Array, pool: Pool) -> Array:
+        """A[:, support]' diag(d) A[:, support]; None for all columns."""
+        n = self.shape[0]
+        k = self.shape[1] if support is None else support.size
+        chosen = slice(None) if support is None else support
+        step = _gram_rows(k)
+
+        def partial(block: Block) -> Array:
+            total = np.zeros((k, k))
+            for start in range(*block, step):
+                stop = min(start + step, block[1])
+                rows = self.store[chosen, start:stop].T if self.transposed else self.store[start:stop, chosen]
+                rows = rows.astype(np.float64, copy=False)
+                total += rows.T @ (d[start:stop, None] * rows)
+            return total
+
+        out = np.zeros((k, k))
+        with serial_blas():
+            _add_up(pool.run(partial, row_blocks((n, k), most=_gram_partials(k))), out)
+        return (out + out.T) / 2
+
+
+class Compressed(NamedTuple):
+    """Rows stored one after the other."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[Any]
+
+
+class Sparse:
+    """A by rows and by columns; the one that is missing is made when first needed, and kept.
+
+    `canonical` tells that indices are known to increase strictly in each row: no entry is stored in two parts.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        *,
+        rows: Compressed | None = None,
+        columns: Compressed | None = None,
+        canonical: bool = False,
+    ) -> None:
+        self.shape = shape
+        self.canonical = canonical
+        if rows is not None:
+            self.rows = rows
+        if columns is not None:
+            self.by_columns = columns
+        self.nnz = int((rows or columns).data.size)  # type: ignore[union-attr]
+
+    @cached_property
+    def rows(self) -> Compressed:
+        """The matrix by rows."""
+        return _transposed(self.by_columns, self.shape[::-1])
+
+    @cached_property
+    def by_columns(self) -> Compressed:
+        """The matrix by columns: its transpose by rows."""
+        return _transposed(self.rows, self.shape)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Blocks of rows."""
+        return row_blocks(self.rows.indptr)
+
+    def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
+        """out[start:stop] = A[start:stop] x."""
+        kernel(csr_matvec)(*self.rows, x, out, start, stop)
+
+    def rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
+        """out = A'y."""
+        gather, columns = kernel(csr_matvec), self.by_columns
+        pool.run(lambda block: gather(*columns, y, out, *block), row_blocks(columns.indptr))
+
+    def cost_of_columns(self, support: Support) -> int:
+        """The stored numbers in the columns of the support."""
+        indptr = self.by_columns.indptr
+        return int((indptr[support + 1] - indptr[support]).sum())
+
+    def matvec_columns(self, x: Array, support: Support, out: Array, pool: Pool) -> bool:
+        """out = A[:, support] x[support], or False where the full product is cheaper (or no copy by columns is at hand)."""
+        if "by_columns" not in self.__dict__ or 2 * self.cost_of_columns(support) > self.nnz:
+            return False
+        out[:] = 0.0
+        kernel(csr_scatter)(*self.by_columns, support, x, out)
+        return True
+
+    def columns(self, support: Support) -> Sparse:
+        """A[:, support], copied; indices strictly increase in each row."""
+        part = _scipy(self.by_columns, self.shape[::-1])[support].T.tocsr()
+        part.sum_duplicates()
+        return Sparse(part.shape, rows=_compressed(part), canonical=True)
+
+    def gram(self, support: Support | None, d: Array, pool: Pool) -> Array:
+        """A[:, support]' diag(d) A[:, support]; None for all columns."""
+        if support is not None or not self.canonical:
+            support = np.arange(self.shape[1]) if support is None else support
+            return self.columns(support).gram(None, d, pool)
+        n, k = self.shape
+        rows = self.rows
+        pairs = kernel(csr_gram)
+
+        def sparse_partial(block: Block) -> Array:
+            total = np.zeros((k, k))
+            pairs(*rows, d, total, *block)
+            return total
+
+        def dense_partial(block: Block) -> Array:
+            total = np.zeros((k, k))
+            matrix, step = _scipy(rows, self.shape), _gram_rows(k)
+            for start in range(*block, step):
+                stop = min(start + step, block[1])
+                dense = matrix[start:stop].toarray().astype(np.float64, copy=False)
+                total += dense.T @ (d[start:stop, None] * dense)
+            return np.triu(total)
+
+        full = self.nnz > _DENSE_GRAM_SHARE * n * k
+        out = np.zeros((k, k))
+        with serial_blas():
+            _add_up(
+                pool.run(dense_partial if full else sparse_partial, row_blocks(rows.indptr, _gram_partials(k))), out
+            )
+        return out + np.triu(out, 1).T
+
+
+def stored(A: Any) -> Dense | Sparse:
+    """The storage of a NumPy array, a memory map or a SciPy sparse matrix or array."""
+    if isinstance(A, np.ndarray):
+        return _dense(A)
+    if A.format == "csc":
+        return Sparse(A.shape, columns=_compressed(A))
+    return Sparse(A.shape, rows=_compressed(A.tocsr()))
+
+
+def readonly(a: NDArray[Any]) -> NDArray[Any]:
+    """A plain view that cannot be written through."""
+    view = np.asarray(a).view()
+    view.flags.writeable = False
+    return view
+
+
+def _dense(A: NDArray[Any]) -> Dense:
+    if A.ndim != 2:
+        raise ValueError(f"a matrix has two axes, not {A.ndim}")
+    A = _numbers(A)
+    if A.flags.c_contiguous:
+        return Dense(A, transposed=False)
+    if A.flags.f_contiguous:
+        return Dense(A.T, transposed=True)
+    return Dense(np.ascontiguousarray(A), transposed=False)
+
+
+def _numbers(a: NDArray[Any]) -> NDArray[Any]:
+    return a if a.dtype in (np.float64, np.float32) and a.dtype.isnative else a.astype(np.float64)
+
+
+def _compressed(A: Any) -> Compressed:
+    """The arrays of a csr or csc matrix, as the kernels read them."""
+    narrow = max(*A.shape, A.data.size) < 2**31
+    signed, unsigned = (np.int32, np.uint32) if narrow else (np.int64, np.uint64)
+    indptr, indices = (np.ascontiguousarray(a, dtype=signed).view(unsigned) for a in (A.indptr, A.indices))
+    size = int(A.indptr[-1])
+    return Compressed(
+        readonly(indptr), readonly(indices[:size]), readonly(np.ascontiguousarray(_numbers(A.data[:size])))
+    )
+
+
+def _scipy(rows: Compressed, shape: tuple[int, int]) -> Any:
+    """The same arrays as a scipy.sparse.csr_array."""
+    from scipy.sparse import csr_array
+
+    signed = np.int32 if rows.indptr.dtype == np.uint32 else np.int64
+    return csr_array((rows.data, rows.indices.view(signed), rows.indptr.view(signed)), shape=shape, copy=False)
+
+
+def _transposed(rows: Compressed, shape: tuple[int, int]) -> Compressed:
+    """The matrix `rows` of that shape, by columns."""
+    return _compressed(_scipy(rows, shape).tocsc())
+
+
+def _gram_rows(k: int) -> int:
+    """How many rows of k numbers to take at a time: they stay in cache."""
+    return max(1, BLOCK_NUMBERS // max(1, k))
+
+
+def _gram_partials(k: int) -> int:
+    """How many k x k partial sums to take: together they stay small."""
+    return max(1, min(PARTIALS, _GRAM_NUMBERS // max(1, k * k)))
+
+
+def _add_up(parts: list[Array], out: Array) -> None:
+    """out = the sum of the parts, in their order."""
+    out[...] = 0.0
+    for part in parts:
+        out += part

@@ -1,0 +1,86 @@
+"""What a method is. The driver owns time, limits, progress, checkpoints and status; a method only improves its state."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..atoms.base import Array
+from ..canon.arrange import Arrangement
+from ..canon.form import Canonical
+from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a method would cost: data passes to the tolerance, seconds, bytes beyond the data; `why` says from what."""
+
+    passes: float
+    seconds: float
+    memory: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where a run stands, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
+
+    `bound` may be optimistic (an equality of the dual point still to be repaired): only the verifier certifies. `infeasibility` is that
+    of the constraints that moved into the sum.
+    """
+
+    objective: float
+    bound: float
+    phase: str
+    infeasibility: float = 0.0
+
+
+@dataclass
+class State:
+    """Base of a method's state: plain arrays, lists of arrays and numbers, so that it can be saved and resumed exactly."""
+
+    iteration: int
+
+
+class Method(ABC):
+    """A method for canonical problems. Options that a program may give are named in `options` with their defaults."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+    options: ClassVar[Mapping[str, Any]] = {}
+    #: The values an option may take, where it is not any value of its default's type.
+    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+
+    @classmethod
+    @abstractmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Why the method does not apply, one sentence each; empty where it does."""
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """Reasons that only the bound values show (an infinite side of a box); empty where it applies."""
+        return ()
+
+    @classmethod
+    @abstractmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """What it would cost on a bound problem, from shapes, counts and what bind measured; no pass over the data."""
+
+    @abstractmethod
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> Any:
+        """The state that starts at x (moved into the domain) and, where the method keeps one, the dual point."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: Any) -> None:
+        """One iteration, in place."""
+
+    @abstractmethod
+    def report(self, problem: Problem, state: Any) -> Report:
+        """Cheap: from what the last step left behind."""
+
+    @abstractmethod
+    def candidate(self, problem: Problem, state: Any) -> tuple[Array, list[Array] | None]:
+        """The primal point and dual point to certify, as the state has them."""

@@ -1,0 +1,153 @@
+"""Newton steps on the face of g that a first-order method has identified.
+
+On the face, g is affine plus its ridge, so P is smooth there. With I the free coordinates, N the normals of the face, H = K_I' diag(f'') K_I + R:
+
+    [H  N'] [d ]   [-(grad F(x)_I + slope)]
+    [N  0 ] [mu] = [          0           ]
+
+The step is shortened where it would leave the face (entries that would change sign stop at zero), made feasible by the prox with t = 0
+(the projection on the set), and taken only if P falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atoms.base import Array
+from .problem import Problem
+
+MAX_DENSE = 1_500
+"""Free coordinates up to which H is formed and factored; beyond, projected conjugate gradients apply it."""
+
+CG_STEPS = 60
+
+
+@dataclass(frozen=True)
+class NewtonFace:
+    """The face of the whole x: free coordinates, normals, slope and curvature of g along them, and which must keep their sign."""
+
+    free: NDArray[np.intp]
+    normals: Array
+    slope: Array
+    curvature: Array
+    signed: NDArray[np.bool_]
+
+    @staticmethod
+    def at(problem: Problem, x: Array) -> NewtonFace | None:
+        """The face of g at x; None where some block is curved there or nothing is free."""
+        free, slope, curvature, normals = [], [], [], []
+        for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+            face = g.f.face(x[block.slice])
+            if face is None:
+                return None
+            free.append(block.start + face.free)
+            slope.append(face.slope)
+            curvature.append(np.full(face.free.size, g.f.curvature))
+            normals.append(face.normals)
+        total = sum(f.size for f in free)
+        if total == 0:
+            return None
+        stacked = np.zeros((sum(n.shape[0] for n in normals), total))
+        row = column = 0
+        for n, f in zip(normals, free, strict=True):
+            stacked[row : row + n.shape[0], column : column + f.size] = n
+            row, column = row + n.shape[0], column + f.size
+        all_slope = np.concatenate(slope)
+        ridge = np.concatenate(curvature)
+        index = np.concatenate(free)
+        kink = (all_slope - ridge * x[index]) != 0.0
+        return NewtonFace(index, stacked, all_slope, ridge, kink | np.any(stacked != 0.0, axis=0))
+
+
+def face_signature(problem: Problem, x: Array) -> Array | None:
+    """One number a coordinate that tells faces apart: 0 where held, the sign where it must be kept, 2 where free to cross zero."""
+    out = np.zeros(x.size)
+    for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+        xb = x[block.slice]
+        face = g.f.face(xb)
+        if face is None:
+            return None
+        at = face.free
+        kink = face.slope != g.f.curvature * xb[at]
+        signed = kink | np.any(face.normals != 0.0, axis=0)
+        out[block.start + at] = np.where(signed, np.sign(xb[at]), 2.0)
+    return out
+
+
+def newton_step(
+    problem: Problem, face: NewtonFace, x: Array, z: list[Array], value: float, grad: Array
+) -> tuple[Array, list[Array], float] | None:
+    """(x, z, P) after a step, or None where P would not fall enough."""
+    weights = problem.curvatures(z)
+    rhs = -(grad[face.free] + face.slope)
+    d = _direction(problem, face, weights, rhs)
+    if d is None or not np.all(np.isfinite(d)):
+        return None
+    slope = float(rhs @ d)
+    if slope <= 0.0:
+        return None
+    step = 1.0
+    for _ in range(3):
+        moved = x[face.free] + step * d
+        moved[face.signed & (moved * x[face.free] < 0.0)] = 0.0
+        new = x.copy()
+        new[face.free] = moved
+        new = problem.prox_g(new, 0.0)
+        z_new = problem.forward(new)
+        value_new = problem.objective(new, z_new)
+        if value - value_new >= 1e-4 * step * slope:
+            return new, z_new, value_new
+        step *= 0.25
+    return None
+
+
+def _direction(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array | None:
+    if face.free.size > MAX_DENSE:
+        return _conjugate_gradients(problem, face, weights, rhs)
+    hessian = problem.gram(face.free, weights)
+    diagonal = np.einsum("ii->i", hessian)
+    diagonal += face.curvature
+    # a hair of damping where columns repeat: the step is only a trial
+    diagonal += 1e-13 * max(float(diagonal.max(initial=0.0)), 1e-300)
+    k = face.normals.shape[0]
+    system = np.zeros((face.free.size + k, face.free.size + k))
+    system[: face.free.size, : face.free.size] = hessian
+    system[face.free.size :, : face.free.size] = face.normals
+    system[: face.free.size, face.free.size :] = face.normals.T
+    try:
+        return np.asarray(np.linalg.solve(system, np.concatenate([rhs, np.zeros(k)]))[: face.free.size])
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _conjugate_gradients(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array:
+    """CG on the null space of the normals, H applied as K_I' diag(f'') K_I."""
+    basis, _ = np.linalg.qr(face.normals.T) if face.normals.size else (np.zeros((face.free.size, 0)), None)
+
+    def project(v: Array) -> Array:
+        return np.asarray(v - basis @ (basis.T @ v))
+
+    full = np.zeros(problem.size)
+    r = project(rhs)
+    d = np.zeros_like(r)
+    p = r.copy()
+    rho = float(r @ r)
+    target = 1e-4 * rho
+    for _ in range(CG_STEPS):
+        if rho <= target or rho == 0.0:
+            break
+        full[face.free] = p
+        hp = problem.adjoint([w * v for w, v in zip(weights, problem.linear(full), strict=True)])[face.free]
+        hp = project(hp + face.curvature * p)
+        curvature = float(p @ hp)
+        if curvature <= 0.0:
+            break
+        alpha = rho / curvature
+        d += alpha * p
+        r -= alpha * hp
+        rho, old = float(r @ r), rho
+        p = r + (rho / old) * p
+    return d

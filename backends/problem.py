@@ -1,0 +1,255 @@
+"""A canonical problem made ready for the methods: maps on kernels, functions on kernels, work counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atoms.base import Array, LossFunction
+from ..canon.form import Block, Canonical, Stacked, SumTerm
+from ..canon.maps import Add, Compose, LinearMap, Matrix, Scaled
+from .functions import FastLoss, FastVector
+from .kernels.operators import Operator
+from .kernels.pool import Pool
+
+
+class KernelMatrix(LinearMap):
+    """A matrix of the instance on kernels; one `Operator` serves every term that uses the same data."""
+
+    def __init__(self, source: Matrix, operator: Operator) -> None:
+        self.source = source
+        self.operator = operator
+        self.transposed = source.transposed
+        self.rows = source.rows
+        self.columns = source.columns
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers."""
+        return self.source.nnz
+
+    def apply(self, x: Array) -> Array:
+        """A x."""
+        x = np.ascontiguousarray(x)
+        return self.operator.rmatvec(x) if self.transposed else self.operator.matvec(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """A' y."""
+        y = np.ascontiguousarray(y)
+        return self.operator.matvec(y) if self.transposed else self.operator.rmatvec(y)
+
+    def absolute(self) -> LinearMap:
+        """|A|, by the reference."""
+        return self.source.absolute()
+
+    def describe(self, x: str) -> str:
+        """As the reference says it."""
+        return self.source.describe(x)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Some columns of one map: of a matrix by reference, or formed densely where the map is another (an intercept, a slice, a product)."""
+
+    at: NDArray[np.intp]
+    local: NDArray[np.intp]
+    factor: float
+    operator: Operator | None
+    dense: Array | None
+
+    def gram(self, w: Array) -> Array:
+        """C' diag(w) C."""
+        if self.operator is not None:
+            return self.factor**2 * self.operator.gram(self.local, w)
+        assert self.dense is not None
+        return np.asarray(self.dense.T @ (w[:, None] * self.dense))
+
+    def adjoint(self, y: Array) -> Array:
+        """C' y."""
+        if self.operator is not None:
+            return np.asarray(self.factor * self.operator.rmatvec(y)[self.local])
+        assert self.dense is not None
+        return np.asarray(self.dense.T @ y)
+
+    def column(self, c: int) -> Array:
+        """Column c."""
+        if self.dense is not None:
+            return self.dense[:, c]
+        assert self.operator is not None
+        unit = np.zeros(self.operator.shape[1])
+        unit[self.local[c]] = self.factor
+        return self.operator.matvec(unit)
+
+    def cross(self, other: Columns, w: Array) -> Array:
+        """C' diag(w) D for the columns D of another map."""
+        if other.at.size > self.at.size:
+            return other.cross(self, w).T
+        columns = [self.adjoint(w * other.column(c)) for c in range(other.at.size)]
+        return np.stack(columns, axis=1) if columns else np.zeros((self.at.size, 0))
+
+
+class Problem:
+    """The canonical problem on kernels.
+
+    x is the flat vector of all blocks; `zs` and `ys` are lists with one array a term. `passes` counts data passes: touches of every
+    stored number, so a full gradient (A x and A' y) is two.
+    """
+
+    def __init__(self, canonical: Canonical, threads: int) -> None:
+        self.canonical = canonical
+        self.pool = Pool(threads)
+        self.operators: dict[int, Operator] = {}
+        self.terms = [replace(t, map=self._compile(t.map)) for t in canonical.terms]
+        self.functions = [
+            FastLoss(t.f, self.pool) if isinstance(t.f, LossFunction) else FastVector(t.f) for t in canonical.terms
+        ]
+        self.g = [FastVector(b.g) for b in canonical.blocks]
+        self.q = canonical.q
+        self.has_q = bool(canonical.q.any())
+        self.size = canonical.size
+        self.extra_work = 0.0
+
+    # --- maps -------------------------------------------------------------------------------------------------------
+
+    def _compile(self, stacked: Stacked) -> Stacked:
+        return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset)
+
+    def _substitute(self, m: LinearMap) -> LinearMap:
+        if isinstance(m, Matrix):
+            key = id(m.A)
+            if key not in self.operators:
+                self.operators[key] = Operator(m.A, self.pool)
+            return KernelMatrix(m, self.operators[key])
+        if isinstance(m, Scaled):
+            return Scaled(self._substitute(m.inner), m.c)
+        if isinstance(m, Compose):
+            return Compose(self._substitute(m.outer), self._substitute(m.inner))
+        if isinstance(m, Add):
+            return Add(self._substitute(m.left), self._substitute(m.right))
+        return m
+
+    def linear(self, x: Array) -> list[Array]:
+        """K_i x for each term, in arrays of their own."""
+        return [self._apply(t, x) for t in self.terms]
+
+    def _apply(self, term: SumTerm, x: Array) -> Array:
+        parts = term.map.parts
+        if not parts:
+            return np.zeros(term.map.rows)
+        block, m = parts[0]
+        z = m.apply(x[block.slice])
+        if not isinstance(m, KernelMatrix):
+            z = z.copy()
+        for block, m in parts[1:]:
+            z += m.apply(x[block.slice])
+        return z
+
+    def forward(self, x: Array) -> list[Array]:
+        """K_i x + b_i for each term."""
+        zs = self.linear(x)
+        for z, term in zip(zs, self.terms, strict=True):
+            z += term.map.offset
+        return zs
+
+    def adjoint(self, ys: Sequence[Array]) -> Array:
+        """sum_i K_i' y_i."""
+        out = np.zeros(self.size)
+        for y, term in zip(ys, self.terms, strict=True):
+            term.map.adjoint(y, out)
+        return out
+
+    def forward_block(self, block: Block, direction: Array) -> list[Array]:
+        """K_i restricted to one block."""
+        x = np.zeros(self.size)
+        x[block.slice] = direction
+        return self.linear(x)
+
+    def gram(self, free: NDArray[np.intp], weights: Sequence[Array]) -> Array:
+        """sum_i K_iI' diag(w_i) K_iI for the coordinates I of x: the Hessian of a sum of losses on a face."""
+        out = np.zeros((free.size, free.size))
+        for term, w in zip(self.terms, weights, strict=True):
+            pieces = [self._columns(m, b, free) for b, m in term.map.parts]
+            for i, left in enumerate(pieces):
+                out[np.ix_(left.at, left.at)] += left.gram(w)
+                for right in pieces[i + 1 :]:
+                    cross = left.cross(right, w)
+                    out[np.ix_(left.at, right.at)] += cross
+                    out[np.ix_(right.at, left.at)] += cross.T
+        return out
+
+    def _columns(self, m: LinearMap, block: Block, free: NDArray[np.intp]) -> Columns:
+        at = np.flatnonzero((free >= block.start) & (free < block.stop))
+        local = free[at] - block.start
+        factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)
+        if isinstance(inner, KernelMatrix) and not inner.transposed:
+            return Columns(at, local, factor, inner.operator, None)
+        dense = np.empty((m.rows, at.size))
+        unit = np.zeros(m.columns)
+        for c, j in enumerate(local):
+            unit[j] = 1.0
+            dense[:, c] = m.apply(unit)
+            unit[j] = 0.0
+        return Columns(at, local, 1.0, None, dense)
+
+    # --- functions --------------------------------------------------------------------------------------------------
+
+    def losses_value(self, zs: Sequence[Array]) -> float:
+        """sum_i f_i(z_i) of losses and norms; indicators count nothing."""
+        return sum(f.value(z) for f, z in zip(self.functions, zs, strict=True))
+
+    def losses_gradient(self, zs: Sequence[Array]) -> tuple[float, list[Array]]:
+        """The sum and the gradients y_i, for problems whose terms are all smooth losses."""
+        total, ys = 0.0, []
+        for f, z in zip(self.functions, zs, strict=True):
+            assert isinstance(f, FastLoss)
+            y = np.empty_like(z)
+            total += f.value_gradient(z, y)
+            ys.append(y)
+        return total, ys
+
+    def curvatures(self, zs: Sequence[Array]) -> list[Array]:
+        """The diagonals of the generalised Hessians of the smooth losses."""
+        out = []
+        for f, z in zip(self.functions, zs, strict=True):
+            assert isinstance(f, FastLoss)
+            h = np.empty_like(z)
+            f.curvature(z, h)
+            out.append(h)
+        return out
+
+    def prox_g(self, v: Array, t: float) -> Array:
+        """The prox of t g, block by block."""
+        out = np.empty_like(v)
+        for block, g in zip(self.canonical.blocks, self.g, strict=True):
+            g.prox(v[block.slice], t, out[block.slice])
+        return out
+
+    def g_value(self, x: Array) -> float:
+        """sum_B g_B(x_B)."""
+        return sum(g.value(x[b.slice]) for b, g in zip(self.canonical.blocks, self.g, strict=True))
+
+    def conjugates(self, ys: Sequence[Array]) -> float:
+        """sum_i f_i*(y_i) - <b_i, y_i>."""
+        return sum(
+            f.conjugate(y) - float(t.map.offset @ y) for f, t, y in zip(self.functions, self.terms, ys, strict=True)
+        )
+
+    def objective(self, x: Array, zs: Sequence[Array]) -> float:
+        """P(x) given z_i = K_i x + b_i, constraints ignored."""
+        return self.canonical.constant + self.losses_value(zs) + float(self.q @ x) + self.g_value(x)
+
+    # --- work -------------------------------------------------------------------------------------------------------
+
+    @property
+    def passes(self) -> float:
+        """Data passes so far, Hessian products counted by the numbers they touch."""
+        touched = sum(o.counter.touched for o in self.operators.values()) + self.extra_work
+        total = sum(o.nnz for o in self.operators.values())
+        return touched / total if total else 0.0
+
+    def close(self) -> None:
+        """Give back the threads."""
+        self.pool.close()

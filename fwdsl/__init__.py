@@ -1,0 +1,121 @@
+"""fwdsl: a modeling language that compiles structured convex learning problems to certified solvers.
+
+Importing this package loads nothing else: each public name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .build.declare import (
+        data,
+        dim,
+        entries_type,
+        family,
+        index_type,
+        labels_type,
+        let,
+        matrix,
+        matrix_type,
+        param,
+        psd_type,
+        psd_var,
+        real_type,
+        scalar,
+        signs_type,
+        symmetric_type,
+        symmetric_var,
+        tensor_type,
+        vector,
+        vector_type,
+    )
+    from .build.expression import Constraint, Expression, SetExpression
+    from .build.misuse import BuildError
+    from .errors import DataError, FwError, PlanError, RejectedError, RunError
+    from .problem import Problem, load, maximize, minimize, parse
+    from .solution import Solution
+
+__version__ = "0.1.0"
+
+#: Where each public name lives.
+_HOMES = {
+    **dict.fromkeys(("DataError", "FwError", "PlanError", "RejectedError", "RunError"), ".errors"),
+    **dict.fromkeys(("Problem", "load", "maximize", "minimize", "parse"), ".problem"),
+    **dict.fromkeys(("Constraint", "Expression", "SetExpression"), ".build.expression"),
+    **dict.fromkeys(
+        "data dim entries_type family index_type labels_type let matrix matrix_type param psd_type psd_var real_type"
+        " scalar signs_type symmetric_type symmetric_var tensor_type vector vector_type".split(),
+        ".build.declare",
+    ),
+    "BuildError": ".build.misuse",
+    "Solution": ".solution",
+}
+
+#: The words of the language: losses, convex functions, functions, feature maps and sets, made by `.build.words`.
+_WORDS = frozenset(
+    "absolute epsilon_insensitive hinge huber logistic multiclass_hinge poisson quantile smooth_hinge softmax squared"
+    " squared_epsilon_insensitive squared_hinge weston_watkins"
+    " entropy group_norm norm1 norm1_inf norm2 norm21 norm_fro norm_inf norm_nuc norm_spec quad_form sum_squares"
+    " diag dot eye inner mean ones quad sum trace zeros"
+    " fourier intercept linear normalize polynomial random_binning rbf standardize"
+    " affine birkhoff box columns fro_ball group_ball halfspace ksupport_ball l1_ball l1_inf_ball l21_ball l2_ball"
+    " linf_ball nonnegative nuclear_ball permutahedron polytope psd rows simplex simplex_product solid_simplex"
+    " solid_spectrahedron spectrahedron spectral_ball vec".split()
+)
+
+__all__ = [
+    "BuildError",
+    "Constraint",
+    "DataError",
+    "Expression",
+    "FwError",
+    "PlanError",
+    "Problem",
+    "RejectedError",
+    "RunError",
+    "SetExpression",
+    "Solution",
+    "data",
+    "dim",
+    "entries_type",
+    "family",
+    "index_type",
+    "labels_type",
+    "let",
+    "load",
+    "matrix",
+    "matrix_type",
+    "maximize",
+    "minimize",
+    "param",
+    "parse",
+    "psd_type",
+    "psd_var",
+    "real_type",
+    "scalar",
+    "signs_type",
+    "symmetric_type",
+    "symmetric_var",
+    "tensor_type",
+    "vector",
+    "vector_type",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WORDS:
+        from .build.words import word
+
+        value: Any = word(name)
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name], __name__), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_WORDS})

@@ -1,0 +1,274 @@
+"""What an atom is: a closed convex function with its formulas, its facts and a slow obvious reference.
+
+Two families are enough for everything a program can say about numbers:
+
+* `Loss`: a separable function sum_j w_j l(z_j; b_j) of predictions z, with targets b and nonnegative weights w;
+* `VectorFunction`: a norm, a set (its indicator), or a pair of both with a joint prox, of one vector x.
+
+Each atom has *kernels*, undecorated functions over arrays and numbers using `math` only, which `fwdsl.backends.kernels` compiles,
+and *references* in NumPy, named `*_naive` on losses and plain on vector functions, which are the definition: the verifier
+uses only those, and the conformance tests compare the two.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def _require(cls: type, facts: tuple[str, ...]) -> None:
+    """Fail at import where an atom lacks a fact, a kernel or a reference."""
+    missing = [name for name in facts if not hasattr(cls, name)]
+    missing += [name for name in dir(cls) if getattr(getattr(cls, name, None), "__isabstractmethod__", False)]
+    if missing:
+        raise TypeError(f"the atom {cls.__name__} lacks {', '.join(missing)}")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An option of a loss (`tau`, `delta`, `eps`) with its default and its open or closed domain."""
+
+    name: str
+    default: float
+    lower: float = 0.0
+    upper: float = math.inf
+    strict: bool = False
+
+
+class Loss(ABC):
+    """A scalar loss l(z; b), convex in z. Subclasses are never instantiated with state: parameters come as the array p."""
+
+    name: ClassVar[str]
+    target: ClassVar[str]  # "signs", "real" or "count"
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    #: sup of l'' over z; None where l is not differentiable, inf where l' is only locally Lipschitz.
+    smoothness: ClassVar[float | None]
+    #: inf of l'' over z (0 where not strongly convex).
+    strong_convexity: ClassVar[float] = 0.0
+    #: l is piecewise linear; l is piecewise quadratic (so l'' is piecewise constant).
+    piecewise_linear: ClassVar[bool] = False
+    piecewise_quadratic: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _require(cls, ("name", "target", "smoothness", "value", "value_gradient", "prox", "conjugate"))
+        if cls.smoothness is not None and cls.curvature is None:
+            raise TypeError(f"the atom {cls.__name__} is smooth and lacks curvature")
+
+    # --- kernels: z, b, w, out are float64 vectors of one block of samples, p the parameters ------------------------
+    #: value(z, b, w, p) -> sum_j w_j l(z_j; b_j)
+    value: ClassVar[Callable[..., float]]
+    #: value_gradient(z, b, w, p, out) -> the same sum; out_j = w_j l'(z_j; b_j) (a subgradient where not differentiable)
+    value_gradient: ClassVar[Callable[..., float]]
+    #: curvature(z, b, w, p, out): out_j = w_j l''(z_j; b_j), a generalised second derivative; smooth losses only
+    curvature: ClassVar[Callable[..., None] | None] = None
+    #: prox(v, t, b, w, p, out): out_j = argmin_z t w_j l(z; b_j) + (z - v_j)^2 / 2
+    prox: ClassVar[Callable[..., None]]
+    #: conjugate(y, b, w, p) -> sum_j (w_j l)*(y_j) = sum_j w_j l*(y_j / w_j), inf outside the domain; w_j = 0 asks y_j = 0
+    conjugate: ClassVar[Callable[..., float]]
+
+    # --- references: entrywise in NumPy, unweighted -----------------------------------------------------------------
+    @staticmethod
+    @abstractmethod
+    def value_naive(z: Array, b: Array, p: Array) -> Array:
+        """l(z_j; b_j) for each j."""
+
+    @staticmethod
+    @abstractmethod
+    def gradient_naive(z: Array, b: Array, p: Array) -> Array:
+        """l'(z_j; b_j), or one subgradient."""
+
+    @staticmethod
+    @abstractmethod
+    def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
+        """l*(u_j; b_j) = sup_z u_j z - l(z; b_j), inf outside the domain."""
+
+    @staticmethod
+    @abstractmethod
+    def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
+        """argmin_z t_j l(z; b_j) + (z - v_j)^2 / 2."""
+
+    @staticmethod
+    @abstractmethod
+    def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """The closure of the domain of l*(.; b_j), an interval: its ends, each possibly infinite."""
+
+    @staticmethod
+    @abstractmethod
+    def infimum_naive(b: Array, p: Array) -> Array:
+        """inf_z l(z; b_j), which is -l*(0; b_j)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LossFunction:
+    """z -> sum_j w_j l(z_j; b_j): a loss with its targets b, weights w (any outer coefficient and 1/n included) and parameters."""
+
+    loss: type[Loss]
+    b: Array
+    w: Array
+    p: Array
+
+    @property
+    def size(self) -> int:
+        """The number of predictions."""
+        return self.b.size
+
+    @property
+    def name(self) -> str:
+        """The loss's name."""
+        return self.loss.name
+
+    def value(self, z: Array) -> float:
+        """The weighted sum, by the reference."""
+        return float(self.w @ self.loss.value_naive(z, self.b, self.p))
+
+    def gradient(self, z: Array) -> Array:
+        """(w_j l'(z_j)), by the reference."""
+        return self.w * self.loss.gradient_naive(z, self.b, self.p)
+
+    def conjugate(self, y: Array) -> float:
+        """sum_j w_j l*(y_j / w_j), by the reference; inf where y is outside the domain."""
+        lo, hi = self.dual_bounds()
+        if np.any(y < lo) or np.any(y > hi):
+            return math.inf
+        live = self.w > 0
+        w, b = self.w[live], self.b[live]
+        # y is in the domain, and so is y / w but for rounding
+        u = np.clip(y[live] / w, *self.loss.dual_bounds_naive(b, self.p))
+        return float(w @ self.loss.conjugate_naive(u, b, self.p))
+
+    def prox(self, v: Array, t: float) -> Array:
+        """argmin_z t f(z) + |z - v|^2 / 2, by the reference."""
+        return self.loss.prox_naive(v, t * self.w, self.b, self.p)
+
+    def dual_bounds(self) -> tuple[Array, Array]:
+        """The box which is the closure of the domain of the conjugate."""
+        lo, hi = self.loss.dual_bounds_naive(self.b, self.p)
+        with np.errstate(invalid="ignore"):
+            return np.where(self.w > 0, self.w * lo, 0.0), np.where(self.w > 0, self.w * hi, 0.0)
+
+    def infimum(self) -> float:
+        """The sum of the infima, -inf where one is."""
+        return float(self.w @ self.loss.infimum_naive(self.b, self.p))
+
+    @property
+    def lipschitz(self) -> float:
+        """A Lipschitz constant of the gradient in z: max_j w_j sup l''; inf where there is none."""
+        beta = self.loss.smoothness
+        return math.inf if beta is None else beta * float(self.w.max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Face:
+    """The smooth manifold on which a vector function g is locally affine plus constant, around a point x.
+
+    `free` are the coordinates that may move, `normals` (k, free.size) the directions they must not move along
+    (normals @ d = 0), `slope` the gradient of g along `free` there.
+    """
+
+    free: NDArray[np.intp]
+    normals: Array
+    slope: Array
+
+
+class VectorFunction(ABC):
+    """A closed convex function g of one vector: c * norm, the indicator of a set, or a pair with a joint prox.
+
+    Instances carry their parameters (checked: radii positive, lo <= hi) and the size they apply to. All methods are
+    references in NumPy and must be exact to rounding; `kernel` names the compiled prox.
+    """
+
+    #: The names a program uses, e.g. ("norm1", None), (None, "l1_ball"), ("norm1", "nonnegative").
+    pair: ClassVar[tuple[str | None, str | None]]
+
+    size: int
+
+    # --- facts ------------------------------------------------------------------------------------------------------
+    #: g is piecewise linear with a polyhedral domain.
+    polyhedral: ClassVar[bool]
+    #: The second derivative of g along its faces (2 c for g + c |x|^2).
+    curvature: float = 0.0
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # the frames that several functions share name no pair
+        if "pair" in cls.__dict__:
+            _require(cls, ("polyhedral", "prox_kernel"))
+
+    @abstractmethod
+    def radius(self) -> float:
+        """sup of |x|_2 over the domain of g; inf where it is unbounded."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """In the language's words: `0.1 * norm1`, `l1_ball(5)`, `0.1 * norm1 on nonnegative`."""
+
+    # --- functions --------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def value(self, x: Array) -> float:
+        """The value of the norm part (0 for a pure set); feasibility is `violation`'s business."""
+
+    @abstractmethod
+    def violation(self, x: Array) -> float:
+        """By how much x misses the set: the largest violation of a defining inequality, relative to 1 + the size of its
+        terms; 0.0 where there is no set or x is inside."""
+
+    @abstractmethod
+    def prox(self, v: Array, t: float) -> Array:
+        """argmin_x t g(x) + |x - v|^2 / 2 (for a pure set the Euclidean projection, whatever t)."""
+
+    @abstractmethod
+    def conjugate(self, v: Array) -> float:
+        """g*(v) = sup_x <v, x> - g(x) (for a set the support function), inf outside its domain."""
+
+    def infimum(self) -> float:
+        """inf of g, which is -g*(0)."""
+        return -self.conjugate(np.zeros(self.size))
+
+    @abstractmethod
+    def dual_scale(self, v: Array) -> float:
+        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges)."""
+
+    @abstractmethod
+    def dual_project(self, v: Array) -> Array:
+        """The Euclidean projection of v on the domain of g* (v itself where it is everything)."""
+
+    @abstractmethod
+    def coercive(self) -> tuple[float, str] | None:
+        """(c, dual norm): g(x) >= c |x|_p for all x, with the norm's dual "linf" (p = 1), "l2" or "l1" (p = inf); None if not.
+        From it comes the implied bound |x*|_p <= (P(x0) - infima of the other terms) / c."""
+
+    @abstractmethod
+    def face(self, x: Array) -> Face | None:
+        """The face of g at x (exact zeros and active bounds identify it), None where g is curved there (norm2, l2_ball
+        on its boundary)."""
+
+    def lmo(self, c: Array) -> Array | None:
+        """argmin over the set of <c, x>, a vertex (ties: the lowest index); None where the set is unbounded or absent."""
+        return None
+
+    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
+        """A hashable name of the vertex that `lmo(c)` returns, None where vertices are not countable."""
+        return None
+
+    # --- kernels ----------------------------------------------------------------------------------------------------
+    #: prox_kernel(u, s, out, *kernel_args()): the prox at v for t, compiled, with (share, s) = prox_change(t) and u = share * v;
+    #: out may not alias u.
+    prox_kernel: ClassVar[Callable[..., None]]
+
+    @abstractmethod
+    def kernel_args(self) -> tuple[Any, ...]:
+        """Floats and float64 arrays that follow (v, t, out) in the kernel's signature."""
+
+    def prox_change(self, t: float) -> tuple[float, float]:
+        """(share, s): what to multiply v by and which step to take when calling `prox_kernel`; (1, t) but for ridges."""
+        return 1.0, t

@@ -1,0 +1,86 @@
+"""The absolute loss, l(z; b) = |z - b|.
+
+Subgradient sign(z - b). Conjugate: l*(u) = b u for |u| <= 1, inf elsewhere. Prox: b + the soft threshold of v - b at t.
+"""
+
+import math
+
+import numpy as np
+
+from ..base import Array, Loss
+
+
+class Absolute(Loss):
+    """abs(z - b)."""
+
+    name = "absolute"
+    target = "real"
+    smoothness = None
+    piecewise_linear = True
+    piecewise_quadratic = True
+
+    @staticmethod
+    def value(z, b, w, p):
+        """Kernel: see `Loss.value`."""
+        total = 0.0
+        for j in range(z.size):
+            total += w[j] * abs(z[j] - b[j])
+        return total
+
+    @staticmethod
+    def value_gradient(z, b, w, p, out):
+        """Kernel: see `Loss.value_gradient`."""
+        total = 0.0
+        for j in range(z.size):
+            r = z[j] - b[j]
+            total += w[j] * abs(r)
+            out[j] = 0.0 if r == 0.0 else math.copysign(w[j], r)
+        return total
+
+    @staticmethod
+    def prox(v, t, b, w, p, out):
+        """Kernel: see `Loss.prox`."""
+        for j in range(v.size):
+            r = v[j] - b[j]
+            out[j] = b[j] + math.copysign(max(abs(r) - t * w[j], 0.0), r)
+
+    @staticmethod
+    def conjugate(y, b, w, p):
+        """Kernel: see `Loss.conjugate`."""
+        total = 0.0
+        for j in range(y.size):
+            if abs(y[j]) > w[j]:
+                return math.inf
+            total += b[j] * y[j]
+        return total
+
+    @staticmethod
+    def value_naive(z: Array, b: Array, p: Array) -> Array:
+        """|z - b|."""
+        return np.abs(z - b)
+
+    @staticmethod
+    def gradient_naive(z: Array, b: Array, p: Array) -> Array:
+        """sign(z - b)."""
+        return np.sign(z - b)
+
+    @staticmethod
+    def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
+        """b u where |u| <= 1."""
+        return np.where(np.abs(u) <= 1.0, b * u, np.inf)
+
+    @staticmethod
+    def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
+        """b + the soft threshold of v - b."""
+        r = v - b
+        return b + np.copysign(np.maximum(np.abs(r) - t, 0.0), r)
+
+    @staticmethod
+    def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """[-1, 1]."""
+        return np.full_like(b, -1.0), np.full_like(b, 1.0)
+
+    @staticmethod
+    def infimum_naive(b: Array, p: Array) -> Array:
+        """0, at z = b."""
+        return np.zeros_like(b)

@@ -1,0 +1,96 @@
+"""The epsilon-insensitive loss, l(z; b) = max(0, |z - b| - eps), eps >= 0.
+
+Subgradient sign(z - b) outside the tube, 0 in it. Conjugate: l*(u) = eps |u| + b u for |u| <= 1, inf elsewhere.
+Prox: v in the tube stays, else it moves towards it by t at most.
+"""
+
+import math
+
+import numpy as np
+
+from ..base import Array, Loss, Parameter
+
+
+class EpsilonInsensitive(Loss):
+    """max(0, |z - b| - eps)."""
+
+    name = "epsilon_insensitive"
+    target = "real"
+    parameters = (Parameter("eps", 0.1),)
+    smoothness = None
+    piecewise_linear = True
+    piecewise_quadratic = True
+
+    @staticmethod
+    def value(z, b, w, p):
+        """Kernel: see `Loss.value`."""
+        eps = p[0]
+        total = 0.0
+        for j in range(z.size):
+            total += w[j] * max(0.0, abs(z[j] - b[j]) - eps)
+        return total
+
+    @staticmethod
+    def value_gradient(z, b, w, p, out):
+        """Kernel: see `Loss.value_gradient`."""
+        eps = p[0]
+        total = 0.0
+        for j in range(z.size):
+            r = z[j] - b[j]
+            out[j] = 0.0
+            if abs(r) > eps:
+                total += w[j] * (abs(r) - eps)
+                out[j] = math.copysign(w[j], r)
+        return total
+
+    @staticmethod
+    def prox(v, t, b, w, p, out):
+        """Kernel: see `Loss.prox`."""
+        eps = p[0]
+        for j in range(v.size):
+            r = v[j] - b[j]
+            a = abs(r)
+            out[j] = v[j] if a <= eps else b[j] + math.copysign(max(eps, a - t * w[j]), r)
+
+    @staticmethod
+    def conjugate(y, b, w, p):
+        """Kernel: see `Loss.conjugate`."""
+        eps = p[0]
+        total = 0.0
+        for j in range(y.size):
+            if abs(y[j]) > w[j]:
+                return math.inf
+            total += eps * abs(y[j]) + b[j] * y[j]
+        return total
+
+    @staticmethod
+    def value_naive(z: Array, b: Array, p: Array) -> Array:
+        """max(0, |z - b| - eps)."""
+        value: Array = np.maximum(0.0, np.abs(z - b) - p[0])
+        return value
+
+    @staticmethod
+    def gradient_naive(z: Array, b: Array, p: Array) -> Array:
+        """sign(z - b) outside the tube."""
+        return np.where(np.abs(z - b) > p[0], np.sign(z - b), 0.0)
+
+    @staticmethod
+    def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
+        """eps |u| + b u where |u| <= 1."""
+        return np.where(np.abs(u) <= 1.0, p[0] * np.abs(u) + b * u, np.inf)
+
+    @staticmethod
+    def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
+        """v in the tube, else nearer to it by t at most."""
+        r = v - b
+        return np.where(np.abs(r) <= p[0], v, b + np.copysign(np.maximum(p[0], np.abs(r) - t), r))
+
+    @staticmethod
+    def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """[-1, 1]."""
+        return np.full_like(b, -1.0), np.full_like(b, 1.0)
+
+    @staticmethod
+    def infimum_naive(b: Array, p: Array) -> Array:
+        """0, in the tube."""
+        return np.zeros_like(b)

@@ -1,0 +1,88 @@
+"""The hinge loss, l(z; y) = max(0, 1 - y z) for y in {-1, 1}.
+
+Subgradient -y for y z < 1, else 0. Conjugate: with q = -y u in [0, 1], l*(u) = -q, inf elsewhere.
+Prox: with m = y z, m = y v for y v >= 1, else y v + t, but not beyond 1.
+"""
+
+import math
+
+import numpy as np
+
+from ..base import Array, Loss
+
+
+class Hinge(Loss):
+    """max(0, 1 - y z)."""
+
+    name = "hinge"
+    target = "signs"
+    smoothness = None
+    piecewise_linear = True
+    piecewise_quadratic = True
+
+    @staticmethod
+    def value(z, b, w, p):
+        """Kernel: see `Loss.value`."""
+        total = 0.0
+        for j in range(z.size):
+            total += w[j] * max(0.0, 1.0 - b[j] * z[j])
+        return total
+
+    @staticmethod
+    def value_gradient(z, b, w, p, out):
+        """Kernel: see `Loss.value_gradient`."""
+        total = 0.0
+        for j in range(z.size):
+            m = b[j] * z[j]
+            total += w[j] * max(0.0, 1.0 - m)
+            out[j] = -w[j] * b[j] if m < 1.0 else 0.0
+        return total
+
+    @staticmethod
+    def prox(v, t, b, w, p, out):
+        """Kernel: see `Loss.prox`."""
+        for j in range(v.size):
+            m = b[j] * v[j]
+            out[j] = v[j] if m >= 1.0 else b[j] * min(1.0, m + t * w[j])
+
+    @staticmethod
+    def conjugate(y, b, w, p):
+        """Kernel: see `Loss.conjugate`."""
+        total = 0.0
+        for j in range(y.size):
+            q = -b[j] * y[j]
+            if q < 0.0 or q > w[j]:
+                return math.inf
+            total -= q
+        return total
+
+    @staticmethod
+    def value_naive(z: Array, b: Array, p: Array) -> Array:
+        """max(0, 1 - b z)."""
+        return np.maximum(0.0, 1.0 - b * z)
+
+    @staticmethod
+    def gradient_naive(z: Array, b: Array, p: Array) -> Array:
+        """-b where b z < 1, else 0."""
+        return np.where(b * z < 1.0, -b, 0.0)
+
+    @staticmethod
+    def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
+        """b u where -b u is in [0, 1]."""
+        return np.where((b * u <= 0.0) & (b * u >= -1.0), b * u, np.inf)
+
+    @staticmethod
+    def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
+        """b v where that is at least 1, else b v + t up to 1; times b."""
+        m = b * v
+        return np.where(m >= 1.0, v, b * np.minimum(1.0, m + t))
+
+    @staticmethod
+    def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """-b u in [0, 1]."""
+        return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
+
+    @staticmethod
+    def infimum_naive(b: Array, p: Array) -> Array:
+        """0, where b z >= 1."""
+        return np.zeros_like(b)

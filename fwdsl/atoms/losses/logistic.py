@@ -1,0 +1,186 @@
+"""The logistic loss, l(z; y) = log(1 + exp(-y z)) for y in {-1, 1}.
+
+l'(z) = -y q with q = 1 / (1 + exp(y z)); l'' = q (1 - q) <= 1/4.
+Conjugate: with q = -y u in [0, 1], l*(u) = q log q + (1 - q) log(1 - q) (0 log 0 = 0), inf elsewhere.
+Prox: z = v + t y q(z); solved for m = y z by Newton on the increasing h(m) = m - y v - t / (1 + exp(m)), whose root lies in
+[y v, y v + t]; h is convex for m < 0 and concave for m > 0, so Newton is monotone from the side of 0.
+"""
+
+import math
+
+import numpy as np
+
+from ..base import Array, Loss
+
+
+class Logistic(Loss):
+    """log(1 + exp(-y z))."""
+
+    name = "logistic"
+    target = "signs"
+    smoothness = 0.25
+
+    @staticmethod
+    def value(z, b, w, p):
+        """Kernel: see `Loss.value`. The exponential and the logarithm as in `value_gradient`."""
+        n = z.size
+        power = np.empty(n)
+        bits = power.view(np.int64)
+        total = np.empty(n)
+        for j in range(n):
+            power[j] = 6755399441055744.0 - 1.4426950408889634 * min(abs(z[j]), 708.0)
+        for j in range(n):
+            k = power[j] - 6755399441055744.0
+            r = (-min(abs(z[j]), 708.0) - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+            e = r * (
+                1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r / 479001600))))
+            )
+            total[j] = 1.0 + r * (1.0 + r * (0.5 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + e))))))
+        for j in range(n):
+            bits[j] = (bits[j] << 52) + (1023 << 52)
+        for j in range(n):
+            e = total[j] * power[j]
+            m = b[j] * z[j]
+            s = e / (2.0 + e)
+            u = s * s
+            t = 1 / 17 + u * (
+                1 / 19 + u * (1 / 21 + u * (1 / 23 + u * (1 / 25 + u * (1 / 27 + u * (1 / 29 + u / 31)))))
+            )
+            t = 1 / 5 + u * (1 / 7 + u * (1 / 9 + u * (1 / 11 + u * (1 / 13 + u * (1 / 15 + u * t)))))
+            total[j] = w[j] * (2.0 * s * (1.0 + u * (1 / 3 + u * t)) + (0.0 if m > 0.0 else -m))
+        s0 = s1 = s2 = s3 = 0.0
+        for j in range(0, n - n % 4, 4):
+            s0 += total[j]
+            s1 += total[j + 1]
+            s2 += total[j + 2]
+            s3 += total[j + 3]
+        for j in range(n - n % 4, n):
+            s0 += total[j]
+        return (s0 + s1) + (s2 + s3)
+
+    @staticmethod
+    def value_gradient(z, b, w, p, out):
+        """Kernel: see `Loss.value_gradient`.
+
+        Written so that LLVM vectorises every loop (3 ns a sample against 18 with `math.exp` and `math.log1p`):
+        exp(-a) = 2^k exp(r) with k from the low bits of a + 1.5 2^52 and a Taylor polynomial on |r| <= log(2) / 2;
+        log1p(e) = 2 atanh(s) with s = e / (2 + e) <= 1/3, by its series in s^2.
+        """
+        n = z.size
+        power = np.empty(n)
+        bits = power.view(np.int64)
+        total = np.empty(n)
+        for j in range(n):
+            power[j] = 6755399441055744.0 - 1.4426950408889634 * min(abs(z[j]), 708.0)
+        for j in range(n):
+            k = power[j] - 6755399441055744.0
+            r = (-min(abs(z[j]), 708.0) - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+            e = r * (
+                1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r / 479001600))))
+            )
+            total[j] = 1.0 + r * (1.0 + r * (0.5 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + e))))))
+        for j in range(n):
+            bits[j] = (bits[j] << 52) + (1023 << 52)
+        for j in range(n):
+            e = total[j] * power[j]
+            m = b[j] * z[j]
+            out[j] = -w[j] * b[j] * ((e if m > 0.0 else 1.0) / (1.0 + e))
+            s = e / (2.0 + e)
+            u = s * s
+            t = 1 / 17 + u * (
+                1 / 19 + u * (1 / 21 + u * (1 / 23 + u * (1 / 25 + u * (1 / 27 + u * (1 / 29 + u / 31)))))
+            )
+            t = 1 / 5 + u * (1 / 7 + u * (1 / 9 + u * (1 / 11 + u * (1 / 13 + u * (1 / 15 + u * t)))))
+            total[j] = w[j] * (2.0 * s * (1.0 + u * (1 / 3 + u * t)) + (0.0 if m > 0.0 else -m))
+        s0 = s1 = s2 = s3 = 0.0
+        for j in range(0, n - n % 4, 4):
+            s0 += total[j]
+            s1 += total[j + 1]
+            s2 += total[j + 2]
+            s3 += total[j + 3]
+        for j in range(n - n % 4, n):
+            s0 += total[j]
+        return (s0 + s1) + (s2 + s3)
+
+    @staticmethod
+    def curvature(z, b, w, p, out):
+        """Kernel: see `Loss.curvature`."""
+        for j in range(z.size):
+            e = math.exp(-abs(z[j]))
+            out[j] = w[j] * e / ((1.0 + e) * (1.0 + e))
+
+    @staticmethod
+    def prox(v, t, b, w, p, out):
+        """Kernel: see `Loss.prox`."""
+        for j in range(v.size):
+            step = t * w[j]
+            a = b[j] * v[j]
+            # h bends once, at 0: from the end of the bracket nearest to 0 on the root's side, Newton only moves towards the root
+            m = max(a, 0.0) if a + 0.5 * step > 0.0 else min(a + step, 0.0)
+            for _ in range(100):
+                e = math.exp(-abs(m))
+                q = e / (1.0 + e) if m > 0.0 else 1.0 / (1.0 + e)
+                change = (m - a - step * q) / (1.0 + step * q * (1.0 - q))
+                m -= change
+                if abs(change) <= 4e-16 * (abs(m) + abs(a)):
+                    break
+            out[j] = b[j] * m
+
+    @staticmethod
+    def conjugate(y, b, w, p):
+        """Kernel: see `Loss.conjugate`."""
+        total = 0.0
+        for j in range(y.size):
+            if w[j] == 0.0:
+                if y[j] != 0.0:
+                    return math.inf
+                continue
+            q = -b[j] * y[j] / w[j]
+            if q < 0.0 or q > 1.0:
+                return math.inf
+            if q > 0.0:
+                total += w[j] * q * math.log(q)
+            if q < 1.0:
+                total += w[j] * (1.0 - q) * math.log1p(-q)
+        return total
+
+    @staticmethod
+    def value_naive(z: Array, b: Array, p: Array) -> Array:
+        """log(1 + exp(-b z))."""
+        return np.logaddexp(0.0, -b * z)
+
+    @staticmethod
+    def gradient_naive(z: Array, b: Array, p: Array) -> Array:
+        """-b / (1 + exp(b z))."""
+        return -b * np.exp(-np.logaddexp(0.0, b * z))
+
+    @staticmethod
+    def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
+        """q log q + (1 - q) log(1 - q) with q = -b u in [0, 1]."""
+        q = -b * u
+        inside = np.clip(q, 0.0, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = np.where(inside > 0.0, inside * np.log(inside), 0.0)
+            right = np.where(inside < 1.0, (1.0 - inside) * np.log1p(-inside), 0.0)
+        return np.where((q >= 0.0) & (q <= 1.0), left + right, np.inf)
+
+    @staticmethod
+    def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
+        """Bisection on m - b v = t / (1 + exp(m)), z = b m."""
+        a = b * v
+        lo, hi = a, a + t
+        for _ in range(200):
+            m = 0.5 * (lo + hi)
+            high = m - a - t * np.exp(-np.logaddexp(0.0, m)) > 0.0
+            lo, hi = np.where(high, lo, m), np.where(high, m, hi)
+        return b * 0.5 * (lo + hi)
+
+    @staticmethod
+    def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """-b u in [0, 1]."""
+        return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
+
+    @staticmethod
+    def infimum_naive(b: Array, p: Array) -> Array:
+        """0, not attained."""
+        return np.zeros_like(b)

@@ -1,0 +1,96 @@
+"""The quantile (pinball) loss, l(z; b) = tau max(0, b - z) + (1 - tau) max(0, z - b) for tau in [0, 1].
+
+Subgradient 1 - tau above b, -tau below. Conjugate: l*(u) = b u for -tau <= u <= 1 - tau, inf elsewhere.
+Prox: with r = v - b, z - b is r - t (1 - tau) where that is positive, r + t tau where that is negative, else 0.
+"""
+
+import math
+
+import numpy as np
+
+from ..base import Array, Loss, Parameter
+
+
+class Quantile(Loss):
+    """tau max(0, b - z) + (1 - tau) max(0, z - b)."""
+
+    name = "quantile"
+    target = "real"
+    parameters = (Parameter("tau", 0.5, upper=1.0),)
+    smoothness = None
+    piecewise_linear = True
+    piecewise_quadratic = True
+
+    @staticmethod
+    def value(z, b, w, p):
+        """Kernel: see `Loss.value`."""
+        tau = p[0]
+        total = 0.0
+        for j in range(z.size):
+            r = z[j] - b[j]
+            total += w[j] * max((1.0 - tau) * r, -tau * r)
+        return total
+
+    @staticmethod
+    def value_gradient(z, b, w, p, out):
+        """Kernel: see `Loss.value_gradient`."""
+        tau = p[0]
+        total = 0.0
+        for j in range(z.size):
+            r = z[j] - b[j]
+            total += w[j] * max((1.0 - tau) * r, -tau * r)
+            out[j] = 0.0 if r == 0.0 else w[j] * ((1.0 - tau) if r > 0.0 else -tau)
+        return total
+
+    @staticmethod
+    def prox(v, t, b, w, p, out):
+        """Kernel: see `Loss.prox`."""
+        tau = p[0]
+        for j in range(v.size):
+            r = v[j] - b[j]
+            step = t * w[j]
+            out[j] = b[j] + max(r - step * (1.0 - tau), 0.0) + min(r + step * tau, 0.0)
+
+    @staticmethod
+    def conjugate(y, b, w, p):
+        """Kernel: see `Loss.conjugate`."""
+        tau = p[0]
+        total = 0.0
+        for j in range(y.size):
+            if y[j] < -tau * w[j] or y[j] > (1.0 - tau) * w[j]:
+                return math.inf
+            total += b[j] * y[j]
+        return total
+
+    @staticmethod
+    def value_naive(z: Array, b: Array, p: Array) -> Array:
+        """tau max(0, b - z) + (1 - tau) max(0, z - b)."""
+        tau = float(p[0])
+        return tau * np.maximum(0.0, b - z) + (1.0 - tau) * np.maximum(0.0, z - b)
+
+    @staticmethod
+    def gradient_naive(z: Array, b: Array, p: Array) -> Array:
+        """1 - tau above b, -tau below, 0 at b."""
+        return np.where(z > b, 1.0 - p[0], np.where(z < b, -p[0], 0.0))
+
+    @staticmethod
+    def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
+        """b u where -tau <= u <= 1 - tau."""
+        return np.where((u >= -p[0]) & (u <= 1.0 - p[0]), b * u, np.inf)
+
+    @staticmethod
+    def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
+        """v moved towards b at the slope of its side, not beyond b."""
+        r = v - b
+        z: Array = b + np.maximum(r - t * (1.0 - p[0]), 0.0) + np.minimum(r + t * p[0], 0.0)
+        return z
+
+    @staticmethod
+    def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """[-tau, 1 - tau]."""
+        return np.full_like(b, -p[0]), np.full_like(b, 1.0 - p[0])
+
+    @staticmethod
+    def infimum_naive(b: Array, p: Array) -> Array:
+        """0, at z = b."""
+        return np.zeros_like(b)

@@ -1,0 +1,105 @@
+"""The squared epsilon-insensitive loss, l(z; b) = max(0, |z - b| - eps)^2, eps >= 0.
+
+l' = 2 sign(r) max(0, |r| - eps) with r = z - b, l'' = 2 outside the tube, 0 in it. Conjugate: l*(u) = u^2 / 4 + eps |u| + b u.
+Prox: v in the tube stays, else its distance from the tube shrinks by 1 + 2 t.
+"""
+
+import math
+
+import numpy as np
+
+from ..base import Array, Loss, Parameter
+
+
+class SquaredEpsilonInsensitive(Loss):
+    """max(0, |z - b| - eps)^2."""
+
+    name = "squared_epsilon_insensitive"
+    target = "real"
+    parameters = (Parameter("eps", 0.1),)
+    smoothness = 2.0
+    piecewise_quadratic = True
+
+    @staticmethod
+    def value(z, b, w, p):
+        """Kernel: see `Loss.value`."""
+        eps = p[0]
+        total = 0.0
+        for j in range(z.size):
+            e = max(0.0, abs(z[j] - b[j]) - eps)
+            total += w[j] * e * e
+        return total
+
+    @staticmethod
+    def value_gradient(z, b, w, p, out):
+        """Kernel: see `Loss.value_gradient`."""
+        eps = p[0]
+        total = 0.0
+        for j in range(z.size):
+            r = z[j] - b[j]
+            e = max(0.0, abs(r) - eps)
+            total += w[j] * e * e
+            out[j] = math.copysign(2.0 * w[j] * e, r)
+        return total
+
+    @staticmethod
+    def curvature(z, b, w, p, out):
+        """Kernel: see `Loss.curvature`."""
+        eps = p[0]
+        for j in range(z.size):
+            out[j] = 2.0 * w[j] if abs(z[j] - b[j]) > eps else 0.0
+
+    @staticmethod
+    def prox(v, t, b, w, p, out):
+        """Kernel: see `Loss.prox`."""
+        eps = p[0]
+        for j in range(v.size):
+            r = v[j] - b[j]
+            a = abs(r)
+            out[j] = v[j] if a <= eps else b[j] + math.copysign(eps + (a - eps) / (1.0 + 2.0 * t * w[j]), r)
+
+    @staticmethod
+    def conjugate(y, b, w, p):
+        """Kernel: see `Loss.conjugate`."""
+        eps = p[0]
+        total = 0.0
+        for j in range(y.size):
+            if w[j] > 0.0:
+                total += 0.25 * y[j] * y[j] / w[j] + eps * abs(y[j]) + b[j] * y[j]
+            elif y[j] != 0.0:
+                return math.inf
+        return total
+
+    @staticmethod
+    def value_naive(z: Array, b: Array, p: Array) -> Array:
+        """max(0, |z - b| - eps)^2."""
+        value: Array = np.square(np.maximum(0.0, np.abs(z - b) - p[0]))
+        return value
+
+    @staticmethod
+    def gradient_naive(z: Array, b: Array, p: Array) -> Array:
+        """2 sign(z - b) max(0, |z - b| - eps)."""
+        slope: Array = 2.0 * np.copysign(np.maximum(0.0, np.abs(z - b) - p[0]), z - b)
+        return slope
+
+    @staticmethod
+    def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
+        """u^2 / 4 + eps |u| + b u."""
+        value: Array = u * (0.25 * u + b) + p[0] * np.abs(u)
+        return value
+
+    @staticmethod
+    def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
+        """v in the tube, else its distance from it shrunk by 1 + 2 t."""
+        r = v - b
+        return np.where(np.abs(r) <= p[0], v, b + np.copysign(p[0] + (np.abs(r) - p[0]) / (1.0 + 2.0 * t), r))
+
+    @staticmethod
+    def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """Everything."""
+        return np.full_like(b, -np.inf), np.full_like(b, np.inf)
+
+    @staticmethod
+    def infimum_naive(b: Array, p: Array) -> Array:
+        """0, in the tube."""
+        return np.zeros_like(b)

@@ -1,0 +1,97 @@
+"""The squared hinge loss, l(z; y) = max(0, 1 - y z)^2 for y in {-1, 1}.
+
+l' = -2 y max(0, 1 - y z), l'' = 2 for y z < 1, else 0. Conjugate: with q = -y u >= 0, l*(u) = q^2 / 4 - q, inf elsewhere.
+Prox: with m = y z, m = y v for y v >= 1, else (y v + 2 t) / (1 + 2 t).
+"""
+
+import math
+
+import numpy as np
+
+from ..base import Array, Loss
+
+
+class SquaredHinge(Loss):
+    """max(0, 1 - y z)^2."""
+
+    name = "squared_hinge"
+    target = "signs"
+    smoothness = 2.0
+    piecewise_quadratic = True
+
+    @staticmethod
+    def value(z, b, w, p):
+        """Kernel: see `Loss.value`."""
+        total = 0.0
+        for j in range(z.size):
+            e = max(0.0, 1.0 - b[j] * z[j])
+            total += w[j] * e * e
+        return total
+
+    @staticmethod
+    def value_gradient(z, b, w, p, out):
+        """Kernel: see `Loss.value_gradient`."""
+        total = 0.0
+        for j in range(z.size):
+            e = max(0.0, 1.0 - b[j] * z[j])
+            total += w[j] * e * e
+            out[j] = -2.0 * w[j] * b[j] * e
+        return total
+
+    @staticmethod
+    def curvature(z, b, w, p, out):
+        """Kernel: see `Loss.curvature`."""
+        for j in range(z.size):
+            out[j] = 2.0 * w[j] if b[j] * z[j] < 1.0 else 0.0
+
+    @staticmethod
+    def prox(v, t, b, w, p, out):
+        """Kernel: see `Loss.prox`."""
+        for j in range(v.size):
+            m = b[j] * v[j]
+            grow = 2.0 * t * w[j]
+            out[j] = v[j] if m >= 1.0 else b[j] * (m + grow) / (1.0 + grow)
+
+    @staticmethod
+    def conjugate(y, b, w, p):
+        """Kernel: see `Loss.conjugate`."""
+        total = 0.0
+        for j in range(y.size):
+            q = -b[j] * y[j]
+            if q < 0.0 or (w[j] == 0.0 and q > 0.0):
+                return math.inf
+            if q > 0.0:
+                total += q * (0.25 * q / w[j] - 1.0)
+        return total
+
+    @staticmethod
+    def value_naive(z: Array, b: Array, p: Array) -> Array:
+        """max(0, 1 - b z)^2."""
+        return np.square(np.maximum(0.0, 1.0 - b * z))
+
+    @staticmethod
+    def gradient_naive(z: Array, b: Array, p: Array) -> Array:
+        """-2 b max(0, 1 - b z)."""
+        return -2.0 * b * np.maximum(0.0, 1.0 - b * z)
+
+    @staticmethod
+    def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
+        """q^2 / 4 - q with q = -b u >= 0."""
+        q = -b * u
+        return np.where(q >= 0.0, q * (0.25 * q - 1.0), np.inf)
+
+    @staticmethod
+    def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
+        """b v where that is at least 1, else (b v + 2 t) / (1 + 2 t); times b."""
+        m = b * v
+        return np.where(m >= 1.0, v, b * (m + 2.0 * t) / (1.0 + 2.0 * t))
+
+    @staticmethod
+    def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """-b u in [0, inf]."""
+        return np.where(b > 0, -np.inf, 0.0), np.where(b > 0, 0.0, np.inf)
+
+    @staticmethod
+    def infimum_naive(b: Array, p: Array) -> Array:
+        """0, where b z >= 1."""
+        return np.zeros_like(b)

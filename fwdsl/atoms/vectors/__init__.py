@@ -1,0 +1,75 @@
+"""Vector functions by name: norms, sets, and the pairs of both whose joint prox is exact. Adding one is a file, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..base import Array, VectorFunction
+from .box import Box
+from .common import ConvexSet, Joint, Norm
+from .free import Free
+from .l1_ball import L1Ball
+from .l2_ball import L2Ball
+from .linf_ball import LinfBall
+from .nonnegative import Nonnegative
+from .norm1 import Norm1
+from .norm1_box import Norm1Box
+from .norm1_l1_ball import Norm1L1Ball
+from .norm1_l2_ball import Norm1L2Ball
+from .norm1_linf_ball import Norm1LinfBall
+from .norm1_nonnegative import Norm1Nonnegative
+from .norm1_simplex import Norm1Simplex
+from .norm1_solid_simplex import Norm1SolidSimplex
+from .norm2 import Norm2
+from .norm2_l2_ball import Norm2L2Ball
+from .norm2_nonnegative import Norm2Nonnegative
+from .norm_inf import NormInf
+from .norm_inf_linf_ball import NormInfLinfBall
+from .ridge import Ridged
+from .simplex import Simplex
+from .solid_simplex import SolidSimplex
+
+__all__ = ["JOINTS", "NORMS", "SETS", "ConvexSet", "Joint", "Norm", "Ridged", "build"]
+
+#: c * norm, made as cls(size, c).
+NORMS: dict[str, type[Norm]] = {str(cls.pair[0]): cls for cls in (Norm1, Norm2, NormInf)}
+
+#: Indicators, made as cls(size, **arguments); None is no set.
+SETS: dict[str | None, type[ConvexSet]] = {
+    cls.pair[1]: cls for cls in (Free, L1Ball, L2Ball, LinfBall, Box, Nonnegative, Simplex, SolidSimplex)
+}
+
+#: c * norm on a set, made as cls(c, set).
+JOINTS: dict[tuple[str | None, str | None], type[Joint]] = {
+    cls.pair: cls
+    for cls in (
+        Norm1Nonnegative,
+        Norm1Box,
+        Norm1LinfBall,
+        Norm1L1Ball,
+        Norm1L2Ball,
+        Norm1Simplex,
+        Norm1SolidSimplex,
+        Norm2L2Ball,
+        Norm2Nonnegative,
+        NormInfLinfBall,
+    )
+}
+
+
+def build(
+    norm: tuple[str, float] | None, set: tuple[str, Mapping[str, float | Array]] | None, size: int
+) -> VectorFunction | None:
+    """c * norm on a set, of vectors of `size` entries: `build(("norm1", 0.1), ("l1_ball", {"r": 5.0}), d)`.
+
+    None where no joint prox is registered for this pair. Raises `KeyError` for an unknown name and `ValueError` for a coefficient that is not
+    positive, a negative radius or bounds that cross.
+    """
+    on = SETS[None](size) if set is None else SETS[set[0]](size, **set[1])  # type: ignore[call-arg]
+    if norm is None:
+        return on
+    name, c = norm
+    if set is None:
+        return NORMS[name](size, c)
+    joint = JOINTS.get((NORMS[name].pair[0], on.pair[1]))
+    return None if joint is None else joint(c, on)

@@ -1,0 +1,117 @@
+"""The box {x : lo <= x <= hi}, bounds possibly infinite: support function sum_i max(lo_i v_i, hi_i v_i), projection by cutting."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import ConvexSet, face
+
+
+def box_kernel(v, t, out, c, lo, hi):
+    """Kernel: the soft threshold of v at t c, cut at lo and hi."""
+    threshold = t * c
+    for i in range(v.size):
+        a = math.copysign(max(abs(v[i]) - threshold, 0.0), v[i])
+        out[i] = max(lo[i], min(hi[i], a))
+
+
+@dataclass(frozen=True, eq=False)
+class Box(ConvexSet):
+    """`box(lo, hi)`; bounds are numbers or vectors, kept as vectors."""
+
+    size: int
+    lo: Array
+    hi: Array
+
+    pair = (None, "box")
+    polyhedral = True
+    prox_kernel = staticmethod(box_kernel)
+
+    def __post_init__(self) -> None:
+        for name in ("lo", "hi"):
+            bound = np.asarray(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, np.ascontiguousarray(np.broadcast_to(bound, (self.size,))))
+        if not np.all(self.lo <= self.hi) or np.any(self.lo == math.inf) or np.any(self.hi == -math.inf):
+            raise ValueError("a box needs lo <= hi, and a number between them, in every entry")
+
+    @property
+    def bounded(self) -> bool:
+        """Whether all bounds are finite."""
+        return bool(np.all(np.isfinite(self.lo)) and np.all(np.isfinite(self.hi)))
+
+    def radius(self) -> float:
+        """The length of the farthest vertex."""
+        return float(np.sqrt(np.square(np.maximum(np.abs(self.lo), np.abs(self.hi))).sum()))
+
+    def diameter(self) -> float:
+        """The length of the diagonal."""
+        return float(np.sqrt(np.square(self.hi - self.lo).sum()))
+
+    def describe(self) -> str:
+        """`box(lo, hi)`, by numbers where each bound is one."""
+        lo, hi = (_word(bound, name) for bound, name in ((self.lo, "lo"), (self.hi, "hi")))
+        return f"box({lo}, {hi})"
+
+    def violation(self, x: Array) -> float:
+        """lo <= x and x <= hi, entrywise."""
+        with np.errstate(invalid="ignore"):
+            under = np.where(np.isfinite(self.lo), (self.lo - x) / (1.0 + np.maximum(np.abs(x), np.abs(self.lo))), 0.0)
+            over = np.where(np.isfinite(self.hi), (x - self.hi) / (1.0 + np.maximum(np.abs(x), np.abs(self.hi))), 0.0)
+        return float(np.maximum(under, over).max(initial=0.0))
+
+    def gauge(self, x: Array) -> float:
+        """The least s >= 0 with s lo <= x <= s hi."""
+        least, most = 0.0, math.inf
+        for x_, hi in ((x, self.hi), (-x, -self.lo)):
+            # x <= s hi bounds s from below where hi > 0, from above where hi < 0
+            if np.any(x_[hi == 0.0] > 0.0):
+                return math.inf
+            least = max(least, float((x_[hi > 0.0] / hi[hi > 0.0]).max(initial=0.0)))
+            most = min(most, float((x_[hi < 0.0] / hi[hi < 0.0]).min(initial=math.inf)))
+        return least if least <= most else math.inf
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The projection."""
+        return np.clip(v, self.lo, self.hi)
+
+    def conjugate(self, v: Array) -> float:
+        """sum_i max(lo_i v_i, hi_i v_i)."""
+        up, down = v > 0.0, v < 0.0
+        return float((self.hi[up] * v[up]).sum()) + float((self.lo[down] * v[down]).sum())
+
+    def _outside(self, v: Array) -> Any:
+        """Where the supremum is infinite."""
+        return ((v > 0.0) & np.isinf(self.hi)) | ((v < 0.0) & np.isinf(self.lo))
+
+    def dual_scale(self, v: Array) -> float:
+        """1, or 0 where v points along an unbounded direction."""
+        return 0.0 if np.any(self._outside(v)) else 1.0
+
+    def dual_project(self, v: Array) -> Array:
+        """v, zero in the unbounded directions it points along."""
+        return np.where(self._outside(v), 0.0, v)
+
+    def lmo(self, c: Array) -> Array | None:
+        """lo where c >= 0, else hi; None where a bound is infinite."""
+        return np.where(c >= 0.0, self.lo, self.hi) if self.bounded else None
+
+    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
+        """Which bounds, eight to a number."""
+        return tuple(np.packbits(c >= 0.0).tolist()) if self.bounded else None
+
+    def face(self, x: Array) -> Face:
+        """The entries strictly between the bounds move."""
+        return face(np.flatnonzero((self.lo < x) & (x < self.hi)))
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """No norm, and the bounds."""
+        return 0.0, self.lo, self.hi
+
+
+def _word(bound: Array, name: str) -> str:
+    return f"{bound[0]:g}" if bound.size and np.all(bound == bound[0]) else name

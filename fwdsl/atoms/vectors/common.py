@@ -1,0 +1,258 @@
+"""What several vector functions share: the frames of a norm, a set and a pair, and the care that scaling into a domain takes."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base import Array, Face, VectorFunction
+
+INSIDE = 1.0 - 1e-12
+"""A point whose norm is below this share of the radius is in the interior, for telling faces."""
+
+
+def largest(x: Array) -> float:
+    """max_i |x_i|, 0 for no entries."""
+    return float(np.abs(x).max(initial=0.0))
+
+
+def norm1(x: Array) -> float:
+    """sum_i |x_i|."""
+    return float(np.abs(x).sum())
+
+
+def norm2(x: Array) -> float:
+    """(sum_i x_i^2)^(1/2), scaled against overflow and underflow. Sums without BLAS, whose order may depend on addresses."""
+    peak = largest(x)
+    if peak == 0.0 or not math.isfinite(peak):
+        return peak
+    return peak * math.sqrt(float(np.square(x / peak).sum()))
+
+
+def soft(v: Array, threshold: float) -> Array:
+    """Entrywise sign(v) max(|v| - threshold, 0): the prox of threshold * norm1."""
+    return np.copysign(np.maximum(np.abs(v) - threshold, 0.0), v)
+
+
+def excess(left: float, right: float) -> float:
+    """By how much left <= right is missed, relative to 1 + the size of its terms."""
+    return max(0.0, left - right) / (1.0 + max(abs(left), abs(right)))
+
+
+def negative_part(x: Array) -> float:
+    """By how much x >= 0 is missed: the largest entry of max(-x, 0) / (1 + |x|)."""
+    return float((np.maximum(-x, 0.0) / (1.0 + np.abs(x))).max(initial=0.0))
+
+
+def scale_into(inside: Callable[[Array], bool], v: Array, s: float) -> float:
+    """s, made smaller by the few ulps that inside(s v) may take for rounding."""
+    step = float(np.finfo(np.float64).eps)
+    while s > 0.0 and not inside(s * v):
+        s = s * (1.0 - step) if step < 1.0 else 0.0
+        step *= 2.0
+    return s
+
+
+def face(free: NDArray[np.intp], slope: Array | None = None, normals: Array | None = None) -> Face:
+    """A face without slope or normals where they are not given."""
+    k = free.size
+    return Face(free, np.zeros((0, k)) if normals is None else normals, np.zeros(k) if slope is None else slope)
+
+
+def checked_radius(r: float) -> float:
+    """r as a float, nonnegative and finite (zero: the set is a point)."""
+    if not (r >= 0.0 and math.isfinite(r)):
+        raise ValueError(f"a radius must be nonnegative and finite, not {r}")
+    return float(r)
+
+
+def checked_coefficient(c: float) -> float:
+    """c as a float, positive and finite."""
+    if not (c > 0.0 and math.isfinite(c)):
+        raise ValueError(f"the coefficient of a norm must be positive and finite, not {c}")
+    return float(c)
+
+
+@dataclass(frozen=True)
+class Norm(VectorFunction):
+    """c * a norm. Its conjugate is the indicator of the dual norm's ball of radius c."""
+
+    size: int
+    c: float
+
+    #: `Face`s need exact entries; a dual norm decides membership in the domain of the conjugate.
+    dual_name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "c", checked_coefficient(self.c))
+
+    @staticmethod
+    @abstractmethod
+    def norm(x: Array) -> float:
+        """The norm itself."""
+
+    @staticmethod
+    @abstractmethod
+    def dual_norm(x: Array) -> float:
+        """Its dual norm."""
+
+    def value(self, x: Array) -> float:
+        """c |x|."""
+        return self.c * self.norm(x)
+
+    def violation(self, x: Array) -> float:
+        """0: there is no set."""
+        return 0.0
+
+    def radius(self) -> float:
+        """inf."""
+        return math.inf if self.size else 0.0
+
+    def describe(self) -> str:
+        """`c * norm`."""
+        return f"{self.c:g} * {self.pair[0]}"
+
+    def conjugate(self, v: Array) -> float:
+        """0 where the dual norm is at most c, else inf."""
+        return 0.0 if self.dual_norm(v) <= self.c else math.inf
+
+    def dual_scale(self, v: Array) -> float:
+        """min(1, c / dual norm)."""
+        size = self.dual_norm(v)
+        return 1.0 if size <= self.c else scale_into(lambda u: self.dual_norm(u) <= self.c, v, self.c / size)
+
+    def coercive(self) -> tuple[float, str]:
+        """c, and the dual norm."""
+        return self.c, self.dual_name
+
+
+class ConvexSet(VectorFunction):
+    """The indicator of a set: value 0 on it. `conjugate` is the support function."""
+
+    def value(self, x: Array) -> float:
+        """0."""
+        return 0.0
+
+    def coercive(self) -> tuple[float, str] | None:
+        """None: what a bounded set bounds, `radius` says."""
+        return None
+
+    def dual_scale(self, v: Array) -> float:
+        """1 for a bounded set, whose support function is finite everywhere."""
+        return 1.0
+
+    def dual_project(self, v: Array) -> Array:
+        """v for a bounded set."""
+        return v.copy()
+
+    def contains(self, x: Array, tol: float = 0.0) -> bool:
+        """Whether x misses the set by at most `tol`, as `violation` measures."""
+        return self.violation(x) <= tol
+
+    @abstractmethod
+    def gauge(self, x: Array) -> float:
+        """inf of s >= 0 with x in s * set; inf where there is none."""
+
+    @abstractmethod
+    def diameter(self) -> float:
+        """sup of |x - y|_2 over the set; inf where it is unbounded."""
+
+
+@dataclass(frozen=True)
+class Ball(ConvexSet):
+    """The ball of radius r of a norm: support function r * dual norm, gauge norm / r."""
+
+    size: int
+    r: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "r", checked_radius(self.r))
+
+    @staticmethod
+    @abstractmethod
+    def norm(x: Array) -> float:
+        """The norm whose ball this is."""
+
+    @staticmethod
+    @abstractmethod
+    def dual_norm(x: Array) -> float:
+        """Its dual norm."""
+
+    def violation(self, x: Array) -> float:
+        """|x| <= r."""
+        return excess(self.norm(x), self.r)
+
+    def gauge(self, x: Array) -> float:
+        """|x| / r."""
+        norm = self.norm(x)
+        return norm / self.r if self.r > 0.0 else (math.inf if norm > 0.0 else 0.0)
+
+    def conjugate(self, v: Array) -> float:
+        """r * dual norm."""
+        return self.r * self.dual_norm(v)
+
+    def radius(self) -> float:
+        """r, where the norm is at least the Euclidean one."""
+        return self.r if self.size else 0.0
+
+    def diameter(self) -> float:
+        """Twice the radius."""
+        return 2.0 * self.radius()
+
+    def describe(self) -> str:
+        """`ball(r)`."""
+        return f"{self.pair[1]}({self.r:g})"
+
+    def interior(self, x: Array) -> bool:
+        """Whether x is in the interior, for telling faces."""
+        return self.norm(x) < self.r * INSIDE
+
+
+@dataclass(frozen=True)
+class Joint(VectorFunction):
+    """c * a norm on a set, with a joint prox. Feasibility, radius and vertices are the set's.
+
+    The defaults for the conjugate's domain are those of a bounded set.
+    """
+
+    c: float
+    on: ConvexSet
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "c", checked_coefficient(self.c))
+        object.__setattr__(self, "size", self.on.size)
+
+    def radius(self) -> float:
+        """The set's."""
+        return self.on.radius()
+
+    def violation(self, x: Array) -> float:
+        """The set's."""
+        return self.on.violation(x)
+
+    def describe(self) -> str:
+        """`c * norm on set`."""
+        return f"{self.c:g} * {self.pair[0]} on {self.on.describe()}"
+
+    def dual_scale(self, v: Array) -> float:
+        """1."""
+        return 1.0
+
+    def dual_project(self, v: Array) -> Array:
+        """v."""
+        return v.copy()
+
+    def lmo(self, c: Array) -> Array | None:
+        """The set's; it does not see the norm."""
+        return self.on.lmo(c)
+
+    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
+        """The set's."""
+        return self.on.vertex_id(c)

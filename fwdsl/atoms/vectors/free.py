@@ -1,0 +1,73 @@
+"""No norm and no set: g = 0 on the whole space, g* the indicator of the origin."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import ConvexSet, face
+
+
+def free_kernel(v, t, out):
+    """Kernel: out = v."""
+    for i in range(v.size):
+        out[i] = v[i]
+
+
+@dataclass(frozen=True)
+class Free(ConvexSet):
+    """The whole space."""
+
+    size: int
+
+    pair = (None, None)
+    polyhedral = True
+    prox_kernel = staticmethod(free_kernel)
+
+    def radius(self) -> float:
+        """inf."""
+        return math.inf if self.size else 0.0
+
+    def diameter(self) -> float:
+        """inf."""
+        return self.radius()
+
+    def describe(self) -> str:
+        """`free`."""
+        return "free"
+
+    def violation(self, x: Array) -> float:
+        """0."""
+        return 0.0
+
+    def gauge(self, x: Array) -> float:
+        """0: x is in s times the whole space for every s > 0."""
+        return 0.0
+
+    def prox(self, v: Array, t: float) -> Array:
+        """v."""
+        return v.copy()
+
+    def conjugate(self, v: Array) -> float:
+        """0 at the origin, else inf."""
+        return math.inf if np.any(v != 0.0) else 0.0
+
+    def dual_scale(self, v: Array) -> float:
+        """1 at the origin, else 0."""
+        return 0.0 if np.any(v != 0.0) else 1.0
+
+    def dual_project(self, v: Array) -> Array:
+        """The origin."""
+        return np.zeros_like(v)
+
+    def face(self, x: Array) -> Face:
+        """Everything moves."""
+        return face(np.arange(self.size))
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """None."""
+        return ()

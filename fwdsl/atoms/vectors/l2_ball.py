@@ -1,0 +1,41 @@
+"""The Euclidean ball {x : |x|_2 <= r}: support function r |v|_2, gauge |x|_2 / r, projection v min(1, r / |v|_2), diameter 2 r."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import Ball, face, norm2
+from .norm2 import norm2_kernel, scaled
+
+
+class L2Ball(Ball):
+    """`l2_ball(r)`."""
+
+    pair = (None, "l2_ball")
+    polyhedral = False
+    prox_kernel = staticmethod(norm2_kernel)
+    norm = staticmethod(norm2)
+    dual_norm = staticmethod(norm2)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The projection."""
+        size = norm2(v)
+        return scaled(v, min(size, self.r), size)
+
+    def lmo(self, c: Array) -> Array:
+        """-r c / |c|_2; -r e_0 where c = 0."""
+        if not np.any(c):
+            c = np.zeros(self.size)
+            c[:1] = 1.0
+        return -scaled(c, self.r, norm2(c))
+
+    def face(self, x: Array) -> Face | None:
+        """Everything moves inside; the boundary is curved."""
+        return face(np.arange(self.size)) if self.interior(x) else None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """No norm, and r."""
+        return 0.0, self.r

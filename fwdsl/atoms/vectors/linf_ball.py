@@ -1,0 +1,52 @@
+"""The cube {x : |x|_inf <= r}: support function r |v|_1, gauge |x|_inf / r, projection v cut at +- r, diameter 2 r d^(1/2)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import Ball, face, largest, norm1
+
+
+def clip_kernel(v, t, out, c, r):
+    """Kernel: the soft threshold of v at t c, cut at +- r."""
+    threshold = t * c
+    for i in range(v.size):
+        out[i] = math.copysign(min(max(abs(v[i]) - threshold, 0.0), r), v[i])
+
+
+class LinfBall(Ball):
+    """`linf_ball(r)`."""
+
+    pair = (None, "linf_ball")
+    polyhedral = True
+    prox_kernel = staticmethod(clip_kernel)
+    norm = staticmethod(largest)
+    dual_norm = staticmethod(norm1)
+
+    def radius(self) -> float:
+        """r d^(1/2), the length of a vertex."""
+        return self.r * math.sqrt(self.size)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The projection."""
+        return np.clip(v, -self.r, self.r)
+
+    def lmo(self, c: Array) -> Array:
+        """-r sign(c), with sign(0) = 1."""
+        return np.where(c >= 0.0, -self.r, self.r)
+
+    def vertex_id(self, c: Array) -> tuple[int, ...]:
+        """The signs, eight to a number."""
+        return tuple(np.packbits(c >= 0.0).tolist())
+
+    def face(self, x: Array) -> Face:
+        """The entries strictly between the bounds move."""
+        return face(np.flatnonzero(np.abs(x) < self.r))
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """No norm, and r."""
+        return 0.0, self.r

@@ -1,0 +1,74 @@
+"""The nonnegative orthant {x : x >= 0}: support function the indicator of v <= 0, projection the positive part."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import ConvexSet, face, negative_part
+
+
+def positive_kernel(v, t, out, c):
+    """Kernel: max(v - t c, 0)."""
+    threshold = t * c
+    for i in range(v.size):
+        out[i] = max(v[i] - threshold, 0.0)
+
+
+@dataclass(frozen=True)
+class Nonnegative(ConvexSet):
+    """`nonnegative`."""
+
+    size: int
+
+    pair = (None, "nonnegative")
+    polyhedral = True
+    prox_kernel = staticmethod(positive_kernel)
+
+    def radius(self) -> float:
+        """inf."""
+        return math.inf if self.size else 0.0
+
+    def diameter(self) -> float:
+        """inf."""
+        return self.radius()
+
+    def describe(self) -> str:
+        """`nonnegative`."""
+        return "nonnegative"
+
+    def violation(self, x: Array) -> float:
+        """x >= 0, entrywise."""
+        return negative_part(x)
+
+    def gauge(self, x: Array) -> float:
+        """0 on the orthant, a cone; else inf."""
+        return math.inf if np.any(x < 0.0) else 0.0
+
+    def prox(self, v: Array, t: float) -> Array:
+        """max(v, 0)."""
+        return np.maximum(v, 0.0)
+
+    def conjugate(self, v: Array) -> float:
+        """0 where v <= 0, else inf."""
+        return math.inf if np.any(v > 0.0) else 0.0
+
+    def dual_scale(self, v: Array) -> float:
+        """1 where v <= 0, else 0."""
+        return 0.0 if np.any(v > 0.0) else 1.0
+
+    def dual_project(self, v: Array) -> Array:
+        """min(v, 0)."""
+        return np.minimum(v, 0.0)
+
+    def face(self, x: Array) -> Face:
+        """The positive entries move."""
+        return face(np.flatnonzero(x > 0.0))
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """No norm."""
+        return (0.0,)

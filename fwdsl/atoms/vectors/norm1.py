@@ -1,0 +1,46 @@
+"""c |x|_1; prox the soft threshold, conjugate the indicator of |v|_inf <= c."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import Norm, face, largest, norm1, soft
+
+
+def soft_kernel(v, t, out, c):
+    """Kernel: the soft threshold at t c."""
+    threshold = t * c
+    for i in range(v.size):
+        out[i] = math.copysign(max(abs(v[i]) - threshold, 0.0), v[i])
+
+
+class Norm1(Norm):
+    """`c * norm1`."""
+
+    pair = ("norm1", None)
+    polyhedral = True
+    dual_name = "linf"
+    prox_kernel = staticmethod(soft_kernel)
+    norm = staticmethod(norm1)
+    dual_norm = staticmethod(largest)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """sign(v) max(|v| - t c, 0)."""
+        return soft(v, t * self.c)
+
+    def dual_project(self, v: Array) -> Array:
+        """v cut at +- c."""
+        return np.clip(v, -self.c, self.c)
+
+    def face(self, x: Array) -> Face:
+        """The support moves, with slope c sign(x)."""
+        free = np.flatnonzero(x)
+        return face(free, self.c * np.sign(x[free]))
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """c."""
+        return (self.c,)

@@ -1,0 +1,49 @@
+"""c |x|_1 on the simplex of sum r, where it is the constant c r: the prox is the projection, g*(v) = r (max_i v_i - c)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import Joint, face, norm1
+from .simplex import Simplex
+from .threshold import threshold_kernel
+
+
+@dataclass(frozen=True)
+class Norm1Simplex(Joint):
+    """`c * norm1` on `simplex(r)`."""
+
+    on: Simplex
+
+    pair = ("norm1", "simplex")
+    polyhedral = True
+    prox_kernel = staticmethod(threshold_kernel)
+
+    def value(self, x: Array) -> float:
+        """c |x|_1."""
+        return self.c * norm1(x)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The projection."""
+        return self.on.prox(v, t)
+
+    def conjugate(self, v: Array) -> float:
+        """r (max_i v_i - c)."""
+        return self.on.conjugate(v) - self.c * self.on.r
+
+    def coercive(self) -> tuple[float, str]:
+        """c, for norm1."""
+        return self.c, "linf"
+
+    def face(self, x: Array) -> Face:
+        """The support moves, with slope c, keeping its sum."""
+        free = np.flatnonzero(x)
+        return face(free, np.full(free.size, self.c), np.ones((1, free.size)))
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """Those of the projection."""
+        return self.on.kernel_args()

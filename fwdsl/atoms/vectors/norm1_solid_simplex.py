@@ -1,0 +1,49 @@
+"""c |x|_1 on the solid simplex of sum r, where it is the linear c sum x: the prox is the projection of v - t c; g*(v) = r max(0, max_i v_i - c)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import Joint, face, norm1
+from .solid_simplex import SolidSimplex
+from .threshold import SOLID, threshold_kernel
+
+
+@dataclass(frozen=True)
+class Norm1SolidSimplex(Joint):
+    """`c * norm1` on `solid_simplex(r)`."""
+
+    on: SolidSimplex
+
+    pair = ("norm1", "solid_simplex")
+    polyhedral = True
+    prox_kernel = staticmethod(threshold_kernel)
+
+    def value(self, x: Array) -> float:
+        """c |x|_1."""
+        return self.c * norm1(x)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The projection of v - t c."""
+        return self.on.prox(v - t * self.c, t)
+
+    def conjugate(self, v: Array) -> float:
+        """r max(0, max_i v_i - c)."""
+        return self.on.r * max(float(v.max(initial=0.0)) - self.c, 0.0)
+
+    def coercive(self) -> tuple[float, str]:
+        """c, for norm1."""
+        return self.c, "linf"
+
+    def face(self, x: Array) -> Face:
+        """The support moves, with slope c; keeping its sum where that is r."""
+        inner = self.on.face(x)
+        return face(inner.free, np.full(inner.free.size, self.c), inner.normals)
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """c, r, and what to do with the threshold."""
+        return self.c, self.on.r, SOLID

@@ -1,0 +1,47 @@
+"""c |x|_2 on |x|_2 <= r: both see the length alone, so the prox is v at the length min(max(|v|_2 - t c, 0), r); g*(v) = r max(|v|_2 - c, 0)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..base import Array, Face
+from .common import Joint, norm2
+from .l2_ball import L2Ball
+from .norm2 import norm2_kernel, scaled
+
+
+@dataclass(frozen=True)
+class Norm2L2Ball(Joint):
+    """`c * norm2` on `l2_ball(r)`."""
+
+    on: L2Ball
+
+    pair = ("norm2", "l2_ball")
+    polyhedral = False
+    prox_kernel = staticmethod(norm2_kernel)
+
+    def value(self, x: Array) -> float:
+        """c |x|_2."""
+        return self.c * norm2(x)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """v at the length min(max(|v|_2 - t c, 0), r)."""
+        size = norm2(v)
+        return scaled(v, min(max(size - t * self.c, 0.0), self.on.r), size)
+
+    def conjugate(self, v: Array) -> float:
+        """r max(|v|_2 - c, 0)."""
+        return self.on.r * max(norm2(v) - self.c, 0.0)
+
+    def coercive(self) -> tuple[float, str]:
+        """c, for norm2."""
+        return self.c, "l2"
+
+    def face(self, x: Array) -> Face | None:
+        """None: curved."""
+        return None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """c and r."""
+        return self.c, self.on.r

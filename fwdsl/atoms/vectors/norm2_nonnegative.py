@@ -1,0 +1,77 @@
+"""c |x|_2 on x >= 0: the prox is that of the norm at the positive part of v, the conjugate the indicator of |max(v, 0)|_2 <= c.
+
+Entries with v_i <= 0 are best at 0, where they add nothing to the norm; without them the prox of the norm is nonnegative by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import Joint, norm2, scale_into
+from .norm2 import scaled
+
+
+def norm2_nonnegative_kernel(v, t, out, c):
+    """Kernel: the positive part of v, at its length less t c."""
+    peak = 0.0
+    for i in range(v.size):
+        peak = max(peak, v[i])
+    share = 0.0
+    if peak > 0.0:
+        squares = 0.0
+        for i in range(v.size):
+            a = max(v[i], 0.0) / peak
+            squares += a * a
+        size = peak * math.sqrt(squares)
+        share = max(size - t * c, 0.0) / size
+    for i in range(v.size):
+        out[i] = max(v[i], 0.0) * share
+
+
+class Norm2Nonnegative(Joint):
+    """`c * norm2` on `nonnegative`."""
+
+    pair = ("norm2", "nonnegative")
+    polyhedral = False
+    prox_kernel = staticmethod(norm2_nonnegative_kernel)
+
+    def value(self, x: Array) -> float:
+        """c |x|_2."""
+        return self.c * norm2(x)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The positive part, shrunk."""
+        u = np.maximum(v, 0.0)
+        size = norm2(u)
+        return scaled(u, max(size - t * self.c, 0.0), size)
+
+    def _inside(self, v: Array) -> bool:
+        return norm2(np.maximum(v, 0.0)) <= self.c
+
+    def conjugate(self, v: Array) -> float:
+        """0 where |max(v, 0)|_2 <= c, else inf."""
+        return 0.0 if self._inside(v) else math.inf
+
+    def dual_scale(self, v: Array) -> float:
+        """min(1, c / |max(v, 0)|_2)."""
+        return 1.0 if self._inside(v) else scale_into(self._inside, v, self.c / norm2(np.maximum(v, 0.0)))
+
+    def dual_project(self, v: Array) -> Array:
+        """The positive part shortened to c, the rest as it is."""
+        return np.where(v > 0.0, self.dual_scale(v) * v, v)
+
+    def coercive(self) -> tuple[float, str]:
+        """c, for norm2."""
+        return self.c, "l2"
+
+    def face(self, x: Array) -> Face | None:
+        """None: curved."""
+        return None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """c."""
+        return (self.c,)

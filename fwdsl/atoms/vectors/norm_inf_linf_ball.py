@@ -1,0 +1,52 @@
+"""c |x|_inf on |x|_inf <= r: the prox is that of the norm, cut at +- r; g*(v) = r max(|v|_1 - c, 0).
+
+For a given largest size s the best x is v cut at +- s; what remains, t c s + sum_i max(|v_i| - s, 0)^2 / 2, is convex in s, so on
+s <= r it is least at the smaller of r and the unconstrained s. The same for the conjugate: sup over s <= r of s (|v|_1 - c).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import Joint, largest, norm1
+from .linf_ball import LinfBall
+from .threshold import CLIP, project_l1, threshold_kernel
+
+
+@dataclass(frozen=True)
+class NormInfLinfBall(Joint):
+    """`c * norm_inf` on `linf_ball(r)`."""
+
+    on: LinfBall
+
+    pair = ("norm_inf", "linf_ball")
+    polyhedral = True
+    prox_kernel = staticmethod(threshold_kernel)
+
+    def value(self, x: Array) -> float:
+        """c |x|_inf."""
+        return self.c * largest(x)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The prox of the norm, cut."""
+        return np.clip(v - project_l1(v, t * self.c), -self.on.r, self.on.r)
+
+    def conjugate(self, v: Array) -> float:
+        """r max(|v|_1 - c, 0)."""
+        return self.on.r * max(norm1(v) - self.c, 0.0)
+
+    def coercive(self) -> tuple[float, str]:
+        """c, for norm_inf."""
+        return self.c, "l1"
+
+    def face(self, x: Array) -> Face | None:
+        """None, as for the norm alone."""
+        return None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """c, r, and what to do with the threshold."""
+        return self.c, self.on.r, CLIP

@@ -1,0 +1,112 @@
+"""g(x) + c |x|_2^2 for a vector function g: the joint prox that a squared norm always has.
+
+t (g + c |x|^2) + |x - v|^2 / 2 is, up to a constant, (1 + 2 t c) times (t / (1 + 2 t c)) g + |x - v / (1 + 2 t c)|^2 / 2.
+The sup of <v, x> - g(x) - c |x|^2 is attained at the one x = prox of g / (2 c) at v / (2 c), so the conjugate is finite everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face, VectorFunction
+
+
+@dataclass(frozen=True, eq=False)
+class Ridged(VectorFunction):
+    """`inner + c * sum_squares`, c > 0."""
+
+    inner: VectorFunction
+    c: float
+    size: int = field(init=False)
+
+    polyhedral = False
+
+    def __post_init__(self) -> None:
+        if not (self.c > 0.0 and math.isfinite(self.c)):
+            raise ValueError(f"the coefficient of sum_squares must be positive and finite, not {self.c}")
+        object.__setattr__(self, "size", self.inner.size)
+
+    @property
+    def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
+        """The pair of the inner function."""
+        return self.inner.pair
+
+    @property
+    def curvature(self) -> float:  # type: ignore[override]
+        """2 c, and the inner function's."""
+        return 2.0 * self.c + self.inner.curvature
+
+    def radius(self) -> float:
+        """The inner function's."""
+        return self.inner.radius()
+
+    def describe(self) -> str:
+        """`c * sum_squares`, after the inner function if that is anything."""
+        square = f"{self.c:g} * sum_squares"
+        norm, on = self.pair
+        if on is None:
+            return square if norm is None else f"{self.inner.describe()} + {square}"
+        return f"{square} + {self.inner.describe()}" if norm is not None else f"{square} on {self.inner.describe()}"
+
+    def value(self, x: Array) -> float:
+        """The inner value + c |x|^2."""
+        return self.inner.value(x) + self.c * float(np.square(x).sum())
+
+    def violation(self, x: Array) -> float:
+        """The inner function's."""
+        return self.inner.violation(x)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The inner prox at v / (1 + 2 t c), for t / (1 + 2 t c)."""
+        grow = 1.0 + 2.0 * t * self.c
+        return self.inner.prox(v / grow, t / grow)
+
+    def prox_change(self, t: float) -> tuple[float, float]:
+        """See `VectorFunction.prox_change`."""
+        grow = 1.0 + 2.0 * t * self.c
+        share, step = self.inner.prox_change(t / grow)
+        return share / grow, step
+
+    def conjugate(self, v: Array) -> float:
+        """<v, x> - g(x) - c |x|^2 at the maximiser."""
+        x = self.inner.prox(v / (2.0 * self.c), 1.0 / (2.0 * self.c))
+        return float((v * x).sum()) - self.value(x)
+
+    def dual_scale(self, v: Array) -> float:
+        """1."""
+        return 1.0
+
+    def dual_project(self, v: Array) -> Array:
+        """v."""
+        return v.copy()
+
+    def coercive(self) -> tuple[float, str] | None:
+        """The inner function's."""
+        return self.inner.coercive()
+
+    def face(self, x: Array) -> Face | None:
+        """The inner face, its slope steeper by 2 c x; `curvature` is the rest."""
+        inner = self.inner.face(x)
+        return None if inner is None else Face(inner.free, inner.normals, inner.slope + 2.0 * self.c * x[inner.free])
+
+    def lmo(self, c: Array) -> Array | None:
+        """The set's."""
+        return self.inner.lmo(c)
+
+    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
+        """The set's."""
+        return self.inner.vertex_id(c)
+
+    @property
+    def prox_kernel(self) -> Callable[..., None]:  # type: ignore[override]
+        """The inner function's; its arguments change as `prox_change` says."""
+        return self.inner.prox_kernel
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """The inner function's."""
+        return self.inner.kernel_args()

@@ -1,0 +1,84 @@
+"""The simplex {x >= 0 : sum x = r}: support function r max_i v_i, vertices r e_i, diameter r 2^(1/2).
+
+Projection: max(v - theta, 0) at the theta that `threshold` finds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import ConvexSet, checked_radius, excess, face, negative_part
+from .threshold import SIMPLEX, project_sum, threshold_kernel
+
+
+@dataclass(frozen=True)
+class Simplex(ConvexSet):
+    """`simplex(r)`."""
+
+    size: int
+    r: float
+
+    pair = (None, "simplex")
+    polyhedral = True
+    prox_kernel = staticmethod(threshold_kernel)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "r", checked_radius(self.r))
+        if not self.size and self.r > 0.0:
+            raise ValueError("a simplex of no entries and positive sum is empty")
+
+    def radius(self) -> float:
+        """r."""
+        return self.r
+
+    def diameter(self) -> float:
+        """r 2^(1/2); a point where there is one entry."""
+        return self.r * math.sqrt(2.0) if self.size > 1 else 0.0
+
+    def describe(self) -> str:
+        """`simplex(r)`."""
+        return f"simplex({self.r:g})"
+
+    def violation(self, x: Array) -> float:
+        """x >= 0, and sum x = r from either side."""
+        total = float(x.sum())
+        return max(negative_part(x), excess(total, self.r), excess(self.r, total))
+
+    def gauge(self, x: Array) -> float:
+        """sum x / r where x >= 0, else inf."""
+        total = float(x.sum())
+        if np.any(x < 0.0) or (self.r == 0.0 and total > 0.0):
+            return math.inf
+        return total / self.r if self.r > 0.0 else 0.0
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The projection."""
+        return project_sum(v, self.r)
+
+    def conjugate(self, v: Array) -> float:
+        """r max_i v_i."""
+        return self.r * float(v.max()) if self.r > 0.0 else 0.0
+
+    def lmo(self, c: Array) -> Array:
+        """r e_i with the first i of least c_i."""
+        x = np.zeros(self.size)
+        x[list(self.vertex_id(c))] = self.r
+        return x
+
+    def vertex_id(self, c: Array) -> tuple[int, ...]:
+        """(i,)."""
+        return (int(np.argmin(c)),) if self.size else ()
+
+    def face(self, x: Array) -> Face:
+        """The support moves, keeping its sum."""
+        free = np.flatnonzero(x)
+        return face(free, normals=np.ones((1, free.size)))
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """No norm, r, and what to do with the threshold."""
+        return 0.0, self.r, SIMPLEX

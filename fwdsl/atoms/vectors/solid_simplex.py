@@ -1,0 +1,81 @@
+"""The solid simplex {x >= 0 : sum x <= r}: support function r max(0, max_i v_i), vertices 0 and r e_i.
+
+Projection: max(v - theta, 0) at the least theta >= 0 with sum at most r.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import INSIDE, ConvexSet, checked_radius, excess, face, negative_part
+from .threshold import SOLID, project_l1, threshold_kernel
+
+
+@dataclass(frozen=True)
+class SolidSimplex(ConvexSet):
+    """`solid_simplex(r)`."""
+
+    size: int
+    r: float
+
+    pair = (None, "solid_simplex")
+    polyhedral = True
+    prox_kernel = staticmethod(threshold_kernel)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "r", checked_radius(self.r))
+
+    def radius(self) -> float:
+        """r."""
+        return self.r if self.size else 0.0
+
+    def diameter(self) -> float:
+        """r 2^(1/2), between two vertices r e_i; r where there is one entry."""
+        return self.radius() * (math.sqrt(2.0) if self.size > 1 else 1.0)
+
+    def describe(self) -> str:
+        """`solid_simplex(r)`."""
+        return f"solid_simplex({self.r:g})"
+
+    def violation(self, x: Array) -> float:
+        """x >= 0, and sum x <= r."""
+        return max(negative_part(x), excess(float(x.sum()), self.r))
+
+    def gauge(self, x: Array) -> float:
+        """sum x / r where x >= 0, else inf."""
+        total = float(x.sum())
+        if np.any(x < 0.0) or (self.r == 0.0 and total > 0.0):
+            return math.inf
+        return total / self.r if self.r > 0.0 else 0.0
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The projection."""
+        return project_l1(np.maximum(v, 0.0), self.r)
+
+    def conjugate(self, v: Array) -> float:
+        """r max(0, max_i v_i)."""
+        return self.r * float(v.max(initial=0.0))
+
+    def lmo(self, c: Array) -> Array:
+        """r e_i with the first i of least c_i where that is negative, else 0."""
+        x = np.zeros(self.size)
+        x[list(self.vertex_id(c))] = self.r
+        return x
+
+    def vertex_id(self, c: Array) -> tuple[int, ...]:
+        """(i,), or () for the origin."""
+        return (int(np.argmin(c)),) if c.min(initial=0.0) < 0.0 else ()
+
+    def face(self, x: Array) -> Face:
+        """The support moves, keeping its sum where that is r."""
+        free = np.flatnonzero(x)
+        return face(free, normals=None if float(x.sum()) < self.r * INSIDE else np.ones((1, free.size)))
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """No norm, r, and what to do with the threshold."""
+        return 0.0, self.r, SOLID

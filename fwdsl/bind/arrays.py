@@ -1,0 +1,229 @@
+"""Turns what a user gave into the arrays that an instance holds; what is already right is passed on, not copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..grammar.diagnostic import Diagnostic, Place
+from ..readers.scan import find_nonfinite, map_labels, map_signs
+from .evaluate import is_sparse
+
+_BLOCK = 1 << 20
+_INT32 = 2**31 - 1
+_POSITIONS = 2**53  # beyond, floats skip whole numbers
+
+
+class Unfit(Exception):
+    """A value that its declaration cannot take, in words that follow the name, or as a whole diagnostic.
+
+    `at` is the entry that is wrong, where one is. Never leaves this package.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        found: str,
+        hint: str = "",
+        *,
+        at: tuple[int, ...] | None = None,
+        diagnostic: Diagnostic | None = None,
+    ) -> None:
+        super().__init__(found)
+        self.code = code
+        self.found = found
+        self.hint = hint
+        self.at = at
+        self.diagnostic = diagnostic
+
+
+def numbers(value: object) -> Any:
+    """A float64 or float32 array, or a canonical `csr_array` of one of the two.
+
+    Integers, booleans and other floats become float64; lists and whatever has `__array__` are converted; masked
+    entries become nan. `Unfit` for complex numbers, objects and text.
+    """
+    if is_sparse(value):
+        return _csr(value)
+    array = _array(value)
+    if array.dtype.kind not in "biuf":
+        raise Unfit("FW4504", f"holds {_kind(array)}, where real numbers are needed", _remedy(array))
+    if isinstance(value, np.ma.MaskedArray) and value.mask.any():
+        array = np.ma.filled(value.astype(np.float64), np.nan)
+    return array if _is_native_float(array.dtype) else array.astype(np.float64)
+
+
+def vector(value: object) -> Any:
+    """`numbers` of one axis: an (n, 1) array is taken as its only column, a sparse one made dense."""
+    array = numbers(value)
+    if is_sparse(array):
+        array = array.toarray()
+    return _only_column(array)
+
+
+def signs(value: object, axes: int, name: str, place: Place | None = None) -> tuple[Any, tuple[Any, ...]]:
+    """-1.0 and +1.0 for exactly two distinct values, with the pair they stand for; (n, 1) counts as one axis."""
+    raw = _dense_values(value)
+    raw = _only_column(raw) if axes == 1 else raw
+    _refuse_nonfinite(raw)
+    if raw.dtype == np.float64 and raw.dtype.isnative and _are_signs(raw):
+        return raw, (-1.0, 1.0)
+    if raw.dtype.kind == "O":
+        raise Unfit("FW4504", "holds Python objects, where two labels are needed", "give numbers or words")
+    mapped = map_signs(raw, name, place)
+    if isinstance(mapped, Diagnostic):
+        raise Unfit(mapped.code, mapped.message, diagnostic=mapped)
+    return mapped
+
+
+def labels(value: object) -> tuple[Any, tuple[Any, ...]]:
+    """Codes 0..k-1 (int64) in sorted order of the values, and the values."""
+    raw = _only_column(_dense_values(value))
+    if raw.ndim != 1:
+        return raw, ()
+    _refuse_nonfinite(raw)
+    try:
+        codes, classes = map_labels(raw)
+    except TypeError:
+        hint = "give all of them as numbers, or all as words"
+        raise Unfit("FW4504", "holds labels of different kinds, which have no order", hint) from None
+    return codes, tuple(classes.tolist())
+
+
+def index(value: object) -> Any:
+    """Positions as int64; `Unfit` where one is negative or not whole."""
+    raw = _only_column(numbers(value) if not _is_integer(value) else np.asarray(value))
+    if is_sparse(raw):
+        raise Unfit("FW4505", "is sparse, where a dense array is needed", "give `.toarray()` of it")
+    if raw.dtype.kind == "f":
+        _refuse_nonfinite(raw)
+        bad = np.flatnonzero(raw != np.floor(raw))
+        if bad.size:
+            raise Unfit("FW4515", f"is `{raw.flat[bad[0]]:g}`, which is not a whole number", at=_at(raw, bad[0]))
+    bad = np.flatnonzero((raw < 0) | (raw >= _POSITIONS))
+    if bad.size:
+        raise Unfit("FW4515", f"is `{raw.flat[bad[0]]:g}`, which is no position from 0", at=_at(raw, bad[0]))
+    return raw.astype(np.int64, copy=False)
+
+
+# --- helpers -------------------------------------------------------------------------------------------------------
+
+
+def _array(value: object) -> Any:
+    """An ndarray, memory maps staying what they are."""
+    if isinstance(value, np.memmap):
+        return value
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        ragged = "inhomogeneous" in str(error)
+        found = "has rows of different lengths" if ragged else f"is a {type(value).__name__}, which is no array"
+        raise Unfit("FW4504", found, "give an array of numbers") from None
+    if array.dtype.kind == "O" and array.ndim == 0:
+        raise Unfit("FW4504", f"is a {type(value).__name__}, which is no array", "give an array of numbers")
+    return array
+
+
+def _csr(value: Any) -> Any:
+    """A `csr_array` with sorted indices, no duplicates, and 32-bit indices where they fit."""
+    from scipy.sparse import csr_array
+
+    if value.dtype.kind not in "biuf":
+        raise Unfit("FW4504", f"holds {_kind(value)}, where real numbers are needed", _remedy(value))
+    if value.ndim != 2:
+        value = value.reshape(-1, 1)
+    shell = type(value)(value)  # shares the numbers; what is cached on the user's own object stays as it is
+    try:
+        if hasattr(shell, "check_format"):
+            shell.check_format(full_check=True)
+    except ValueError:
+        found = "is a damaged sparse matrix: its indices do not fit its shape"
+        raise Unfit("FW4504", found, "build it again") from None
+    matrix = csr_array(shell)
+    if not _is_native_float(matrix.dtype):
+        matrix = matrix.astype(np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    fits = max(matrix.nnz, *matrix.shape) <= _INT32
+    if fits and (matrix.indices.dtype != np.int32 or matrix.indptr.dtype != np.int32):
+        narrow = matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int32, copy=False)
+        matrix = csr_array((matrix.data, *narrow), shape=matrix.shape, copy=False)
+        matrix.has_canonical_format = True
+    return matrix
+
+
+def _dense_values(value: object) -> Any:
+    """Values of labels: numbers, booleans, words; a sparse array is made dense, since its zeros are values too."""
+    if is_sparse(value):
+        return numbers(value).toarray()
+    array = _array(value)
+    if array.dtype.kind == "O" or (array.dtype.kind in "US" and not isinstance(value, np.ndarray)):
+        return _objects(value, array)
+    if array.dtype.kind not in "biufUS":
+        raise Unfit("FW4504", f"holds {_kind(array)}, where labels are needed", "give numbers or words")
+    return numbers(value) if array.dtype.kind == "f" else array
+
+
+def _objects(value: object, array: Any) -> Any:
+    """Labels that are Python objects, as text or numbers if all are; NumPy makes words of a list of both."""
+    raw = array if array.dtype.kind == "O" else np.array(value, dtype=object)
+    flat = raw.reshape(-1)
+    for i, item in enumerate(flat):
+        if item is None or item != item:
+            raise Unfit("FW4021", f"is `{item}`, where a label is needed", "remove the row", at=_at(raw, i))
+    if all(isinstance(item, str) for item in flat):
+        return raw.astype(str)
+    try:
+        return raw.astype(np.float64) if all(isinstance(item, int | float | np.number) for item in flat) else raw
+    except OverflowError:
+        return raw
+
+
+def _only_column(array: Any) -> Any:
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _refuse_nonfinite(raw: Any) -> None:
+    found = find_nonfinite(raw, 1) if raw.dtype.kind == "f" else []
+    if found:
+        row, column, value = found[0]
+        raise Unfit(
+            "FW4021", f"is `{value}`, where a label is needed", "remove the row", at=(row, column)[: max(1, raw.ndim)]
+        )
+
+
+def _are_signs(raw: Any) -> bool:
+    low = high = False
+    flat = raw.reshape(-1)
+    for start in range(0, flat.size, _BLOCK):
+        block = flat[start : start + _BLOCK]
+        below, above = block == -1.0, block == 1.0
+        if not np.all(below | above):
+            return False
+        low, high = low or bool(below.any()), high or bool(above.any())
+    return low and high
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.dtype.isnative
+
+
+def _is_native_float(dtype: Any) -> bool:
+    return dtype in (np.float64, np.float32) and bool(dtype.isnative)
+
+
+def _at(array: Any, position: Any) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(position), array.shape))
+
+
+def _kind(array: Any) -> str:
+    names = {"c": "complex numbers", "U": "text", "S": "text", "O": "Python objects", "M": "dates", "m": "durations"}
+    return names.get(array.dtype.kind, f"{array.dtype}")
+
+
+def _remedy(array: Any) -> str:
+    if array.dtype.kind == "c":
+        return "give the real and imaginary parts as columns of their own"
+    return "give an array of real numbers, for instance `array.astype(float)`"

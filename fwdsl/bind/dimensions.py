@@ -1,0 +1,166 @@
+"""Dimensions: one size for each name, over everything that binds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..check.shapes import format_type
+from ..grammar.diagnostic import Label
+from ..grammar.source import Span
+from ..model import DataDecl, Dim, Model, Type
+from .findings import Findings
+from .given import Given
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """Somebody's size for a dimension: `what` is in words ("columns"), `given` the datum, None for `--dim`."""
+
+    size: int
+    what: str
+    given: Given | None
+
+
+def named(type_: Type) -> Iterator[str]:
+    """The names of dimensions that data of a type bind."""
+    dims: list[Dim] = [*type_.shape, *((type_.classes,) if type_.classes is not None else ())]
+    if type_.element is not None:
+        dims.extend(named(type_.element))
+    return (d for d in dims if isinstance(d, str) and not d.startswith("dim("))
+
+
+def known(model: Model) -> list[str]:
+    """All names of dimensions of a model, in the order of the program, without those of feature maps."""
+    names = [n for _, type_ in _declared(model) for n in named(type_)]
+    names += [d for d in model.dims if isinstance(d, str) and not d.startswith("dim(")]
+    return list(dict.fromkeys(names))
+
+
+def _declared(model: Model) -> list[tuple[Span, Type]]:
+    return [(d.span, d.type) for d in model.data] + [(v.span, v.type) for v in model.variables]
+
+
+class Sizes:
+    """What binds each dimension. Sizes are collected first and compared in the end, so that all clashes are found."""
+
+    def __init__(self, fixed: Mapping[str, int]) -> None:
+        self._claims: dict[str, list[_Claim]] = {n: [_Claim(s, "", None)] for n, s in fixed.items()}
+
+    def claim(self, given: Given, dim: Dim, size: int, what: str, findings: Findings) -> None:
+        """Note that a datum has `size` of a dimension; an integer must match at once."""
+        if isinstance(dim, str):
+            if not dim.startswith("dim("):
+                self._claims.setdefault(dim, []).append(_Claim(size, what, given))
+        elif dim != size:
+            decl = given.decl
+            findings.add(
+                "FW4507",
+                f"`{decl.name}` has {count(size, what)}, where `{format_type(decl.type)}` says {dim}",
+                span=decl.span,
+                label=f"{dim} {what} declared",
+                rule="A dimension that the program gives as a number must be that of the data.",
+                hint=_features(given, what, dim)
+                or f"give data with {count(dim, what)}, or declare the dimension by a name",
+                place=given.place,
+            )
+
+    def bound(self, dim: Dim) -> int | None:
+        """The size of a dimension as far as it is known."""
+        if isinstance(dim, int):
+            return dim
+        claims = self._claims.get(dim)
+        return claims[0].size if claims else None
+
+    def resolve(self, model: Model, excused: set[str], findings: Findings) -> dict[str, int]:
+        """The size of every dimension; clashes and dimensions that nothing binds are found.
+
+        `excused` are the data whose value is missing or wrong: what they would have bound is not asked for.
+        """
+        for name, claims in self._claims.items():
+            self._compare(name, claims, findings)
+        waiting = {n for d in model.data if d.name in excused for n in named(d.type)}
+        for name in known(model):
+            if name not in self._claims and name not in waiting:
+                _unbound(name, model, findings)
+        return {name: claims[0].size for name, claims in self._claims.items()}
+
+    def _compare(self, name: str, claims: list[_Claim], findings: Findings) -> None:
+        first = claims[0]
+        other = next((c for c in claims if c.size != first.size), None)
+        if other is None or other.given is None:
+            return
+        decl = other.given.decl
+        if first.given is None:
+            message = f"`{name}` is given as {first.size}, but `{decl.name}` has {count(other.size, other.what)}"
+            labels: tuple[Label, ...] = ()
+        elif first.given is other.given:
+            message = f"`{name}` is both {_side(first)} and {_side(other)} of `{decl.name}`"
+            labels = ()
+        else:
+            ours = first.given.decl
+            message = (
+                f"`{name}` is {first.size} in `{ours.name}: {format_type(ours.type)}` ({first.what}), "
+                f"but {other.size} in `{decl.name}: {format_type(decl.type)}` ({other.what})"
+            )
+            labels = tuple(
+                Label(c.given.decl.span, f"{count(c.size, c.what)} from {c.given.origin}")
+                for c in claims
+                if c.given is not None and c.given is not other.given
+            )
+        findings.add(
+            "FW4506",
+            message,
+            span=decl.span,
+            label=f"{count(other.size, other.what)} from {other.given.origin}",
+            labels=labels,
+            rule="A dimension has one size, wherever its name occurs.",
+            hint=_hint(first, other),
+            place=other.given.place,
+        )
+
+
+def count(size: int, what: str) -> str:
+    """`1 row`, `5 rows`, `2 classes`."""
+    singular = {"rows": "row", "columns": "column", "entries": "entry", "classes": "class", "blocks": "block"}
+    return f"{size} {singular.get(what, what) if size == 1 else what}"
+
+
+def _side(claim: _Claim) -> str:
+    return f"the {claim.size} {claim.what}"
+
+
+def _hint(first: _Claim, other: _Claim) -> str:
+    """A libsvm file does not say how many columns it has, only which of them occur."""
+    short, long = sorted((first, other), key=lambda c: c.size)
+    advice = _features(short.given, short.what, long.size) if short.given else ""
+    return advice or "give data that belong together, or use two names if the sizes are meant to differ"
+
+
+def _features(given: Given, what: str, size: int) -> str:
+    call = given.decl.source
+    libsvm = given.place is not None and call is not None and call.func.name == "libsvm"
+    if not libsvm or what != "columns":
+        return ""
+    return f"if the last columns of the file are all zero, write `features={size}` in its `libsvm(...)`"
+
+
+def _unbound(name: str, model: Model, findings: Findings) -> None:
+    user = next((span for span, type_ in _declared(model) if name in named(type_)), None)
+    findings.add(
+        "FW4508",
+        f"nothing binds the dimension `{name}`",
+        span=user,
+        label=f"`{name}` is used here" if user else "",
+        rule="A dimension gets its size from data, or is given.",
+        hint=_binder(name, model) + f"give `--dim {name}=5`, or `bind({name}=5)` in Python",
+    )
+
+
+def _binder(name: str, model: Model) -> str:
+    """The declaration that would bind a dimension: classes that a `labels` leaves out, the usual reason."""
+    plain = [d for d in model.data if d.type.kind == "labels" and len(d.type.shape) == 1]
+    if len(plain) != 1:
+        return "declare data that has it, "
+    decl: DataDecl = plain[0]
+    return f"declare `{decl.name}: labels[{decl.type.shape[0]}, {name}]` if it is the number of classes, "

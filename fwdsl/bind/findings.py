@@ -1,0 +1,55 @@
+"""Collects what is wrong with a binding; every finding points at the program, and at the data where it can."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..grammar.diagnostic import Diagnostic, Label, Place, Severity
+from ..grammar.source import Source, Span
+
+LIMIT = 20
+
+
+class Findings:
+    """Diagnostics over one program."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._found: list[Diagnostic] = []
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        *,
+        span: Span | None = None,
+        label: str = "",
+        labels: tuple[Label, ...] = (),
+        rule: str = "",
+        hint: str = "",
+        place: Place | None = None,
+        severity: Severity = "error",
+    ) -> None:
+        """Note one finding."""
+        self._note(Diagnostic(code, message, span, None, label, labels, rule, hint, None, place, severity))
+
+    def adopt(self, diagnostics: tuple[Diagnostic, ...], span: Span, label: str = "") -> None:
+        """Note what a reader found in a file, on behalf of the declaration under `span`."""
+        for d in diagnostics:
+            self._note(replace(d, span=d.span or span, label=d.label or label))
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was noted."""
+        return any(d.severity == "error" for d in self._found)
+
+    def result(self) -> tuple[Diagnostic, ...]:
+        """Errors first, in the order they were found, then warnings; at most `LIMIT` of each."""
+        errors = [d for d in self._found if d.severity == "error"]
+        warnings = [d for d in self._found if d.severity == "warning"]
+        return (*errors[:LIMIT], *warnings[:LIMIT])
+
+    def _note(self, d: Diagnostic) -> None:
+        # Without a program text (a model built in Python) a span points nowhere.
+        bare = d.span is None or not self._source.text
+        self._found.append(replace(d, span=None, source=None, labels=()) if bare else replace(d, source=self._source))

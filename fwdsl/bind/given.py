@@ -1,0 +1,194 @@
+"""Chooses what each declared datum is bound to: given values, given files, declared files, literals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..grammar import tree
+from ..grammar.diagnostic import Place
+from ..grammar.source import Span
+from ..model import DataDecl, Model
+from ..readers.sources import FORMATS, SourceSpec, unknown_format
+from .bindings import Bindings
+from .findings import Findings
+from .names import given_names
+
+
+@dataclass(frozen=True)
+class Given:
+    """A datum's value as it came: `origin` says where from, `place` is the file it was read from, if any.
+
+    `located` tells that rows and columns of the array are those of the file.
+    """
+
+    decl: DataDecl
+    raw: Any
+    origin: str
+    place: Place | None = None
+    located: bool = False
+
+    def at(self, position: Sequence[int]) -> str:
+        """An entry in words: `X[3, 2]` as Python counts, row and column from 1 where it was read from a file."""
+        if self.place is None or not position:
+            return f"`{self.decl.name}[{', '.join(map(str, position))}]`" if position else f"`{self.decl.name}`"
+        parts = [f"{word} {i + 1}" for word, i in zip(("row", "column"), position, strict=False)]
+        return f"{', '.join(parts)} of `{self.decl.name}`"
+
+    def place_of(self, position: Sequence[int], value: object = None) -> Place | None:
+        """The place of an entry in the file."""
+        if self.place is None:
+            return None
+        shown = None if value is None else str(value)
+        if not self.located or not 1 <= len(position) <= 2:
+            return Place(self.place.file, self.place.key, value=shown)
+        row, column = (*(i + 1 for i in position), None)[:2]
+        return Place(self.place.file, self.place.key, row, column, shown)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A source to read, with the declarations it is read for and those of them that keep what it serves."""
+
+    spec: SourceSpec
+    serves: tuple[DataDecl, ...]
+    wanted: frozenset[str]
+    span: Span
+
+
+def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int], findings: Findings) -> list[Given]:
+    """The value of every datum that has one: given values win, then given files, declared files, literals.
+
+    A file that serves several names is read once. Names that have nothing are found missing.
+    """
+    decls = {d.name: d for d in model.data}
+    values = {name: value for name, value in bindings.data.items() if name in decls}
+    found = {name: Given(decls[name], value, f"bind({name}=...)") for name, value in values.items()}
+    jobs = _jobs(decls, set(values), bindings, base, findings)
+    for job in jobs:
+        found.update(_read(job, dims, findings))
+    claimed = set(values) | {d.name for job in jobs for d in job.serves if d.name in job.wanted}
+    for decl in model.data:
+        if decl.name in claimed or decl.type.kind == "entries":
+            continue
+        if decl.literal is not None:
+            found[decl.name] = Given(decl, decl.literal, "the declaration")
+        elif decl.source is None and not _served(decl.name, bindings):
+            _missing(decl, model, bindings, findings)
+    return [found[d.name] for d in model.data if d.name in found]
+
+
+def spec_of(call: tree.Call, base: Path) -> SourceSpec:
+    """The source that a program's `from` names, its path taken from the program's folder."""
+    options = {k.name.name: _plain(k.value) for k in call.keywords}
+    path = str(_plain(call.args[0])) if call.args else str(options.pop("path", ""))
+    return SourceSpec(call.func.name, os.path.join(base, path) if base != Path(".") else path, options)
+
+
+def _plain(value: tree.Expr) -> object:
+    """The Python value of a literal option."""
+    match value:
+        case tree.Number():
+            return int(value.value) if value.is_integer else value.value
+        case tree.String() | tree.Boolean():
+            return value.value
+        case tree.Neg(operand=tree.Number() as number):
+            return -(int(number.value) if number.is_integer else number.value)
+        case tree.List():
+            return [_plain(item) for item in value.items]
+    return None
+
+
+def _jobs(
+    decls: Mapping[str, DataDecl], values: set[str], bindings: Bindings, base: Path, findings: Findings
+) -> list[_Job]:
+    jobs: list[_Job] = []
+    taken = set(values)
+    for names, spec in reversed(bindings.sources):  # the last one given for a name counts
+        serves = tuple(decls[n] for n in names if n in decls and decls[n].type.kind != "entries")
+        wanted = frozenset(d.name for d in serves) - taken
+        if len(serves) < len(names) or not wanted:
+            continue  # a name that is none of the data is found elsewhere
+        whole = _complete(spec, serves, base)
+        taken |= wanted
+        if not whole.format:
+            findings.adopt((unknown_format(names, spec.path),), serves[0].span)
+        else:
+            jobs.append(_Job(whole, serves, wanted, serves[0].span))
+    jobs.reverse()
+    seen: set[tuple[str, ...]] = set()
+    for decl in decls.values():
+        group = decl.serves or (decl.name,)
+        if decl.source is None or group in seen:
+            continue
+        seen.add(group)
+        serves = tuple(decls[n] for n in group if n in decls)
+        wanted = frozenset(d.name for d in serves if d.type.kind != "entries") - taken
+        if not wanted:
+            continue
+        name = decl.source.func.name
+        if name in FORMATS:
+            jobs.append(_Job(spec_of(decl.source, base), serves, wanted, decl.source.span))
+        else:
+            findings.add(
+                "FW4530",
+                f"`{name}` sources are not read by this version",
+                span=decl.source.span,
+                rule=f"This version reads {', '.join(FORMATS)}.",
+                hint=f"write the data as one of them, or give the values from Python: `bind({decl.name}=...)`",
+            )
+    return jobs
+
+
+def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> SourceSpec:
+    """A given source with the format and the options of the declared one, where it only replaces the path."""
+    calls = [d.source for d in serves]
+    first = calls[0]
+    if first is None or any(c is not first and c != first for c in calls):
+        return spec
+    declared = spec_of(first, base)
+    if spec.format not in ("", declared.format):
+        return spec
+    return SourceSpec(declared.format, spec.path, {**declared.options, **spec.options})
+
+
+def _read(job: _Job, dims: Mapping[str, int], findings: Findings) -> dict[str, Given]:
+    from ..readers.read import Role, read
+
+    def size(dim: int | str) -> int | None:
+        return dim if isinstance(dim, int) else dims.get(dim)
+
+    roles = []
+    for decl in job.serves:
+        type_ = decl.type
+        shape = type_.shape if type_.kind == "labels" else type_.array_shape
+        roles.append(Role(decl.name, type_.kind, tuple(size(d) for d in shape)))
+    arrays, diagnostics = read(job.spec, roles)
+    findings.adopt(diagnostics, job.span)
+    given = {}
+    for decl in job.serves:
+        if decl.name not in arrays or decl.name not in job.wanted:
+            continue
+        key = str(job.spec.options.get("key", decl.name)) if job.spec.format == "npz" else None
+        place = Place(job.spec.path, key)
+        given[decl.name] = Given(decl, arrays[decl.name], job.spec.path, place, job.spec.format in ("npy", "npz"))
+    return given
+
+
+def _served(name: str, bindings: Bindings) -> bool:
+    return any(name in names for names, _ in bindings.sources)
+
+
+def _missing(decl: DataDecl, model: Model, bindings: Bindings, findings: Findings) -> None:
+    findings.add(
+        "FW4501",
+        f"`{decl.name}` has no value: {given_names(bindings)}",
+        span=decl.span,
+        label="declared without data",
+        rule="Data that the program does not name a source for are given when it is run.",
+        hint=f"give `--data {decl.name}=PATH` on the command line, `bind({decl.name}=...)` in Python, "
+        f"or a `from` in the program",
+    )

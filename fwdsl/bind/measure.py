@@ -1,0 +1,170 @@
+"""One pass over a datum: finite or not, and the norms of its rows and columns. No temporary of the data's size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..instance import DataStats
+from .evaluate import is_sparse
+
+_BLOCK = 1 << 17  # numbers looked at together: they stay in cache
+
+# Squares of numbers within these bounds neither overflow nor vanish in a sum.
+_SMALL, _LARGE = 1e-140, 1e140
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the pass found: statistics, whether all entries are finite, and the smallest stored entry."""
+
+    stats: DataStats
+    finite: bool
+    smallest: float
+
+
+def measure(array: Any) -> Measured:
+    """Statistics of a dense array of any number of axes, or of a `csr_array`.
+
+    Norms are Euclidean; in a tensor a row is `array[i]`, and columns are not measured. `nnz` counts stored numbers: all
+    entries of a dense array.
+    """
+    sums = _sums(array, 1.0)
+    if sums.finite:
+        top = max(sums.largest, -sums.smallest)
+        if top and not _SMALL < top < _LARGE:
+            sums = _sums(array, top)
+            scale = top
+        else:
+            scale = 1.0
+    else:
+        scale = np.nan
+    matrix = array.ndim == 2
+    stats = DataStats(
+        shape=tuple(array.shape),
+        storage=storage(array),
+        dtype=str(array.dtype),
+        nnz=int(array.nnz if is_sparse(array) else array.size),
+        nbytes=_nbytes(array),
+        mapped=is_mapped(array),
+        largest_row_norm=float(scale * np.sqrt(sums.largest_row)) if array.ndim >= 2 else 0.0,
+        column_norms=scale * np.sqrt(sums.columns) if matrix and sums.columns is not None else None,
+    )
+    return Measured(stats, sums.finite, sums.smallest)
+
+
+def storage(array: Any) -> str:
+    """How it is kept: "csr", "scalar", "vector" or "dense"."""
+    if is_sparse(array):
+        return "csr"
+    return ("scalar", "vector")[array.ndim] if array.ndim < 2 else "dense"
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether its numbers lie in a memory map, itself or as a view of one."""
+    base = array.data if is_sparse(array) else array
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap):
+            return True
+        base = base.base
+    return False
+
+
+@dataclass
+class _Sums:
+    """Sums of squares of entries over a scale, with the extreme entries themselves."""
+
+    finite: bool = True
+    smallest: float = np.inf
+    largest: float = -np.inf
+    largest_row: float = 0.0
+    columns: np.ndarray[Any, Any] | None = None
+
+    def look(self, block: np.ndarray[Any, Any]) -> None:
+        """Take in the extremes of a block; nan and infinities show in them."""
+        if block.size:
+            low, high = float(block.min()), float(block.max())
+            self.finite = self.finite and bool(np.isfinite(low) and np.isfinite(high))
+            self.smallest = min(self.smallest, low)
+            self.largest = max(self.largest, high)
+
+
+def _sums(array: Any, scale: float) -> _Sums:
+    with np.errstate(all="ignore"):
+        if is_sparse(array):
+            return _sparse(array, scale)
+        if array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous:
+            return _by_columns(array.T, scale)
+        return _by_rows(array, scale)
+
+
+def _blocks(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
+    """Blocks of rows as plain two-dimensional float64 arrays."""
+    step = max(1, _BLOCK // max(1, array[:1].size))
+    for start in range(0, array.shape[0], step):
+        block = np.asarray(array[start : start + step], dtype=np.float64)
+        yield block.reshape(block.shape[0], -1)
+
+
+def _by_rows(array: np.ndarray[Any, Any], scale: float) -> _Sums:
+    sums = _Sums()
+    array = np.atleast_1d(array)
+    columns = np.zeros(array.shape[1]) if array.ndim == 2 else None
+    for block in _blocks(array):
+        sums.look(block)
+        if array.ndim > 1 and sums.finite:
+            part = block if scale == 1.0 else block / scale
+            sums.largest_row = max(sums.largest_row, float(np.einsum("ij,ij->i", part, part).max()))
+            if columns is not None:
+                columns += np.einsum("ij,ij->j", part, part)
+    sums.columns = columns
+    return sums
+
+
+def _by_columns(transposed: np.ndarray[Any, Any], scale: float) -> _Sums:
+    """As `_by_rows`, of an array whose columns lie in memory one after the other."""
+    sums = _Sums()
+    rows = np.zeros(transposed.shape[1])
+    columns = []
+    for block in _blocks(transposed):
+        sums.look(block)
+        if sums.finite:
+            part = block if scale == 1.0 else block / scale
+            rows += np.einsum("ij,ij->j", part, part)
+            columns.append(np.einsum("ij,ij->i", part, part))
+    sums.largest_row = float(rows.max())
+    sums.columns = np.concatenate(columns) if sums.finite else None
+    return sums
+
+
+def _sparse(matrix: Any, scale: float) -> _Sums:
+    sums = _Sums()
+    ends = matrix.indptr
+    columns = np.zeros(matrix.shape[1])
+    # A block costs a vector of columns in `bincount`, so it holds at least as many numbers.
+    room = max(_BLOCK, matrix.shape[1])
+    row = 0
+    while row < matrix.shape[0]:
+        stop = max(row + 1, int(np.searchsorted(ends, int(ends[row]) + room, side="right")) - 1)
+        first, last = int(ends[row]), int(ends[stop])
+        block = np.asarray(matrix.data[first:last], dtype=np.float64)
+        sums.look(block)
+        if sums.finite and block.size:
+            squares = np.square(block if scale == 1.0 else block / scale)
+            starts = ends[row:stop][np.diff(ends[row : stop + 1]) > 0] - first
+            sums.largest_row = max(sums.largest_row, float(np.add.reduceat(squares, starts).max()))
+            columns += np.bincount(matrix.indices[first:last], weights=squares, minlength=columns.size)
+        row = stop
+    sums.columns = columns
+    if matrix.nnz < matrix.shape[0] * matrix.shape[1]:
+        sums.smallest, sums.largest = min(sums.smallest, 0.0), max(sums.largest, 0.0)
+    return sums
+
+
+def _nbytes(array: Any) -> int:
+    if is_sparse(array):
+        return int(array.data.nbytes + array.indices.nbytes + array.indptr.nbytes)
+    return int(array.nbytes)

@@ -1,0 +1,117 @@
+"""Values of parameters: given ones, and defaults, within the domain that each declares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ..model import DataDecl, Model, ParamDecl
+from .bindings import Bindings
+from .evaluate import evaluate
+from .findings import Findings
+from .names import given_names
+
+_DOMAINS: Mapping[str, tuple[str, Callable[[float], bool]]] = {
+    "positive": ("greater than 0", lambda v: v > 0.0),
+    "nonnegative": ("0 or greater", lambda v: v >= 0.0),
+    "count": ("a whole number from 1", lambda v: v >= 1.0 and v == math.floor(v)),
+}
+
+
+def bind_parameters(
+    model: Model, bindings: Bindings, dims: Mapping[str, int], findings: Findings
+) -> tuple[dict[str, float], dict[str, str]]:
+    """A number for each parameter, and where it came from. Defaults may use dimensions and earlier parameters."""
+    values: dict[str, float] = {}
+    origins: dict[str, str] = {}
+    for decl in model.params:
+        if decl.name in bindings.params or decl.name in bindings.data:
+            by_option = decl.name in bindings.params
+            origin = f"--set {decl.name}" if by_option else f"bind({decl.name}=...)"
+            value = _number(decl, (bindings.params if by_option else bindings.data)[decl.name], origin, findings)
+        elif decl.default is not None:
+            origin = "the declaration"
+            value = _default(decl, dims, values, findings)
+        else:
+            _missing(decl, bindings, findings)
+            continue
+        if value is not None and check_domain(decl.name, value, decl.type.domain, decl, origin, findings):
+            values[decl.name] = value
+            origins[decl.name] = origin
+    return values, origins
+
+
+def check_domain(
+    name: str, value: float, domain: str, decl: DataDecl | ParamDecl, origin: str, findings: Findings
+) -> bool:
+    """Whether a scalar is finite and within its domain, which is found if not."""
+    expected, fits = _DOMAINS.get(domain, ("finite", lambda v: True))
+    if math.isfinite(value):
+        if fits(value):
+            return True
+    else:
+        expected = "finite"
+    findings.add(
+        "FW4511",
+        f"`{name}` is {value:g} from {origin}, but must be {expected}",
+        span=decl.span,
+        label=f"declared `{domain}`",
+        rule="A scalar's value is finite and lies in its domain.",
+        hint=f"give a value that is {expected}",
+    )
+    return False
+
+
+def scalar(value: object) -> float | None:
+    """A real number as a float, however it is wrapped; None for anything else."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError):
+        return None
+    return float(array.reshape(-1)[0]) if array.size == 1 and array.dtype.kind in "biuf" else None
+
+
+def _number(decl: ParamDecl, value: object, origin: str, findings: Findings) -> float | None:
+    number = scalar(value)
+    if number is None:
+        shape = getattr(value, "shape", None)
+        what = f"an array of shape {shape}" if shape else f"a {type(value).__name__}"
+        findings.add(
+            "FW4512",
+            f"`{decl.name}` is {what} from {origin}, where a number is needed",
+            span=decl.span,
+            rule="A parameter is one real number.",
+            hint=f"give a number, as in `bind({decl.name}=3.0)`",
+        )
+    return number
+
+
+def _default(decl: ParamDecl, dims: Mapping[str, int], values: Mapping[str, float], findings: Findings) -> float | None:
+    assert decl.default is not None
+    try:
+        return float(evaluate(decl.default, dims, values))
+    except KeyError:
+        return None  # a dimension or an earlier parameter has no value, which was found already
+    except (ValueError, OverflowError) as error:
+        findings.add(
+            "FW4513",
+            f"the default of `{decl.name}` has no value: {error}",
+            span=decl.default.span,
+            rule="A default is a number once dimensions and parameters are known.",
+            hint=f"correct the default, or give `--set {decl.name}=VALUE`",
+        )
+        return None
+
+
+def _missing(decl: ParamDecl, bindings: Bindings, findings: Findings) -> None:
+    findings.add(
+        "FW4502",
+        f"the parameter `{decl.name}` has no value: {given_names(bindings)}",
+        span=decl.span,
+        label="declared without a default",
+        rule="A parameter has a default, or is given when the program is run.",
+        hint=f"give `--set {decl.name}=VALUE` on the command line, `bind({decl.name}=...)` in Python, or a default "
+        "in the program",
+    )

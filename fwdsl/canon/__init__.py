@@ -1,0 +1,7 @@
+"""Canonicalisation: a bound instance becomes a sum of proximable functions of linear maps."""
+
+from .build import canonicalise
+from .form import Block, Canonical, Stacked, SumTerm
+from .printer import describe_canonical
+
+__all__ = ["Block", "Canonical", "Stacked", "SumTerm", "canonicalise", "describe_canonical"]

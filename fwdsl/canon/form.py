@@ -1,0 +1,147 @@
+"""The canonical form: min over x of sum_i f_i(K_i x + b_i) + sum_B g_B(x_B) + <q, x> + constant.
+
+x is the concatenation of the blocks, one a variable. Each f_i is a `LossFunction` (its coefficient and 1/n are in its weights) or a
+`VectorFunction` (a norm with its coefficient, or the indicator of a set); each K_i is a linear map, given per block; g_B is the one
+(norm, set) pair on a block for which a joint prox is registered, with its ridge c |x|^2. A `maximize` program is negated: `sense` is -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array, LossFunction, VectorFunction
+from ..grammar.source import Span
+from ..grammar.tree import NOWHERE
+from ..instance import Instance
+from .maps import LinearMap
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One variable's place in x and its proximable part. `moved` names what could not stay in g and went into the sum."""
+
+    name: str
+    start: int
+    stop: int
+    shape: tuple[int, ...]
+    g: VectorFunction
+    text: str = ""
+    moved: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many numbers it holds."""
+        return self.stop - self.start
+
+    @property
+    def slice(self) -> slice:
+        """Its place in x."""
+        return slice(self.start, self.stop)
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """x -> sum over blocks of K_B x_B + offset: an affine map of the whole x."""
+
+    parts: tuple[tuple[Block, LinearMap], ...]
+    offset: Array
+
+    @property
+    def rows(self) -> int:
+        """The number of values."""
+        return self.offset.size
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers that one application touches."""
+        return sum(m.nnz for _, m in self.parts)
+
+    def linear(self, x: Array) -> Array:
+        """K x without the offset, by the reference."""
+        z = np.zeros(self.rows)
+        for block, m in self.parts:
+            z = z + m.apply(x[block.slice])
+        return z
+
+    def apply(self, x: Array) -> Array:
+        """K x + offset, by the reference."""
+        return self.linear(x) + self.offset
+
+    def adjoint(self, y: Array, out: Array) -> None:
+        """Add K' y to `out` (of the length of x), by the reference."""
+        for block, m in self.parts:
+            out[block.slice] += m.adjoint(y)
+
+    def describe(self) -> str:
+        """In the language's words."""
+        words = [m.describe(block.name) for block, m in self.parts]
+        if np.any(self.offset):
+            words.append("const")
+        return " + ".join(words) if words else "0"
+
+
+@dataclass(frozen=True, eq=False)
+class SumTerm:
+    """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`."""
+
+    f: LossFunction | VectorFunction
+    map: Stacked
+    text: str
+    origin: int
+    is_constraint: bool = False
+    name: str = ""
+    span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether f_i is differentiable."""
+        return isinstance(self.f, LossFunction) and self.f.loss.smoothness is not None
+
+    @property
+    def is_indicator(self) -> bool:
+        """Whether f_i only says in or out."""
+        return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """The canonical form of an instance, with what is needed to speak of it in the user's words.
+
+    `scale` is S of language.md section 8; `constraint_place[i]` tells where constraint i went: ("block", B) or ("term", i) or ("merged", B).
+    """
+
+    instance: Instance
+    blocks: tuple[Block, ...]
+    terms: tuple[SumTerm, ...]
+    q: Array
+    constant: float
+    sense: int
+    scale: float
+    facts: tuple[str, ...] = ()
+    constraint_place: Sequence[tuple[str, int]] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of unknowns."""
+        return self.q.size
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers that one pass over all maps touches: the unit of a data pass."""
+        return max(1, sum(t.map.nnz for t in self.terms))
+
+    def split(self, x: Array) -> Mapping[str, Any]:
+        """The variables' values by name, in their shapes; scalars as floats."""
+        return {b.name: x[b.slice].reshape(b.shape).copy() if b.shape else float(x[b.start]) for b in self.blocks}
+
+    def join(self, values: Mapping[str, Any]) -> Array:
+        """The flat x of values by name (zeros for a missing one)."""
+        x = np.zeros(self.size)
+        for b in self.blocks:
+            if b.name in values:
+                x[b.slice] = np.asarray(values[b.name], dtype=np.float64).reshape(-1)
+        return x

@@ -1,0 +1,9 @@
+"""The checker: syntax tree -> checked model. Names, dimensions, types, signs and convexity, before any data is read."""
+
+from __future__ import annotations
+
+from .printer import describe_model, format_constraint, format_set, format_term, format_typed
+from .program import check
+from .shapes import format_type
+
+__all__ = ["check", "describe_model", "format_constraint", "format_set", "format_term", "format_type", "format_typed"]

@@ -1,0 +1,190 @@
+"""Typed expressions built from typed expressions. Callers have checked the shapes; constants are folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import sqrt
+
+from ..grammar.source import Span
+from ..grammar.tree import NOWHERE
+from ..model import Dim, Expr, Sign, Type
+from . import shapes, signs
+from .shapes import REAL
+
+
+def const(value: float, span: Span = NOWHERE) -> Expr:
+    """A number."""
+    return Expr("const", REAL, value=float(value), sign=signs.sign_of_value(value), span=span)
+
+
+ONE = const(1.0)
+
+
+def number(expr: Expr) -> float | None:
+    """The value of a literal number; None for anything else."""
+    return expr.value if expr.op == "const" and isinstance(expr.value, float) else None
+
+
+def make(
+    op: str,
+    type_: Type,
+    args: Sequence[Expr] = (),
+    *,
+    name: str = "",
+    value: object = None,
+    options: tuple[tuple[str, Expr], ...] = (),
+    sign: Sign = "unknown",
+    span: Span = NOWHERE,
+) -> Expr:
+    """An operation; its variables are those of its arguments."""
+    variables = _variables(args)
+    return Expr(op, type_, tuple(args), name, value, options, sign, variables, span)  # type: ignore[arg-type]
+
+
+def _variables(args: Iterable[Expr]) -> frozenset[str]:
+    used = {a.variables for a in args if a.variables}
+    return frozenset().union(*used) if len(used) != 1 else used.pop()
+
+
+def negate(a: Expr, span: Span | None = None) -> Expr:
+    """-a."""
+    value = number(a)
+    if value is not None:
+        return const(-value, span or a.span)
+    if a.op == "neg":
+        return a.args[0]
+    return make("neg", shapes.plain(a.type), (a,), sign=signs.negated(a.sign), span=span or a.span)
+
+
+def add(terms: Sequence[Expr], type_: Type, span: Span = NOWHERE) -> Expr:
+    """The sum of terms."""
+    values = [number(t) for t in terms]
+    folded = [v for v in values if v is not None]
+    if len(folded) == len(terms):
+        return const(sum(folded), span)
+    return make("add", type_, terms, sign=signs.total(t.sign for t in terms), span=span)
+
+
+def multiply(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
+    """a * b, entrywise or by a scalar."""
+    x, y = number(a), number(b)
+    if x is not None and y is not None:
+        return const(x * y, span)
+    sign: Sign = "nonnegative" if a == b else signs.product(a.sign, b.sign)
+    return make("mul", _kept_psd(a, b, type_), (a, b), sign=sign, span=span)
+
+
+def _kept_psd(a: Expr, b: Expr, type_: Type) -> Type:
+    """A nonnegative multiple of a positive semidefinite matrix is one."""
+    for scalar, other in ((a, b), (b, a)):
+        if shapes.is_scalar(scalar.type) and other.type.kind == "psd" and signs.is_nonnegative(scalar.sign):
+            return other.type
+    return type_
+
+
+def divide(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
+    """a / b for a constant b."""
+    x, y = number(a), number(b)
+    if x is not None and y:
+        return const(x / y, span)
+    kept = a.type if a.type.kind == "psd" and shapes.is_scalar(b.type) and signs.is_nonnegative(b.sign) else type_
+    return make("div", kept, (a, b), sign=signs.quotient(a.sign, b.sign), span=span)
+
+
+def matmul(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
+    """a @ b; scalar factors and signs come out in front, so that data is never copied to scale it."""
+    for scale, rest, other, left in ((*scale_of(a), b, True), (*scale_of(b), a, False)):
+        if scale is not None:
+            inner = matmul(rest, other, type_, span) if left else matmul(other, rest, type_, span)
+            value = number(scale)
+            return negate(inner, span) if value == -1.0 else multiply(scale, inner, type_, span)
+    return make("matmul", type_, (a, b), sign=signs.product(a.sign, b.sign), span=span)
+
+
+def scale_of(e: Expr) -> tuple[Expr | None, Expr]:
+    """A constant scalar factor of a non-scalar expression and what is left; (None, e) where there is none."""
+    if shapes.is_scalar(e.type):
+        return None, e
+    if e.op == "neg":
+        return const(-1.0, e.span), e.args[0]
+    if e.op == "mul":
+        for scalar, rest in (e.args, e.args[::-1]):
+            if shapes.is_scalar(scalar.type) and scalar.is_constant:
+                return scalar, rest
+    if e.op == "div" and shapes.is_scalar(e.args[1].type) and not shapes.is_scalar(e.args[0].type):
+        return ratio(ONE, e.args[1]), e.args[0]
+    return None, e
+
+
+def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:
+    """An array of ones."""
+    return make("ones", shapes.of_shape(shape), sign="positive", span=span)
+
+
+def spread(scalar: Expr, samples: Dim) -> Expr:
+    """A scalar as a vector with an entry for each sample."""
+    vector = ones((samples,), scalar.span)
+    return multiply(scalar, vector, vector.type, scalar.span)
+
+
+def root(a: Expr) -> Expr:
+    """The square root of a positive scalar."""
+    value = number(a)
+    return const(sqrt(value), a.span) if value is not None else make("sqrt", REAL, (a,), sign="positive", span=a.span)
+
+
+# --- scalars: coefficients and radii, the number always in front ---------------------------------------------------
+
+
+def _split_number(e: Expr) -> tuple[float, Expr]:
+    """A numeric factor in front and the rest."""
+    value = number(e)
+    if value is not None:
+        return value, ONE
+    if e.op == "neg":
+        c, rest = _split_number(e.args[0])
+        return -c, rest
+    if e.op == "mul":
+        value = number(e.args[0])
+        if value is not None:
+            return value, e.args[1]
+    return 1.0, e
+
+
+def _joined(c: float, rest: Expr) -> Expr:
+    if rest == ONE:
+        return const(c, rest.span)
+    if c == 1.0:
+        return rest
+    return negate(rest) if c == -1.0 else multiply(const(c), rest, REAL, rest.span)
+
+
+def times(a: Expr, b: Expr) -> Expr:
+    """a * b for scalars, numbers folded and in front."""
+    c, left = _split_number(a)
+    d, right = _split_number(b)
+    if left == ONE or right == ONE:
+        return _joined(c * d, right if left == ONE else left)
+    return _joined(c * d, multiply(left, right, REAL, a.span))
+
+
+def ratio(a: Expr, b: Expr) -> Expr:
+    """a / b for scalars, numbers folded and in front."""
+    c, left = _split_number(a)
+    d, right = _split_number(b)
+    if not d:
+        return make("div", REAL, (a, b), span=a.span)
+    if right == ONE:
+        return _joined(c / d, left)
+    return _joined(c / d, divide(left, right, REAL, a.span)) if left != right else const(c / d, a.span)
+
+
+def plus(a: Expr, b: Expr) -> Expr:
+    """a + b for scalars; multiples of one thing are added up."""
+    c, left = _split_number(a)
+    d, right = _split_number(b)
+    if left == right:
+        return _joined(c + d, left)
+    if c == 0.0 or d == 0.0:
+        return b if c == 0.0 else a
+    return add((a, b), REAL, a.span)

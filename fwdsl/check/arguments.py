@@ -1,0 +1,252 @@
+"""Arguments by position and by name against a signature, and the domains of options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+from ..grammar import tree
+from ..grammar.diagnostic import Fix
+from ..model import Expr
+from . import algebra, shapes, signs
+from .context import Context, similar
+from .scalars import scalar_sign
+from .signatures import Domain, Parameter
+from .values import Combination
+
+Bound = dict[str, tree.Expr]
+
+
+def bind(ctx: Context, call: tree.Call, parameters: Sequence[Parameter]) -> Bound | None:
+    """Argument nodes by parameter name; None after an error. All wrong keywords are reported."""
+    bound: Bound = {}
+    usage = signature(call.func.name, parameters)
+    fine = True
+    if len(call.args) > len(parameters):
+        extra = call.args[len(parameters)]
+        ctx.error(
+            "FW2011",
+            f"`{call.func.name}` takes {_count(len(parameters))}, and {len(call.args)} are given",
+            extra.span,
+            rule="A call gives each argument once.",
+            hint=f"write `{usage}`",
+        )
+        fine = False
+    for parameter, node in zip(parameters, call.args, strict=False):
+        bound[parameter.name] = node
+    names = [p.name for p in parameters]
+    for keyword in call.keywords:
+        name = keyword.name.name
+        if name not in names:
+            _unknown_keyword(ctx, call, keyword, names, usage)
+            fine = False
+        elif name in bound:
+            ctx.error(
+                "FW2011",
+                f"`{name}` is given twice",
+                keyword.span,
+                rule="A call gives each argument once.",
+                hint=f"write `{usage}`",
+            )
+            fine = False
+        else:
+            bound[name] = keyword.value
+    missing = [p.name for p in parameters if p.required and p.name not in bound]
+    if missing and fine:
+        listed = " and ".join(f"`{m}`" for m in missing)
+        ctx.error(
+            "FW2011",
+            f"`{call.func.name}` needs {listed}",
+            call.span,
+            rule="An argument without a default is given.",
+            hint=f"write `{usage}`",
+        )
+    return bound if fine and not missing else None
+
+
+def _count(n: int) -> str:
+    return "no arguments" if n == 0 else "1 argument" if n == 1 else f"{n} arguments"
+
+
+def _unknown_keyword(ctx: Context, call: tree.Call, keyword: tree.Keyword, names: list[str], usage: str) -> None:
+    name = keyword.name.name
+    guess = similar(name, names)
+    ctx.error(
+        "FW2010",
+        f"`{call.func.name}` has no argument `{name}`",
+        keyword.name.span,
+        rule="Arguments are given by position or by the names of the signature.",
+        hint=f"did you mean `{guess}`?" if guess else f"write `{usage}`",
+        fix=Fix(f"replace `{name}` by `{guess}`", keyword.name.span, guess) if guess else None,
+    )
+
+
+def signature(name: str, parameters: Sequence[Parameter]) -> str:
+    """A call as it is written: `huber(prediction, target, delta=1)`."""
+    parts = []
+    for p in parameters:
+        if p.default is not None:
+            default = str(p.default).lower() if isinstance(p.default, bool) else f"{p.default:g}"
+            parts.append(f"{p.name}={default}")
+        else:
+            option = p.optional or p.domain in ("unit", "count", "seed") or p.name == "gamma"
+            parts.append(f"{p.name}=..." if option else p.name)
+    return f"{name}({', '.join(parts)})"
+
+
+# --- options -------------------------------------------------------------------------------------------------------
+
+_WORDS: dict[Domain, str] = {
+    "real": "a number",
+    "positive": "a positive number",
+    "nonnegative": "a number that is not negative",
+    "unit": "a number between 0 and 1",
+    "count": "a whole number of at least 1",
+    "seed": "a whole number that is not negative",
+    "boolean": "`true` or `false`",
+}
+
+
+def option(ctx: Context, func: str, parameter: Parameter, node: tree.Expr | None) -> Expr | None:
+    """The value of an option of a loss or feature map, its default where `node` is None; None after an error."""
+    if node is None:
+        if isinstance(parameter.default, bool):
+            return Expr("boolean", shapes.BOOLEAN, value=parameter.default)
+        return algebra.const(parameter.default or 0.0)
+    value = ctx.infer(ctx, node)
+    if value is None:
+        return None
+    if isinstance(value, Expr) and _fits(value, parameter.domain):
+        return value
+    if isinstance(value, Expr) and _could_fit(value, parameter.domain):
+        report_unknown_sign(ctx, f"option `{parameter.name}` of `{func}`", node, value, parameter.domain)
+        return None
+    depends = isinstance(value, Combination) or not value.is_constant
+    ctx.error(
+        "FW3010" if depends else "FW2012",
+        f"`{parameter.name}` of `{func}` is {_WORDS[parameter.domain]}, "
+        + (f"and `{ctx.text(node)}` depends on a variable" if depends else f"not `{ctx.text(node)}`"),
+        node.span,
+        rule="Options are constant, and within the domain of the function.",
+    )
+    return None
+
+
+def _fits(value: Expr, domain: Domain) -> bool:
+    """Whether a constant is in the domain as far as the text tells; the rest is checked when it is bound."""
+    if not value.is_constant:
+        return False
+    if domain == "boolean":
+        return value.op == "boolean"
+    if not shapes.is_scalar(value.type):
+        return False
+    number = algebra.number(value)
+    if number is None:
+        return _sign_fits(value, domain)
+    whole = number == number // 1 if isfinite(number) else False
+    return isfinite(number) and {
+        "positive": number > 0,
+        "nonnegative": number >= 0,
+        "unit": 0 < number < 1,
+        "count": whole and number >= 1,
+        "seed": whole and number >= 0,
+    }.get(domain, True)
+
+
+def _sign_fits(value: Expr, domain: Domain) -> bool:
+    sign = scalar_sign(value)
+    if domain in ("count", "seed"):
+        return value.op == "dim" or (value.op == "param" and value.type.domain == "count")
+    if domain in ("positive", "unit"):
+        return sign == "positive" or (domain == "unit" and sign == "nonnegative")
+    return signs.is_nonnegative(sign) if domain == "nonnegative" else True
+
+
+def _could_fit(value: Expr, domain: Domain) -> bool:
+    scalar = shapes.is_scalar(value.type) and value.is_constant and algebra.number(value) is None
+    return scalar and domain in ("positive", "nonnegative", "unit") and scalar_sign(value) in ("unknown", "nonnegative")
+
+
+def report_unknown_sign(
+    ctx: Context, what: str, node: tree.Node, value: Expr, domain: Domain, code: str = "FW2064"
+) -> None:
+    """A constant that must be positive or nonnegative and is not known to be: propose the declaration that says so."""
+    wanted = "nonnegative" if domain == "nonnegative" else "positive"
+    culprits = [e for e in value.walk() if e.op == "param" and e.type.domain not in ("positive", wanted)]
+    names = list(dict.fromkeys(e.name for e in culprits))
+    hint, fix, labels = f"write an expression that is {wanted} whatever the data", None, []
+    if names:
+        entries = [ctx.entries[n] for n in names if n in ctx.entries]
+        labels = ctx.declared(*(tree.Name(n) for n in names))
+        hint = "declare " + " and ".join(f"`param {n}: {wanted}`" for n in names)
+        if len(entries) == 1 and entries[0].type_span is not None and value.op == "param":
+            fix = Fix(f"declare `{names[0]}` as `{wanted}`", entries[0].type_span, wanted)
+        elif value.op != "param":
+            hint = f"make it {wanted} by its form, or give it a name of its own: `param NAME: {wanted}`"
+    ctx.error(
+        code,
+        f"{what} is `{ctx.text(node)}`, which is not known to be {wanted}",
+        node.span,
+        labels=labels,
+        rule=f"It must be proved {wanted} from the text, before any value is bound.",
+        hint=hint,
+        fix=fix,
+    )
+
+
+# --- literal arguments of sources and `solve` ----------------------------------------------------------------------
+
+
+def literal(node: tree.Expr) -> object:
+    """The value of a number, text, truth value or list of these; None for anything else."""
+    match node:
+        case tree.Number():
+            return node.value
+        case tree.String() | tree.Boolean():
+            return node.value
+        case tree.Neg():
+            inner = literal(node.operand)
+            return -inner if isinstance(inner, float) else None
+        case tree.List():
+            return tuple(literal(i) for i in node.items)
+    return None
+
+
+def literal_fits(value: object, domain: str) -> bool:
+    """Whether a literal is in a domain of source arguments or solve options."""
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    whole = number is not None and isfinite(number) and number == number // 1
+    match domain:
+        case "path" | "string":
+            return isinstance(value, str) and bool(value)
+        case "boolean":
+            return isinstance(value, bool)
+        case "column":
+            return isinstance(value, str) or (whole and number is not None and number >= 0)
+        case "columns":
+            return isinstance(value, tuple) and bool(value) and all(literal_fits(v, "column") for v in value)
+        case "base":
+            return whole and number in (0, 1)
+        case "count":
+            return whole and number is not None and number >= 1
+        case "seed":
+            return whole and number is not None and number >= 0
+        case "positive":
+            return number is not None and number > 0
+        case "nonnegative":
+            return number is not None and number >= 0
+    return False
+
+
+DOMAIN_WORDS = {
+    "path": "a quoted path",
+    "string": "a quoted text",
+    "boolean": "`true` or `false`",
+    "column": "a quoted column name or a position counted from 0",
+    "columns": 'a list of column names or positions, like `["a", "b"]`',
+    "base": "0 or 1",
+    "count": "a whole number of at least 1",
+    "seed": "a whole number that is not negative",
+    "positive": "a positive number",
+    "nonnegative": "a number that is not negative",
+}

@@ -1,0 +1,258 @@
+"""Sums, entrywise products and quotients: of expressions, and of expanded sums of convex pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import isfinite
+
+from ..grammar import tree
+from ..grammar.source import Span
+from ..model import Expr, Type
+from . import algebra, shapes
+from .context import Context
+from .measure import DEPTH_AT_MOST, OPERATIONS_AT_MOST
+from .operands import report_infinite
+from .values import Combination, Summand, Value
+
+PRODUCT_RULE = "At most one factor of a product depends on variables."
+
+
+def sum_of(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Value | None:
+    """The sum of signed terms; None after an error."""
+    if not any(isinstance(v, Combination) for v in values):
+        terms = [v for v in values if isinstance(v, Expr)]
+        type_ = _sum_type(ctx, terms, node)
+        return None if type_ is None else finite(ctx, algebra.add(terms, type_, node.span))
+    return _combined(ctx, values, node)
+
+
+def _sum_type(ctx: Context, terms: Sequence[Expr], node: tree.Sum) -> Type | None:
+    type_, widest = terms[0].type, node.terms[0]
+    if len(terms) > 1 and shapes.is_scalar(type_):
+        type_ = shapes.plain(type_)
+    for term, part in zip(terms[1:], node.terms[1:], strict=True):
+        joined = shapes.added(type_, term.type)
+        if joined is None:
+            report_sum_mismatch(ctx, widest, type_, part, term.type)
+            return None
+        if joined.array_shape != type_.array_shape:
+            widest = part
+        type_ = joined
+    return type_
+
+
+def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node, b: Type) -> None:
+    """`left + right` where the shapes do not fit."""
+    hint = ""
+    pair = (a, b) if len(a.array_shape) < len(b.array_shape) else (b, a)
+    if shapes.is_vector(pair[0]) and shapes.is_matrix(pair[1]):
+        hint = f"a vector with an entry for each column, `{pair[1].array_shape[1]}`, is added to every row"
+    ctx.error(
+        "FW2033",
+        f"`{ctx.text(left)}` is {shapes.describe(a)} and `{ctx.text(right)}` is {shapes.describe(b)}: they cannot be added",
+        right.span,
+        label=shapes.describe(b),
+        labels=ctx.declared(left, right),
+        rule="Terms of a sum have equal shapes; only a scalar, or a vector added to the rows of a matrix, is broadcast.",
+        hint=hint,
+    )
+
+
+def _combined(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Combination | None:
+    """A sum in which losses or convex functions occur: one number, or one a sample."""
+    samples = next((v.samples for v in values if isinstance(v, Combination) and v.samples is not None), None)
+    first = next(
+        t for t, v in zip(node.terms, values, strict=True) if isinstance(v, Combination) and v.samples == samples
+    )
+    summands: list[Summand] = []
+    for value, part in zip(values, node.terms, strict=True):
+        if isinstance(value, Combination):
+            if value.samples not in (None, samples):
+                report_sum_mismatch(ctx, first, _per_sample(samples), part, _per_sample(value.samples))
+                return None
+            summands.extend(value.summands)
+            continue
+        shape = value.type.array_shape
+        if shape and (samples is None or shape != (samples,)):
+            report_sum_mismatch(ctx, first, _per_sample(samples), part, value.type)
+            return None
+        summands.append(Summand(algebra.ONE, value, span=part.span))
+    if len(summands) > OPERATIONS_AT_MOST:
+        report_size(ctx, node)
+        return None
+    return Combination(tuple(summands), samples, node.span)
+
+
+def report_size(ctx: Context, node: tree.Node) -> None:
+    """An expression too large or too deep with every `let` written out."""
+    ctx.error(
+        "FW2067",
+        "this expression is too large",
+        node.span,
+        rule=f"With every `let` written out, an expression has at most {OPERATIONS_AT_MOST:,} operations, nested at most "
+        f"{DEPTH_AT_MOST} deep.",
+        hint="write it in fewer steps, with matrices and `sum` instead of entry by entry",
+    )
+
+
+def _per_sample(samples: int | str | None) -> Type:
+    return shapes.REAL if samples is None else shapes.of_shape((samples,))
+
+
+def times(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
+    """a * b."""
+    if isinstance(a, Combination) or isinstance(b, Combination):
+        return _weighted(ctx, a, b, left, right, span)
+    if not a.is_constant and not b.is_constant:
+        report_product(ctx, a, b, left, right, span)
+        return None
+    type_ = shapes.multiplied(a.type, b.type)
+    if type_ is None:
+        report_entrywise(ctx, "*", a, b, left, right, span)
+        return None
+    return finite(ctx, algebra.multiply(a, b, type_, span))
+
+
+def quotient(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
+    """a / b, with a constant b."""
+    if isinstance(b, Combination) or not b.is_constant:
+        ctx.error(
+            "FW3004",
+            f"the divisor `{ctx.text(right)}` depends on a variable",
+            right.span,
+            labels=ctx.declared(right),
+            rule="No variable occurs in a divisor.",
+            hint="multiply both sides of a constraint out, or minimise another convex measure of the same thing",
+        )
+        return None
+    if b.sign == "zero":
+        ctx.error(
+            "FW2060",
+            f"the divisor `{ctx.text(right)}` is zero",
+            right.span,
+            rule="A divisor is not zero.",
+        )
+        return None
+    if isinstance(a, Combination):
+        if shapes.is_scalar(b.type):
+            return a.scaled(b, divide=True, span=span)
+        inverse = algebra.divide(algebra.ONE, b, shapes.plain(b.type), right.span)
+        return _weighted(ctx, inverse, a, right, left, span)
+    type_ = shapes.multiplied(a.type, b.type)
+    if type_ is None:
+        report_entrywise(ctx, "/", a, b, left, right, span)
+        return None
+    return finite(ctx, algebra.divide(a, b, type_, span))
+
+
+def finite(ctx: Context, e: Expr) -> Expr | None:
+    """The expression, or an error where its value is known and no finite number."""
+    values = [algebra.number(part) for part in (e, *e.args)]
+    if all(v is None or isfinite(v) for v in values):
+        return e
+    report_infinite(ctx, e.span)
+    return None
+
+
+def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
+    """A convex expression times a constant: a scalar, or a weight for each sample."""
+    if isinstance(a, Combination) and isinstance(b, Combination):
+        report_product(ctx, a, b, left, right, span)
+        return None
+    factor, sum_, factor_node = (a, b, left) if isinstance(b, Combination) else (b, a, right)
+    assert isinstance(factor, Expr) and isinstance(sum_, Combination)
+    if not factor.is_constant:
+        report_product(ctx, a, b, left, right, span)
+        return None
+    if shapes.is_scalar(factor.type):
+        return sum_.scaled(factor, span=span)
+    if sum_.samples is None or factor.type.array_shape != (sum_.samples,):
+        what = f"one value for each of `{sum_.samples}` samples" if sum_.samples is not None else "one number"
+        ctx.error(
+            "FW2049",
+            f"`{ctx.text(factor_node)}` is {shapes.describe(factor.type)}, and `{ctx.text(sum_.span)}` is {what}",
+            factor_node.span,
+            labels=ctx.declared(factor_node),
+            rule="A weight is a nonnegative number, or inside `mean` and `sum` a vector with an entry for each sample.",
+        )
+        return None
+    return replace(sum_, summands=tuple(_with_weight(s, factor) for s in sum_.summands), span=span)
+
+
+def _with_weight(s: Summand, weight: Expr) -> Summand:
+    """A summand times a weight for each sample; the weight's scalar factors go into the coefficient."""
+    coefficient, weight = split_scale(s.coefficient, weight)
+    if isinstance(s.piece, Expr):
+        return replace(s, coefficient=coefficient, piece=algebra.multiply(weight, s.piece, shapes.plain(weight.type)))
+    old = s.piece.weights if s.piece.per_sample else s.weight
+    new = weight if old is None else algebra.multiply(old, weight, old.type)
+    if s.piece.per_sample:
+        return replace(s, coefficient=coefficient, piece=replace(s.piece, weights=new))
+    return replace(s, coefficient=coefficient, weight=new)
+
+
+def split_scale(coefficient: Expr, weight: Expr) -> tuple[Expr, Expr]:
+    """Scalar factors of a vector moved into the coefficient."""
+    scale, rest = algebra.scale_of(weight)
+    while scale is not None:
+        coefficient, weight = algebra.times(coefficient, scale), rest
+        scale, rest = algebra.scale_of(weight)
+    return coefficient, weight
+
+
+def report_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> None:
+    """A product of two expressions that both depend on variables."""
+    hint = "fix one of the two as data or as a parameter"
+    same = isinstance(a, Expr) and isinstance(b, Expr) and (a == b or (a.op == "transpose" and a.args[0] == b))
+    if same and isinstance(a, Expr):
+        hint = f"write `sum_squares({ctx.text(right)})` for the sum of its squares"
+    elif isinstance(a, Combination) and isinstance(b, Combination) and a.summands == b.summands:
+        hint = "the square of a norm is `sum_squares(...)`"
+    elif (
+        isinstance(a, Expr) and isinstance(b, Expr) and a.op == "matmul" and b in (a.args[0], _untransposed(a.args[0]))
+    ):
+        hint = f"write `quad_form({ctx.text(right)}, P)`, with `P: psd[...]` declared or literal"
+    ctx.error(
+        "FW3003",
+        f"`{ctx.text(left)}` and `{ctx.text(right)}` both depend on variables, so their product is neither convex nor concave",
+        span,
+        labels=ctx.declared(left, right),
+        rule=PRODUCT_RULE,
+        hint=hint,
+    )
+
+
+def _untransposed(e: Expr) -> Expr:
+    return e.args[0] if e.op == "transpose" else e
+
+
+def report_entrywise(ctx: Context, op: str, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr, span: Span) -> None:
+    """`a * b` or `a / b` where neither is a scalar and the shapes differ."""
+    hint = "use `@` for a matrix product" if op == "*" else ""
+    vector, matrix = (left, right) if shapes.is_vector(a.type) else (right, left)
+    if (shapes.is_vector(a.type) and shapes.is_matrix(b.type)) or (
+        shapes.is_matrix(a.type) and shapes.is_vector(b.type)
+    ):
+        v, m = ctx.text(vector), ctx.text(matrix)
+        over = "1 / " if op == "/" else ""
+        entry, rows_columns = (a, b) if vector is left else (b, a)
+        columns = entry.type.array_shape[0] == rows_columns.type.array_shape[1]
+        rows = entry.type.array_shape[0] == rows_columns.type.array_shape[0]
+        if rows or not columns:
+            hint = f"write `diag({over}{v}) @ {m}` to scale the rows"
+        else:
+            hint = f"write `{m} @ diag({over}{v})` to scale the columns"
+        if not rows and not columns:
+            hint = (
+                f"use `@` for a matrix product, or `diag({v}) @ {m}` with a vector of one entry a row to scale the rows"
+            )
+    ctx.error(
+        "FW2034",
+        f"`{ctx.text(left)}` is {shapes.describe(a.type)} and `{ctx.text(right)}` is {shapes.describe(b.type)}: "
+        f"`{op}` between them has no meaning",
+        span,
+        labels=ctx.declared(left, right),
+        rule="`*` and `/` take a scalar on one side, or equal shapes entrywise.",
+        hint=hint,
+    )

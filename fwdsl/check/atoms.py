@@ -1,0 +1,295 @@
+"""Losses, norms and other convex functions applied to their arguments."""
+
+from __future__ import annotations
+
+from ..grammar import tree
+from ..model import Dim, Expr, Type
+from . import algebra, shapes, signs
+from .arguments import Bound, bind, option
+from .context import Context
+from .literals import groups as literal_groups
+from .literals import is_psd, is_symmetric
+from .operands import affine, constant, is_finite, wrong_kind
+from .signatures import CONVEX, LOSSES, Convex, Loss
+from .values import Combination, Piece, Summand
+
+
+def loss(ctx: Context, node: tree.Call) -> Combination | None:
+    """A loss: one value a sample, to be wrapped in `mean` or `sum`."""
+    name = node.func.name
+    signature = LOSSES[name]
+    bound = bind(ctx, node, signature.parameters)
+    if bound is None:
+        return None
+    prediction = affine(ctx, node, bound["prediction"])
+    target = _target(ctx, node, bound["target"], signature, prediction)
+    options = tuple((p.name, option(ctx, name, p, bound.get(p.name))) for p in signature.options)
+    given = tuple((n, v) for n, v in options if v is not None)
+    if prediction is None or target is None or len(given) < len(options):
+        return None
+    prediction = _as_samples(prediction, target, signature)
+    if not _fit(ctx, node, bound, prediction, target, signature):
+        return None
+    piece = Piece("loss", name, prediction, target, options=given, text=ctx.text(node), span=node.span)
+    return Combination((Summand(algebra.ONE, piece, span=node.span),), prediction.type.array_shape[0], node.span)
+
+
+def _as_samples(prediction: Expr, target: Expr, signature: Loss) -> Expr:
+    """A scalar prediction as a vector: the same for each sample of the target."""
+    if signature.scores or not shapes.is_scalar(prediction.type):
+        return prediction
+    shape = _values_shape(target) or (1,)
+    if len(shape) == 1:
+        return algebra.spread(prediction, shape[0])
+    ones = algebra.ones(shape, prediction.span)
+    return algebra.multiply(prediction, ones, ones.type, prediction.span)
+
+
+def _values_shape(target: Expr) -> tuple[Dim, ...]:
+    """The shape of a target's values: observed entries are a vector of them."""
+    return (f"len({target.name})",) if target.type.kind == "entries" else target.type.array_shape
+
+
+def _target(ctx: Context, node: tree.Call, part: tree.Expr, signature: Loss, prediction: Expr | None) -> Expr | None:
+    """The target: numbers, signs or classes as the loss asks; observed `entries` stand for their values."""
+    value = ctx.infer(ctx, part)
+    if value is None:
+        return None
+    if isinstance(value, Combination) or not value.is_constant:
+        ctx.error(
+            "FW3016",
+            f"the target `{ctx.text(part)}` of `{node.func.name}` depends on a variable",
+            part.span,
+            labels=ctx.declared(part),
+            rule="A loss takes its prediction first and its target second, and the target is constant.",
+            hint=_swapped(ctx, node, part, prediction),
+        )
+        return None
+    if _is_target(value, signature):
+        return value if is_finite(ctx, value, part) else None
+    _wrong_target(ctx, node, part, value.type, signature)
+    return None
+
+
+def _swapped(ctx: Context, node: tree.Call, part: tree.Expr, prediction: Expr | None) -> str:
+    name = node.func.name
+    if prediction is not None and prediction.is_constant and len(node.args) > 1 and part is node.args[1]:
+        return f"write `{name}({ctx.text(part)}, {ctx.text(node.args[0])})`"
+    return f"compare both in the prediction: `{name}(a - b, 0)`" if LOSSES[name].target == "real" else ""
+
+
+def _is_target(value: Expr, signature: Loss) -> bool:
+    if signature.target == "labels":
+        return value.type.kind == "labels"
+    if signature.target == "signs":
+        observed = value.type.kind == "entries" and value.type.element is not None
+        return observed or value.type.kind == "signs" or value.op == "ones"
+    if value.type.kind == "entries":
+        return value.type.element is None
+    return shapes.is_numeric(value.type) and value.type.kind != "family"
+
+
+_TARGETS = {
+    "real": ("numbers, one for each sample", "declare the target `vector[...]`"),
+    "signs": ("labels of two values", "declare the target `signs[...]`; data of any two distinct values will do"),
+    "labels": ("classes", "declare the target `labels[n, k]`"),
+}
+
+
+def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, signature: Loss) -> None:
+    wanted, hint = _TARGETS[signature.target]
+    if type_.kind == "entries" and signature.target == "signs":
+        hint = f"declare `{ctx.text(part)}: entries[{', '.join(map(str, type_.shape))}] of signs`"
+    elif type_.kind == "labels" and signature.target == "signs":
+        hint = "for two classes declare the target `signs[...]`; for more use `softmax` or `multiclass_hinge`"
+    elif type_.kind == "signs" and signature.target == "labels":
+        hint = "for two classes use `logistic` or `hinge`; for more declare the target `labels[n, k]`"
+    ctx.error(
+        "FW2047",
+        f"the target of `{node.func.name}` is {wanted}, and `{ctx.text(part)}` is {shapes.describe(type_)}",
+        part.span,
+        labels=ctx.declared(part),
+        rule="A loss takes its prediction first and its target second.",
+        hint=hint,
+    )
+
+
+def _fit(ctx: Context, node: tree.Call, bound: Bound, prediction: Expr, target: Expr, signature: Loss) -> bool:
+    """Whether prediction and target have the shapes the loss asks for."""
+    shape, wanted = prediction.type.array_shape, _values_shape(target)
+    part = bound["prediction"]
+    if signature.scores:
+        if len(shape) != 2 or prediction.type.kind == "family":
+            wrong_kind(
+                ctx,
+                node,
+                part,
+                prediction.type,
+                "a row of scores for each sample",
+                "predict with a matrix variable: `X @ W`, `W: matrix[p, k]`",
+            )
+            return False
+        fits = shape[: len(target.type.shape)] == target.type.shape
+    elif prediction.type.kind == "family" or len(shape) > 2:
+        wrong_kind(ctx, node, part, prediction.type, "one value or one row for each sample")
+        return False
+    else:
+        fits = wanted in ((), shape)
+    if not fits:
+        ctx.error(
+            "FW2046",
+            f"the prediction `{ctx.text(part)}` is {shapes.describe(prediction.type)}, and the target "
+            f"`{ctx.text(bound['target'])}` is {shapes.describe(target.type)}",
+            node.span,
+            labels=ctx.declared(bound["target"], part),
+            rule="Prediction and target have the same samples, and the same columns where they have several.",
+            hint=_class_hint(prediction.type, target.type, signature),
+        )
+    return fits
+
+
+def _class_hint(prediction: Type, target: Type, signature: Loss) -> str:
+    shape = prediction.array_shape
+    if signature.scores and len(target.shape) == 2 and target.shape[0] == shape[0]:
+        return f"there is a score for each of the `{target.shape[1]}` classes: the prediction has `{target.shape[1]}` columns"
+    return ""
+
+
+# --- norms and other convex functions ------------------------------------------------------------------------------
+
+
+def convex(ctx: Context, node: tree.Call) -> Combination | None:
+    """A norm or another convex function: one number."""
+    name = node.func.name
+    signature = CONVEX[name]
+    bound = bind(ctx, node, signature.parameters)
+    if bound is None:
+        return None
+    x = affine(ctx, node, bound["x"])
+    if x is None or not _is_of(ctx, node, bound["x"], x, signature):
+        return None
+    options = _arguments(ctx, node, bound, x)
+    if options is None:
+        return None
+    piece = Piece("function", name, x, options=options, text=ctx.text(node), span=node.span)
+    return Combination((Summand(algebra.ONE, piece, span=node.span),), None, node.span)
+
+
+def _arguments(ctx: Context, node: tree.Call, bound: Bound, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
+    """The further arguments of `group_norm` and `quad_form`."""
+    if "groups" in bound:
+        return group_arguments(ctx, node, bound, x.type)
+    if "P" in bound:
+        p = _quadratic(ctx, node, bound["P"], x)
+        return None if p is None else (("P", p),)
+    return ()
+
+
+def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: Convex) -> bool:
+    """Whether the function is of such an argument; on a family it adds up over the blocks."""
+    type_ = x.type.element if x.type.kind == "family" and x.type.element is not None else x.type
+    axes = len(type_.array_shape)
+    shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"
+    if shape in signature.of:
+        return True
+    name, text = node.func.name, ctx.text(part)
+    if name == "norm2" and shape == "matrix":
+        ctx.error(
+            "FW2051",
+            f"`norm2` of the matrix `{text}` could be two things",
+            node.span,
+            labels=ctx.declared(part),
+            rule="`norm2` is of vectors; norms of matrices have names of their own.",
+            hint=f"write `norm_fro({text})` for the root of the sum of squares, `norm_spec({text})` for the largest singular value",
+        )
+        return False
+    hint = ""
+    if shape == "vector" and signature.of == ("matrix",):
+        hint = f"for a vector write `norm1({text})`, `norm2({text})` or `norm_inf({text})`"
+    takes = " or ".join({"scalar": "a number", "vector": "a vector", "matrix": "a matrix"}[s] for s in signature.of)
+    wrong_kind(ctx, node, part, x.type, takes, hint)
+    return False
+
+
+def group_arguments(ctx: Context, node: tree.Call, bound: Bound, type_: Type) -> tuple[tuple[str, Expr], ...] | None:
+    """`groups` (an `index[d] of G` or a literal list of lists of positions) and `weights`, one a group."""
+    size = type_.array_shape[0]
+    part = bound["groups"]
+    groups = literal_groups(ctx, part, size) if isinstance(part, tree.List) else _index(ctx, node, part, size)
+    weights = constant(ctx, node, bound["weights"]) if "weights" in bound else None
+    if groups is None or ("weights" in bound and weights is None):
+        return None
+    if weights is None:
+        return (("groups", groups),)
+    count = groups.type.classes if groups.type.kind == "index" else groups.type.shape[0]
+    if weights.type.array_shape != (count,):
+        wrong_kind(ctx, node, bound["weights"], weights.type, f"a weight for each of `{count}` groups")
+        return None
+    if not signs.is_nonnegative(weights.sign):
+        report_weight(ctx, bound["weights"], weights)
+        return None
+    return (("groups", groups), ("weights", weights))
+
+
+def _index(ctx: Context, node: tree.Call, part: tree.Expr, size: Dim) -> Expr | None:
+    value = ctx.infer(ctx, part)
+    if value is None:
+        return None
+    if isinstance(value, Expr) and value.type.kind == "index" and value.type.shape == (size,):
+        return value
+    type_ = value.type if isinstance(value, Expr) else shapes.REAL
+    wrong_kind(
+        ctx,
+        node,
+        part,
+        type_,
+        f"groups as an `index[{size}] of G` or a list of lists of positions",
+        f"declare `data {ctx.text(part)}: index[{size}] of G`" if isinstance(part, tree.Name) else "",
+    )
+    return None
+
+
+def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
+    """A vector of weights that is not known to be nonnegative."""
+    entry = ctx.entry_of(node)
+    name = entry.name if entry is not None and entry.kind == "data" else ""
+    text = ctx.text(node)
+    negative = weight.sign in ("negative", "nonpositive")
+    ctx.error(
+        "FW3007",
+        f"the weight `{text}` {'is negative' if negative else 'is not known to be nonnegative'}",
+        node.span,
+        labels=ctx.declared(node),
+        rule="A convex function keeps its curvature only under weights that are not negative.",
+        hint=f"declare `{name}: {shapes.format_type(weight.type)} in nonnegative`; it is checked when data is bound"
+        if name and not negative
+        else "weights need the promise `in nonnegative` of their data, or a literal that shows it",
+    )
+
+
+def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
+    """The matrix of `quad_form`: proved positive semidefinite by its declaration or as a literal."""
+    p = constant(ctx, node, part)
+    if p is None:
+        return None
+    d = x.type.array_shape[0]
+    if p.type.array_shape != (d, d):
+        wrong_kind(ctx, node, part, p.type, f"a {d} x {d} matrix for the {d} entries of `{ctx.text(x.span)}`")
+        return None
+    if p.type.kind == "psd":
+        return p
+    if p.op == "literal" and is_symmetric(p.value) and is_psd(p.value):  # type: ignore[arg-type]
+        return Expr("literal", Type("psd", (d,)), value=p.value, sign=p.sign, span=p.span)
+    what = "is not positive semidefinite" if p.op == "literal" else "is not known to be positive semidefinite"
+    entry = ctx.entry_of(part)
+    ctx.error(
+        "FW3017",
+        f"the matrix `{ctx.text(part)}` of `quad_form` {what}",
+        part.span,
+        labels=ctx.declared(part),
+        rule="`quad_form(x, P)` is convex where `P` is symmetric positive semidefinite.",
+        hint=f"declare `data {entry.name}: psd[{d}]`; it is checked when data is bound"
+        if entry and entry.kind == "data"
+        else "",
+    )
+    return None

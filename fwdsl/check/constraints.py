@@ -1,0 +1,284 @@
+"""Constraints, normalised: memberships, affine comparisons, and norm balls in any arrangement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import inf
+
+from ..grammar import tree
+from ..grammar.diagnostic import Label
+from ..grammar.source import Span
+from ..model import Constraint, Expr, SetRef
+from . import algebra, shapes
+from .balls import ball
+from .context import Context
+from .infer import infer_whole
+from .sets import report_empty_box, set_ref
+from .values import Combination, Value
+
+Made = list[Constraint]
+_ORDER_RULE = "A comparison of a symmetric matrix, or of a matrix with zero, is ambiguous and refused."
+
+
+def member(ctx: Context, node: tree.Member) -> Made | None:
+    """`EXPR in SET`; None after an error."""
+    value = infer_whole(ctx, node.value)
+    if isinstance(value, Combination):
+        ctx.error(
+            "FW3005",
+            f"`{ctx.text(node.value)}` is convex and not affine, and stands before `in`",
+            node.value.span,
+            rule="What a set should contain is affine in the variables.",
+            hint="a norm is bounded by a comparison: `norm1(x) <= r`",
+        )
+        value = None
+    if value is None or not _has_variable(ctx, value, node.value):
+        return None
+    ref = set_ref(ctx, node.set, value, node.value)
+    return None if ref is None else [Constraint("in", value, ref, text=ctx.text(node), span=node.span)]
+
+
+def declared_sets(ctx: Context, item: tree.Item, variable: Expr) -> Made:
+    """The constraints that a variable's declaration states: its type's (`nonnegative`, `psd[d]`), and the set behind `in`."""
+    made: Made = []
+    block = variable.type.element if variable.type.element is not None else variable.type
+    if block.domain == "nonnegative" or block.kind == "psd":
+        ref = SetRef("nonnegative" if block.kind == "real" else "psd", span=item.type.span)
+        made.append(Constraint("in", variable, ref, text=f"{item.name.name} in {ref.name}", span=item.type.span))
+    if item.member is not None:
+        ref_in = set_ref(ctx, item.member, variable, item.name)
+        if ref_in is not None:
+            text = f"{item.name.name} in {ctx.text(item.member)}"
+            made.append(Constraint("in", variable, ref_in, text=text, span=item.name.span.to(item.member.span)))
+    return made
+
+
+def _has_variable(ctx: Context, value: Expr, node: tree.Node) -> bool:
+    if value.variables:
+        return True
+    ctx.error(
+        "FW2056",
+        f"there is no variable in `{ctx.text(node)}`",
+        node.span,
+        labels=ctx.declared(node),
+        rule="A constraint restricts variables; what data and parameters satisfy is said by their types.",
+        hint="a sign is promised where it is declared: `param NAME: positive`, `data NAME: vector[n] in nonnegative`",
+    )
+    return False
+
+
+# --- comparisons ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison."""
+
+    value: Value
+    node: tree.Expr
+
+
+def comparison(ctx: Context, node: tree.Comparison) -> Made | None:
+    """`a <= b`, `a >= b`, `a == b` and chains of them; None after an error."""
+    values = [infer_whole(ctx, operand) for operand in node.operands]
+    directions = {op for op in node.ops if op != "=="}
+    if len(directions) > 1 or (len(node.ops) > 1 and "==" in node.ops):
+        ctx.error(
+            "FW2055",
+            f"`{ctx.text(node)}` mixes {' and '.join(f'`{op}`' for op in dict.fromkeys(node.ops))}",
+            node.span,
+            rule="The comparisons of a chain point in one direction, as in `0 <= x <= 1`.",
+            hint="write them as separate constraints",
+        )
+        return None
+    sides = [Side(v, o) for v, o in zip(values, node.operands, strict=True) if v is not None]
+    if len(sides) < len(values) or not all(_is_comparable(ctx, s) for s in sides):
+        return None
+    flipped = node.ops[0] == ">="
+    ordered = sides[::-1] if flipped else sides
+    if len(ordered) == 3 and _is_box(ordered):
+        made = _box(ctx, ordered[0], ordered[1], ordered[2], node.span)
+        return None if made is None else [replace(made, flipped=flipped, text=ctx.text(node))]
+    out: Made = []
+    for left, right in pairwise(ordered):
+        text = ctx.text(node) if len(ordered) == 2 else f"{ctx.text(left.node)} <= {ctx.text(right.node)}"
+        single = _compare(ctx, left, right, node.ops[0], node.span)
+        if single is None:
+            return None
+        out.append(replace(single, flipped=flipped, text=text, span=node.span))
+    return out
+
+
+def _is_comparable(ctx: Context, side: Side) -> bool:
+    if isinstance(side.value, Combination) or shapes.is_numeric(side.value.type):
+        return True
+    ctx.error(
+        "FW2036",
+        f"`{ctx.text(side.node)}` is {shapes.describe(side.value.type)} and cannot be compared",
+        side.node.span,
+        labels=ctx.declared(side.node),
+        rule="Comparisons are between numbers.",
+    )
+    return False
+
+
+def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Constraint | None:
+    """left <= right, or left == right."""
+    a, b = left.value, right.value
+    if isinstance(a, Combination) or isinstance(b, Combination):
+        return ball(ctx, a, b, left.node, right.node, op, span)
+    if a.is_constant and b.is_constant:
+        _has_variable(ctx, a, tree.Node(span=left.node.span.to(right.node.span)))
+        return None
+    scalar = shapes.is_scalar(a.type) or shapes.is_scalar(b.type)
+    if not scalar and a.type.array_shape != b.type.array_shape:
+        _report_shapes(ctx, left, a, right, b, span)
+        return None
+    if op != "==" and not _is_entrywise(ctx, left, a, right, b, span):
+        return None
+    if op != "==":
+        if b.is_constant and _is_bounded_by(a, b):
+            return _half_box(ctx, a, None, b, right, span)
+        if a.is_constant and _is_bounded_by(b, a):
+            return _half_box(ctx, b, a, None, left, span)
+    if algebra.number(a) in (inf, -inf) or algebra.number(b) in (inf, -inf):
+        _report_infinite(ctx, left, right, span)
+        return None
+    return Constraint("eq" if op == "==" else "le", _difference(a, b), span=span)
+
+
+def _is_bounded_by(e: Expr, bound: Expr) -> bool:
+    """Whether a constant bounds a bare variable (then it is a box)."""
+    return e.op == "var" and e.type.kind != "family" and bound.type.array_shape in ((), e.type.array_shape)
+
+
+def _difference(a: Expr, b: Expr) -> Expr:
+    """a - b, zeros left out."""
+    type_ = shapes.added(a.type, b.type)
+    assert type_ is not None
+    if algebra.number(b) == 0.0:
+        return a
+    if algebra.number(a) == 0.0:
+        return algebra.negate(b)
+    return algebra.add((a, algebra.negate(b)), type_, a.span.to(b.span))
+
+
+def _half_box(ctx: Context, x: Expr, low: Expr | None, high: Expr | None, side: Side, span: Span) -> Constraint | None:
+    """A one-sided bound of a variable: `nonnegative`, or a box with an infinite side."""
+    if low is not None and algebra.number(low) == 0.0:
+        return Constraint("in", x, SetRef("nonnegative", span=span), span=span)
+    bounds = (("lo", low or algebra.const(-inf)), ("hi", high or algebra.const(inf)))
+    if algebra.number(bounds[0][1]) == -inf and algebra.number(bounds[1][1]) == inf:
+        _report_infinite(ctx, side, side, span)
+        return None
+    if algebra.number(bounds[0][1]) == inf or algebra.number(bounds[1][1]) == -inf:
+        report_empty_box(
+            ctx, tree.Node(span=span), algebra.number(bounds[0][1]) or 0.0, algebra.number(bounds[1][1]) or 0.0
+        )
+        return None
+    return Constraint("in", x, SetRef("box", bounds, span=span), span=span)
+
+
+def _is_box(sides: list[Side]) -> bool:
+    low, x, high = (s.value for s in sides)
+    if isinstance(low, Combination) or isinstance(x, Combination) or isinstance(high, Combination):
+        return False
+    bounds = low.is_constant and high.is_constant and not x.is_constant
+    return bounds and len(x.type.array_shape) < 3 and x.type.kind != "family"
+
+
+def _box(ctx: Context, low: Side, x: Side, high: Side, span: Span) -> Constraint | None:
+    """`lo <= e <= hi` of an affine e."""
+    lo, e, hi = low.value, x.value, high.value
+    assert isinstance(lo, Expr) and isinstance(e, Expr) and isinstance(hi, Expr)
+    for side, bound in ((low, lo), (high, hi)):
+        if bound.type.array_shape not in ((), e.type.array_shape):
+            _report_shapes(ctx, side, bound, x, e, span)
+            return None
+    if shapes.is_symmetric(e.type):
+        text = ctx.text(x.node)
+        ctx.error(
+            "FW2070",
+            f"`{ctx.text(span)}` could mean every entry, or the order of positive semidefinite matrices",
+            span,
+            labels=ctx.declared(x.node),
+            rule=_ORDER_RULE,
+            hint=f"write `{text} in box({ctx.text(low.node)}, {ctx.text(high.node)})` for every entry, `{text} in psd` and the like "
+            "for positive semidefinite matrices",
+        )
+        return None
+    a, b = algebra.number(lo), algebra.number(hi)
+    if a is not None and b is not None and (a > b or a == inf or b == -inf):
+        report_empty_box(ctx, tree.Node(span=span), a, b)
+        return None
+    return Constraint("in", e, SetRef("box", (("lo", lo), ("hi", hi)), span=span), span=span)
+
+
+def _report_shapes(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> None:
+    ctx.error(
+        "FW2037",
+        f"`{ctx.text(left.node)}` is {shapes.describe(a.type)} and `{ctx.text(right.node)}` is {shapes.describe(b.type)}: "
+        "they cannot be compared",
+        span,
+        labels=ctx.declared(left.node, right.node),
+        rule="Both sides of a comparison have one shape, or one of them is a scalar, which meets every entry.",
+    )
+
+
+def _report_infinite(ctx: Context, left: Side, right: Side, span: Span) -> None:
+    ctx.error(
+        "FW2060",
+        f"`{ctx.text(span)}` compares with infinity",
+        span,
+        labels=[Label(s.node.span, "infinite") for s in (left, right) if isinstance(s.node, tree.Number)],
+        rule="An infinite bound is for a variable, in a box; elsewhere it restricts nothing, or everything.",
+        hint="leave the constraint out",
+    )
+
+
+# --- what `<=` could mean of matrices ------------------------------------------------------------------------------
+
+
+def _is_entrywise(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> bool:
+    """Whether `<=` can only mean entry by entry; an error where it could also mean the order of symmetric matrices."""
+    if shapes.is_symmetric(a.type) or shapes.is_symmetric(b.type):
+        side, e = (left, a) if shapes.is_symmetric(a.type) and not a.is_constant else (right, b)
+        other, o = (right, b) if side is left else (left, a)
+        _report_order(ctx, side, e, span, None if algebra.number(o) == 0.0 else other, below=side is left)
+        return False
+    for side, e, bound in ((left, a, b), (right, b, a)):
+        bare = algebra.scale_of(e)[1] if e.op in ("mul", "div", "neg") else e
+        if bare.op == "var" and shapes.is_matrix(e.type) and algebra.number(bound) == 0.0:
+            _report_order(ctx, side, e, span, None, below=side is left)
+            return False
+    return True
+
+
+def _report_order(ctx: Context, side: Side, e: Expr, span: Span, other: Side | None, below: bool = False) -> None:
+    text = ctx.text(side.node)
+    if other is not None:
+        first, second = (other.node, side.node) if below else (side.node, other.node)
+        wrapped = f"({ctx.text(second)})" if isinstance(second, tree.Sum) else ctx.text(second)
+        text = f"{ctx.text(first)} - {wrapped}"
+    elif below:
+        text = f"-{text}" if not isinstance(side.node, tree.Sum) else f"-({text})"
+    ctx.error(
+        "FW2070",
+        f"`{ctx.text(span)}` could mean every entry, or the order of positive semidefinite matrices",
+        span,
+        labels=ctx.declared(side.node),
+        rule=_ORDER_RULE,
+        hint=f"write `{text} in nonnegative` for every entry, {_psd_reading(e, text)}",
+    )
+
+
+def _psd_reading(e: Expr, text: str) -> str:
+    rows, columns = e.type.array_shape[-2:]
+    if shapes.is_symmetric(e.type):
+        return f"`{text} in psd` for a positive semidefinite matrix"
+    if rows == columns:
+        return (
+            f"or declare the variable `symmetric[{rows}]` and write `{text} in psd` for a positive semidefinite matrix"
+        )
+    return "or declare a square variable `psd[d]` for a positive semidefinite matrix"

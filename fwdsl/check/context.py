@@ -1,0 +1,239 @@
+"""What the checker knows while it reads a program: declared names, dimensions, and what it has found wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ..grammar import tree
+from ..grammar.diagnostic import Diagnostic, Fix, Label
+from ..grammar.source import Source, Span
+from ..model import Dim, Expr
+from . import shapes
+from .measure import Budget
+from .signatures import FUNCTION_NAMES, SETS, kind_of_word
+from .values import Value
+
+ERRORS_AT_MOST = 20
+_RECORDED_AT_MOST = 200
+
+EntryKind = Literal["data", "param", "var", "let", "dimension"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A declared name. `value` is what a use of it means; None after an error that was already reported."""
+
+    name: str
+    kind: EntryKind
+    span: Span
+    value: Value | None = None
+    type_text: str = ""
+    type_span: Span | None = None
+
+
+_IS = {"data": "data", "param": "a parameter", "var": "a variable", "let": "a `let`", "dimension": "a dimension"}
+
+
+@dataclass
+class Context:
+    """One run of the checker.
+
+    `partial` says that statements are missing because they could not be parsed: what may follow from that is not reported.
+    """
+
+    source: Source
+    infer: Callable[[Context, tree.Expr], Value | None]
+    partial: bool = False
+    entries: dict[str, Entry] = field(default_factory=dict)
+    coming: dict[str, Span] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    found: list[Diagnostic] = field(default_factory=list)
+    let_names: dict[int, str] = field(default_factory=dict)
+    naming: str = ""
+    depth: int = 0
+    too_deep: bool = False
+    budget: Budget = field(default_factory=Budget)
+    implicit: dict[Dim, str] = field(default_factory=dict)
+    sizes: dict[str, tuple[int, Span]] = field(default_factory=dict)
+
+    # --- reporting
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        label: str = "",
+        labels: Iterable[Label] = (),
+        rule: str = "",
+        hint: str = "",
+        fix: Fix | None = None,
+    ) -> None:
+        """Report an error; a second one with the same code at the same place is the same error."""
+        self._report(Diagnostic(code, message, span, self.source, label, tuple(labels), rule, hint, fix))
+
+    def warn(
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        labels: Iterable[Label] = (),
+        rule: str = "",
+        hint: str = "",
+    ) -> None:
+        """Report a warning."""
+        labels = tuple(labels)
+        self._report(Diagnostic(code, message, span, self.source, "", labels, rule, hint, severity="warning"))
+
+    def _report(self, diagnostic: Diagnostic) -> None:
+        if len(self.found) < _RECORDED_AT_MOST and not any(
+            d.code == diagnostic.code and d.span == diagnostic.span for d in self.found
+        ):
+            self.found.append(diagnostic)
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error has been reported."""
+        return any(d.severity == "error" for d in self.found)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was found: the errors in order of the text, then the warnings; after an error warnings could follow from it."""
+        found = [d for d in self.found if d.severity == "error"] or self.found
+        return tuple(sorted(found, key=lambda d: d.span or tree.NOWHERE)[:ERRORS_AT_MOST])
+
+    # --- the text
+
+    def text(self, node: tree.Node | Span) -> str:
+        """What stands in the program at a place, on one line, shortened in the middle where long."""
+        text = " ".join(self.source.slice(node if isinstance(node, Span) else node.span).split())
+        return text if len(text) <= 60 else f"{text[:40]} ... {text[-15:]}"
+
+    def declared(self, *nodes: tree.Node) -> list[Label]:
+        """Labels at the declarations of the names that stand in these places, each with its type."""
+        labels = []
+        for node in nodes:
+            entry = self.entry_of(node)
+            if entry is not None and entry.kind != "dimension" and entry.value is not None:
+                what = f"`{entry.name}` is {entry.type_text}" if entry.type_text else f"`{entry.name}` is defined here"
+                label = Label(entry.type_span or entry.span, what)
+                if label not in labels:
+                    labels.append(label)
+        return labels
+
+    def entry_of(self, node: tree.Node) -> Entry | None:
+        """The entry of the name in a node that is a name, or a transpose or slice of one."""
+        while isinstance(node, tree.Transpose | tree.Index | tree.Neg):
+            node = node.base if isinstance(node, tree.Index) else node.operand
+        if isinstance(node, tree.Ident):
+            return self.entries.get(node.name)
+        return self.entries.get(node.id) if isinstance(node, tree.Name) else None
+
+    # --- names
+
+    def declare(self, entry: Entry) -> bool:
+        """Enter a name; an error where it is taken or reserved. The first declaration stands."""
+        word = (
+            kind_of_word(entry.name) if entry.name in FUNCTION_NAMES or entry.name in SETS else kind_of_type(entry.name)
+        )
+        if word:
+            self.error(
+                "FW2003",
+                f"`{entry.name}` is {word} of the language and cannot be declared",
+                entry.span,
+                rule="Names of types, functions and sets are reserved.",
+                hint=f"choose another name, for example `{entry.name}_`",
+            )
+        earlier = self.entries.get(entry.name)
+        if earlier is None:
+            self.entries[entry.name] = entry
+            return not word
+        self.error(
+            "FW2002",
+            f"`{entry.name}` is declared twice: it is already {_IS[earlier.kind]}",
+            entry.span,
+            labels=[Label(earlier.span, f"`{entry.name}` is {_IS[earlier.kind]} since here")],
+            rule="A name stands for one thing; data, parameters, variables, lets and dimensions share their names.",
+            hint="rename one of them",
+        )
+        return False
+
+    def use_dimension(self, name: str, span: Span) -> None:
+        """Enter a dimension at its first use in a type; an error where the name is something else."""
+        earlier = self.entries.get(name)
+        if earlier is None:
+            self.declare(Entry(name, "dimension", span, dimension(name, span)))
+        elif earlier.kind != "dimension":
+            self.error(
+                "FW2002",
+                f"`{name}` is {_IS[earlier.kind]} and cannot be a dimension",
+                span,
+                labels=[Label(earlier.span, f"`{name}` is {_IS[earlier.kind]}")],
+                rule="A name stands for one thing; data, parameters, variables, lets and dimensions share their names.",
+                hint="a dimension is bound by the data that has it, or given with `--dim`; rename one of them",
+            )
+
+    def lookup(self, name: str, span: Span) -> Value | None:
+        """What a use of a name means; None where it is unknown or in error."""
+        entry = self.entries.get(name)
+        if entry is not None:
+            self.used.add(name)
+            value = entry.value
+            return replace(value, span=span) if isinstance(value, Expr) and entry.kind != "let" else value
+        if name in self.coming:
+            self.error(
+                "FW2004",
+                f"`{name}` is used before it is declared",
+                span,
+                labels=[Label(self.coming[name], f"`{name}` is declared here")],
+                rule="A name is declared before its use.",
+                hint=f"move the declaration of `{name}` up",
+            )
+        elif word := kind_of_word(name):
+            example = f"`x in {name}`" if name in SETS else f"`{name}(...)`"
+            self.error(
+                "FW2005",
+                f"`{name}` is {word} and not a value",
+                span,
+                rule="A value is a number, a declared name, or an expression of these.",
+                hint=f"write {example}" if word != "a type" else f"a type stands behind a declared name: `x: {name}`",
+            )
+        elif not self.partial:
+            self.undeclared(name, span)
+        return None
+
+    def undeclared(self, name: str, span: Span) -> None:
+        """Report a name that nothing declares."""
+        guess = similar(name, [*self.entries, *self.coming])
+        self.error(
+            "FW2001",
+            f"`{name}` is not declared",
+            span,
+            rule="Every name is declared by `data`, `param`, `var` or `let`, or is a dimension of a declared type.",
+            hint=f"did you mean `{guess}`?" if guess else f"declare it first, for example `param {name}: real`",
+            fix=Fix(f"replace `{name}` by `{guess}`", span, guess) if guess else None,
+        )
+
+
+def kind_of_type(name: str) -> str:
+    """ "a type" for the name of one, else nothing."""
+    return "a type" if kind_of_word(name) == "a type" else ""
+
+
+def dimension(name: str, span: Span) -> Expr:
+    """A dimension used as a number."""
+    return Expr("dim", shapes.REAL, name=name, sign="positive", span=span)
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """The known name most like a misspelt one; empty where none is."""
+    from difflib import get_close_matches
+
+    folded: dict[str, str] = {}
+    for k in known:
+        folded.setdefault(k.casefold(), k)
+    matches: Sequence[str] = get_close_matches(name.casefold(), folded, n=1, cutoff=0.7 if len(name) > 3 else 0.6)
+    return folded[matches[0]] if matches else ""

@@ -1,0 +1,129 @@
+"""Curvature by composition: a convex function of an affine argument, times a coefficient of known sign."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isfinite
+from typing import Literal
+
+from ..grammar import tree
+from ..grammar.diagnostic import Fix
+from ..model import Expr, Fact, Sign, Term
+from . import algebra, signs
+from .atoms import report_weight
+from .context import Context
+from .operands import report_infinite
+from .printer import format_typed
+from .scalars import scalar_sign, tidied
+from .signatures import CONVEX
+from .values import Piece, Summand, as_term
+
+Sense = Literal["minimize", "maximize"]
+
+
+def judge(ctx: Context, s: Summand, sense: Sense) -> tuple[Term, Fact] | None:
+    """A summand as a term with the fact that proves its curvature; None after an error."""
+    s = replace(s, coefficient=tidied(s.coefficient))
+    number = algebra.number(s.coefficient)
+    if number is not None and not isfinite(number):
+        report_infinite(ctx, s.span)
+        return None
+    term = replace(as_term(s), text=s.piece.text if isinstance(s.piece, Piece) else ctx.text(s.span))
+    subject = s.name or term.text
+    if isinstance(s.piece, Expr):
+        return _affine(ctx, s, s.piece, term, subject)
+    piece = s.piece
+    if piece.weights is not None and not signs.is_nonnegative(piece.weights.sign):
+        report_weight(ctx, _place(piece.weights, s), piece.weights)
+        return None
+    sign = scalar_sign(s.coefficient)
+    if not (signs.is_nonnegative(sign) if sense == "minimize" else signs.is_nonpositive(sign)):
+        _report(ctx, s, piece, sense, sign)
+        return None
+    if sign == "zero":
+        _warn_zero(ctx, term.text, s)
+    return term, Fact(subject, "convex" if sense == "minimize" else "concave", _reason(s, piece, sign), s.span)
+
+
+def _affine(ctx: Context, s: Summand, e: Expr, term: Term, subject: str) -> tuple[Term, Fact] | None:
+    value = algebra.number(e)
+    if value is not None and not isfinite(value):
+        report_infinite(ctx, s.span)
+        return None
+    if e.is_constant:
+        return term, Fact(subject, "constant", "no variable occurs in it", s.span)
+    if scalar_sign(s.coefficient) == "zero":
+        _warn_zero(ctx, term.text, s)
+    return term, Fact(subject, "affine", f"affine in {_variables(e)}", s.span)
+
+
+def _warn_zero(ctx: Context, text: str, s: Summand) -> None:
+    ctx.warn(
+        "FW2093",
+        f"the coefficient of `{text}` is zero",
+        s.span,
+        rule="A term with coefficient zero adds nothing.",
+        hint="leave it out",
+    )
+
+
+def _place(e: Expr, s: Summand) -> tree.Node:
+    """A node for messages at the place of an expression, a name where it is one."""
+    span = s.span if e.span == tree.NOWHERE else e.span
+    return tree.Name(e.name, span=span) if e.op == "data" else tree.Node(span=span)
+
+
+def _variables(e: Expr) -> str:
+    return ", ".join(f"`{v}`" for v in sorted(e.variables))
+
+
+def _what(piece: Piece) -> str:
+    if piece.kind == "loss":
+        return f"`{piece.atom}` is a loss, convex in its prediction"
+    return f"`{piece.atom}` is a {CONVEX[piece.atom].what}, convex in its argument"
+
+
+def _reason(s: Summand, piece: Piece, sign: Sign) -> str:
+    parts = [_what(piece)]
+    if piece.argument.variables:
+        parts.append(f"which is affine in {_variables(piece.argument)}")
+    if piece.weights is not None:
+        parts.append("weighted by nonnegative numbers")
+    return ", ".join(parts) + f"; its coefficient `{format_typed(s.coefficient)}` is {sign}"
+
+
+def _report(ctx: Context, s: Summand, piece: Piece, sense: Sense, sign: Sign) -> None:
+    """A convex function whose coefficient has the wrong sign, or none that is known."""
+    coefficient = format_typed(s.coefficient)
+    wants, wanted = ("convex", "nonnegative") if sense == "minimize" else ("concave", "nonpositive")
+    rule = f"`{sense}` takes a sum of {wants} terms: {_what(piece)}, so its coefficient must be {wanted}."
+    if signs.is_nonpositive(sign) or signs.is_nonnegative(sign):
+        has = "concave" if sense == "minimize" else "convex"
+        other = "maximize" if sense == "minimize" else "minimize"
+        ctx.error(
+            "FW3001",
+            f"the term `{piece.text}` has the coefficient `{coefficient}` and is {has}, not {wants}",
+            s.span,
+            label=has,
+            rule=rule,
+            hint=f"change the sign of the term, or `{other}` the negative of the whole objective",
+        )
+        return
+    names = list(dict.fromkeys(e.name for e in s.coefficient.walk() if e.op == "param" and e.sign == "unknown"))
+    alone = s.coefficient.op == "param" or (s.coefficient.op in ("mul", "div") and len(names) == 1)
+    entry = ctx.entries.get(names[0]) if names else None
+    hint = "give the weight a name of its own: `param NAME: nonnegative`"
+    if names and alone:
+        hint = f"declare `param {names[0]}: nonnegative`"
+    fix = None
+    if alone and sense == "minimize" and entry is not None and entry.type_span is not None:
+        fix = Fix(f"declare `{names[0]}` as `nonnegative`", entry.type_span, "nonnegative")
+    ctx.error(
+        "FW3002",
+        f"the coefficient `{coefficient}` of the term `{piece.text}` is not known to be {wanted}",
+        s.span,
+        labels=ctx.declared(*(tree.Name(n) for n in names)),
+        rule=rule,
+        hint=hint,
+        fix=fix,
+    )

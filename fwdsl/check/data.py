@@ -1,0 +1,312 @@
+"""`data`: types, promises, literals, and what a source serves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..grammar import tree
+from ..grammar.diagnostic import Fix, Label
+from ..model import DataDecl, Dim, Expr, Sign, Type
+from . import shapes, signs
+from .arguments import DOMAIN_WORDS, Bound, bind, literal, literal_fits
+from .context import Context, Entry, similar
+from .literals import Nested, flat, is_psd, is_symmetric, nested, shape_of
+from .signatures import SOURCES, TYPES
+from .types import resolve
+
+
+@dataclass(frozen=True)
+class DataItem:
+    """A declared datum before it is known which source serves it; `type` is None after an error."""
+
+    node: tree.Item
+    type: Type | None
+    literal: Nested | None = None
+
+
+def data_item(ctx: Context, item: tree.Item) -> DataItem:
+    """Enter one datum."""
+    name, type_ = item.name.name, resolve(ctx, item.type)
+    if type_ is not None and not TYPES[item.type.name.name].data:
+        ctx.error(
+            "FW2022",
+            f"data `{name}` cannot be a family",
+            item.type.span,
+            rule="Families are variables; several arrays of one shape are a tensor of data.",
+            hint="write `tensor[T, d, d]`",
+        )
+        type_ = None
+    if type_ is not None and item.member is not None:
+        type_ = _promise(ctx, item, type_)
+    sign: Sign = "unknown"
+    if type_ is not None and type_.domain != "real":
+        sign = "nonnegative" if type_.domain == "nonnegative" else "positive"
+    values = None
+    if item.value is not None and type_ is not None:
+        values = _literal(ctx, item, item.value, type_)
+        if values is not None and type_.kind not in ("labels", "index", "entries"):
+            sign = signs.sign_of_values(flat(values))
+    value = None if type_ is None else Expr("data", type_, name=name, sign=sign, span=item.name.span)
+    text = f"`{shapes.format_type(type_)}`" if type_ is not None else ""
+    declared = ctx.declare(Entry(name, "data", item.name.span, value, text, item.type.span))
+    return DataItem(item, type_ if declared else None, values)
+
+
+def _promise(ctx: Context, item: tree.Item, type_: Type) -> Type:
+    """`in nonnegative`."""
+    member = item.member
+    called = isinstance(member, tree.Call) and not member.args and not member.keywords
+    name = (
+        member.id
+        if isinstance(member, tree.Name)
+        else member.func.name
+        if called and isinstance(member, tree.Call)
+        else ""
+    )
+    if name == "nonnegative" and type_.kind in ("vector", "matrix", "tensor", "symmetric", "psd"):
+        return replace(type_, domain="nonnegative")
+    assert member is not None
+    if type_.kind == "real":
+        hint = f"write `data {item.name.name}: nonnegative`"
+    elif name == "nonnegative":
+        hint = "only vectors, matrices and tensors promise it"
+    else:
+        hint = "write `in nonnegative`, or declare it `psd[d]` or `symmetric[d]`"
+    ctx.error(
+        "FW2023",
+        f"data `{item.name.name}` cannot promise `in {ctx.text(member)}`",
+        member.span,
+        rule="Data may promise `in nonnegative`; it is checked when it is bound.",
+        hint=hint,
+    )
+    return type_
+
+
+# --- literals ------------------------------------------------------------------------------------------------------
+
+
+def _literal(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type) -> Nested | None:
+    """The values of a literal, checked against the declared type."""
+    values = nested(ctx, node, strings=type_.kind == "labels")
+    if values is None:
+        return None
+    shape = shape_of(ctx, values, node)
+    if shape is None:
+        return None
+    expected = (None, 3) if type_.kind == "entries" else type_.array_shape
+    if len(shape) != len(expected):
+        _misfit(
+            ctx,
+            item,
+            node,
+            type_,
+            f"has {len(shape)} levels of brackets, and `{shapes.format_type(type_)}` has {len(expected)}",
+        )
+        return None
+    if type_.kind == "entries":
+        return _entries(ctx, item, node, type_, values, shape)
+    for axis, (size, dim) in enumerate(zip(shape, expected, strict=True)):
+        assert isinstance(size, int)
+        if not _agree(ctx, item, node, type_, axis, size, dim):
+            return None
+    problem = _content(type_, values)
+    if problem:
+        _misfit(ctx, item, node, type_, problem)
+        return None
+    if type_.kind == "labels" and len(type_.shape) == 2 and isinstance(values, tuple):
+        classes = len(set(values))
+        if not _agree(ctx, item, node, type_, 1, classes, type_.shape[1]):
+            return None
+    return values
+
+
+def _agree(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, axis: int, size: int, dim: Dim | None) -> bool:
+    """Whether the size of a literal along an axis is its dimension's, and the same as another literal's."""
+    if isinstance(dim, int) and dim != size:
+        _misfit(
+            ctx, item, node, type_, f"has {size} entries along axis {axis}, and `{shapes.format_type(type_)}` has {dim}"
+        )
+        return False
+    if isinstance(dim, str):
+        known, span = ctx.sizes.setdefault(dim, (size, node.span))
+        if known != size:
+            ctx.error(
+                "FW2026",
+                f"`{dim}` would be {size} here and {known} there",
+                node.span,
+                label=f"`{dim}` is {size}",
+                labels=[Label(span, f"`{dim}` is {known}")],
+                rule="A dimension has one size everywhere.",
+            )
+            return False
+    return True
+
+
+def _content(type_: Type, values: Nested) -> str:
+    """What is wrong with the numbers of a literal of this type; empty if nothing."""
+    numbers = list(flat(values))
+    if type_.kind == "signs" and len(set(numbers)) != 2 and not set(numbers) <= {-1.0, 1.0}:
+        return f"has {len(set(numbers))} distinct values, and `signs` have two"
+    if type_.kind == "index" and any(v < 0 or v != v // 1 for v in numbers):
+        return "has an entry that is not a position counted from 0"
+    if type_.kind == "index" and isinstance(type_.classes, int) and any(v >= type_.classes for v in numbers):
+        return f"has an entry that is not below {type_.classes}"
+    if type_.kind in ("symmetric", "psd") and not is_symmetric(values):
+        return "is not symmetric"
+    if type_.kind == "psd" and not is_psd(values):
+        return "is not positive semidefinite"
+    if type_.domain == "nonnegative" and any(v < 0 for v in numbers):
+        return "has a negative entry, and is promised nonnegative"
+    if type_.domain == "positive" and any(v <= 0 for v in numbers):
+        return "is not positive"
+    wrong_count = type_.domain == "count" and any(v < 1 or v != v // 1 for v in numbers)
+    return "is not a whole number of at least 1" if wrong_count else ""
+
+
+def _entries(
+    ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, values: Nested, shape: tuple[Dim, ...]
+) -> Nested | None:
+    """Observed entries: `[[row, column, value], ...]`."""
+    assert isinstance(values, tuple)
+    if shape[1] != 3:
+        _misfit(
+            ctx, item, node, type_, f"has {shape[1]} numbers a row, and observed entries are `[row, column, value]`"
+        )
+        return None
+    for row in values:
+        for position, dim in zip(tuple(flat(row))[:2], type_.shape, strict=True):
+            if position < 0 or position != position // 1 or (isinstance(dim, int) and position >= dim):
+                _misfit(
+                    ctx,
+                    item,
+                    node,
+                    type_,
+                    f"has a position {position:g} that is not an index into `{dim}` rows or columns",
+                )
+                return None
+    return values
+
+
+def _misfit(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, problem: str) -> None:
+    ctx.error(
+        "FW2025",
+        f"the literal of `{item.name.name}` {problem}",
+        node.span,
+        labels=[Label(item.type.span, f"`{item.name.name}` is declared `{shapes.format_type(type_)}`")],
+        rule="A literal has the shape and the values of its declared type.",
+    )
+
+
+# --- sources -------------------------------------------------------------------------------------------------------
+
+
+def serve(ctx: Context, node: tree.Declaration, items: Sequence[DataItem]) -> list[DataDecl]:
+    """The declarations of one statement: a `from` serves the names since the previous `from` or literal."""
+    out: list[DataDecl] = []
+    waiting: list[DataItem] = []
+    for item in items:
+        waiting.append(item)
+        if item.node.source is not None:
+            source = item.node.source
+            names = tuple(w.node.name.name for w in waiting)
+            _check_source(ctx, source, waiting)
+            out.extend(
+                DataDecl(w.node.name.name, w.type, source, names, None, w.node.span)
+                for w in waiting
+                if w.type is not None
+            )
+            waiting = []
+        elif item.node.value is not None:
+            out.extend(DataDecl(w.node.name.name, w.type, None, (), w.literal, w.node.span) for w in waiting if w.type)
+            waiting = []
+    out.extend(DataDecl(w.node.name.name, w.type, span=w.node.span) for w in waiting if w.type is not None)
+    return out
+
+
+def _check_source(ctx: Context, source: tree.Call, items: Sequence[DataItem]) -> None:
+    name = source.func.name
+    signature = SOURCES.get(name)
+    if signature is None:
+        guess = {"svmlight": "libsvm", "numpy": "npy", "tsv": "csv", "matrixmarket": "mtx"}.get(name, "") or similar(
+            name, SOURCES
+        )
+        ctx.error(
+            "FW2009",
+            f"there is no data source `{name}`",
+            source.func.span,
+            rule="The sources are " + ", ".join(f"`{s}`" for s in SOURCES) + ".",
+            hint=f"did you mean `{guess}`?" if guess else "",
+            fix=Fix(f"replace `{name}` by `{guess}`", source.func.span, guess) if guess else None,
+        )
+        return
+    bound = bind(ctx, source, signature.parameters)
+    if bound is None:
+        return
+    fine = True
+    for parameter in signature.parameters:
+        part = bound.get(parameter.name)
+        if part is not None and not literal_fits(literal(part), parameter.domain):
+            ctx.error(
+                "FW2012",
+                f"`{parameter.name}` of `{name}` is {DOMAIN_WORDS[parameter.domain]}, not `{ctx.text(part)}`",
+                part.span,
+                rule="The arguments of a source are written out.",
+            )
+            fine = False
+    types = [i.type for i in items]
+    if fine and None not in types:
+        problem, hint = _cannot_serve(signature.serves, name, [t for t in types if t is not None], bound)
+        if problem:
+            ctx.error(
+                "FW2028",
+                f"`{name}` cannot serve {_listed(items)}: {problem}",
+                source.span,
+                labels=[Label(i.node.span, f"`{i.node.name.name}`") for i in items],
+                rule="A source serves the names since the previous `from` or literal of its statement.",
+                hint=hint,
+            )
+
+
+def _listed(items: Sequence[DataItem]) -> str:
+    names = [f"`{i.node.name.name}`" for i in items]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def _cannot_serve(serves: str, name: str, types: Sequence[Type], bound: Bound) -> tuple[str, str]:
+    """Why a source cannot give data of these types, and what to do; empty if it can."""
+    matrices = [t for t in types if len(t.array_shape) >= 2 and t.kind not in ("signs", "labels", "entries")]
+    others = [t for t in types if t not in matrices]
+    if serves == "entries":
+        fits = len(types) == 1 and types[0].kind == "entries"
+        return ("", "") if fits else ("it gives rows, columns and values", "declare one name `entries[n, p]`")
+    if any(t.kind == "entries" for t in types):
+        return "observed entries are read from `coo`", 'write `from coo("...")`'
+    if serves == "one" and len(types) > 1:
+        return "it gives one array", "give each name a `from` of its own"
+    if serves == "many" and "key" in bound and len(types) > 1:
+        return "`key` names one array", "leave `key` out: the key is the declared name"
+    if serves != "table":
+        return "", ""
+    if any(t.kind in ("tensor", "real") for t in types):
+        return "it gives a matrix and a target", "read tensors and numbers from `npy` or `npz`"
+    if len(matrices) > 1 or len(others) > 1:
+        return (
+            "it gives one matrix and one target",
+            "give each name a `from` of its own, or put the arrays in one `npz`",
+        )
+    columns = [t for t in others if t.kind == "signs" and len(t.shape) == 2]
+    if name == "libsvm":
+        several = "multilabel" in bound and literal(bound["multilabel"]) is True
+        if others and several != bool(columns):
+            return (
+                ("labels of several columns need `multilabel=true`", "write `multilabel=true`")
+                if columns
+                else (
+                    "`multilabel=true` gives `signs[n, k]`",
+                    "declare the target `signs[n, k]`, or leave `multilabel` out",
+                )
+            )
+    elif columns:
+        return "its target is one column", "read `signs[n, k]` from `npy` or `npz`"
+    return "", ""

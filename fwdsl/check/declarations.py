@@ -1,0 +1,198 @@
+"""`data`, `param`, `var` and `let`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from ..grammar import tree
+from ..model import DataDecl, Expr, ParamDecl, Sign, Type, VarDecl
+from . import algebra, shapes, signs
+from .context import Context, Entry
+from .data import data_item, serve
+from .infer import infer_whole
+from .scalars import scalar_sign
+from .signatures import FEATURE_MAPS, TYPES
+from .types import resolve
+from .values import Combination, Value
+
+
+@dataclass
+class Declared:
+    """The declarations of a program, in order; `members` are the sets that variables are declared in."""
+
+    data: list[DataDecl] = field(default_factory=list)
+    params: list[ParamDecl] = field(default_factory=list)
+    variables: list[VarDecl] = field(default_factory=list)
+    members: list[tuple[tree.Item, Expr]] = field(default_factory=list)
+    lets: list[tuple[str, Value]] = field(default_factory=list)
+
+
+def declare(ctx: Context, node: tree.Declaration, out: Declared) -> None:
+    """Enter the items of a `data`, `param` or `var` statement."""
+    if node.kind == "data":
+        declared = [data_item(ctx, item) for item in node.items]
+        out.data.extend(serve(ctx, node, declared))
+        return
+    for item in node.items:
+        if node.kind == "param":
+            _param(ctx, item, out)
+        else:
+            _variable(ctx, item, out)
+
+
+_DOMAIN_SIGNS: dict[str, Sign] = {
+    "real": "unknown",
+    "positive": "positive",
+    "nonnegative": "nonnegative",
+    "count": "positive",
+}
+
+
+def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
+    type_ = resolve(ctx, item.type)
+    if type_ is not None and type_.kind != "real":
+        ctx.error(
+            "FW2022",
+            f"parameter `{item.name.name}` is {shapes.describe(type_)}",
+            item.type.span,
+            rule="A parameter is a scalar: `real`, `positive`, `nonnegative` or `count`.",
+            hint=f"declare it as data: `data {ctx.text(item.name)}: {ctx.text(item.type)}`",
+        )
+        type_ = None
+    if item.member is not None:
+        ctx.error(
+            "FW2023",
+            f"parameter `{item.name.name}` is declared `in` a set",
+            item.member.span,
+            rule="The domain of a parameter is its type: `real`, `positive`, `nonnegative` or `count`.",
+            hint=f"write `param {item.name.name}: nonnegative`",
+        )
+    if item.source is not None:
+        ctx.error(
+            "FW2024",
+            f"parameter `{item.name.name}` is read from a source",
+            item.source.span,
+            rule="A parameter has a default, or a value given with `--set`; data is read from sources.",
+            hint=f"write `param {item.name.name}: {ctx.text(item.type)} = 1`, or declare it as `data`",
+        )
+    default = None if item.value is None else _default(ctx, item, item.value, type_)
+    value = None
+    if type_ is not None:
+        sign = _DOMAIN_SIGNS[type_.domain]
+        value = Expr("param", type_, name=item.name.name, sign=sign, span=item.name.span)
+    entry = Entry(item.name.name, "param", item.name.span, value, f"`{ctx.text(item.type)}`", item.type.span)
+    if ctx.declare(entry) and type_ is not None:
+        out.params.append(ParamDecl(item.name.name, type_, default, item.span))
+
+
+def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None) -> Expr | None:
+    """The default of a parameter: a scalar of numbers, dimensions and other parameters, in its domain."""
+    value = ctx.infer(ctx, node)
+    if value is None or type_ is None:
+        return None
+    name = item.name.name
+    if (
+        isinstance(value, Combination)
+        or not shapes.is_scalar(value.type)
+        or any(e.op in ("data", "var") for e in value.walk())
+    ):
+        ctx.error(
+            "FW2029",
+            f"the default of `{name}` is not a scalar of numbers, dimensions and parameters",
+            node.span,
+            rule="A default is computed before any data is read.",
+            hint=f"leave the default out and give the value with `--set {name}=...`",
+        )
+        return None
+    number, sign = algebra.number(value), scalar_sign(value)
+    wrong = (
+        (type_.domain in ("positive", "count") and signs.is_nonpositive(sign))
+        or (type_.domain == "nonnegative" and sign == "negative")
+        or (type_.domain == "count" and number is not None and number != number // 1)
+    )
+    if not wrong and (number is None or abs(number) < float("inf")):
+        return value
+    wrong_as = {"positive": "not positive", "nonnegative": "negative", "count": "not a whole number of at least 1"}
+    ctx.error(
+        "FW2029",
+        f"the default `{ctx.text(node)}` of `{name}` is {wrong_as.get(type_.domain, 'not finite')}",
+        node.span,
+        labels=ctx.declared(tree.Name(name)),
+        rule=f"A default is in the domain of its parameter, here `{type_.domain}`.",
+    )
+    return None
+
+
+def _variable(ctx: Context, item: tree.Item, out: Declared) -> None:
+    name, type_ = item.name.name, resolve(ctx, item.type)
+    if type_ is not None and not _may_vary(ctx, item, type_):
+        type_ = None
+    for part in (item.source, item.value):
+        if part is not None:
+            ctx.error(
+                "FW2024",
+                f"variable `{name}` is given a value",
+                part.span,
+                rule="A variable is what is solved for; data and parameters have values.",
+                hint="a start is given when solving (`solve(start=...)`); a known value is `data` or `param`",
+            )
+    value = None
+    if type_ is not None:
+        sign: Sign = "nonnegative" if type_.domain == "nonnegative" else "unknown"
+        value = Expr("var", type_, name=name, sign=sign, variables=frozenset({name}), span=item.name.span)
+    entry = Entry(name, "var", item.name.span, value, f"`{ctx.text(item.type)}`", item.type.span)
+    if ctx.declare(entry) and type_ is not None and value is not None:
+        out.variables.append(VarDecl(name, type_, item.span))
+        block = type_.element if type_.element is not None else type_
+        if item.member is not None or block.domain == "nonnegative" or block.kind == "psd":
+            out.members.append((item, value))
+
+
+def _may_vary(ctx: Context, item: tree.Item, type_: Type) -> bool:
+    word = item.type.name.name
+    if TYPES[word].var:
+        return True
+    hint = {
+        "positive": "write `nonnegative`: the minimum over an open set need not exist",
+        "count": "write `real` or `nonnegative`: whole numbers are not a convex set",
+        "tensor": "write `family[T] of matrix[n, d]` for several matrices",
+        "signs": "write `vector[...]`, bounded by `-1 <= x <= 1`",
+    }.get(word, "")
+    ctx.error(
+        "FW2022",
+        f"variable `{item.name.name}` cannot be `{ctx.text(item.type)}`",
+        item.type.span,
+        rule="Variables are " + ", ".join(f"`{t}`" for t, s in TYPES.items() if s.var) + ".",
+        hint=hint,
+    )
+    return False
+
+
+def declare_let(ctx: Context, node: tree.Let, out: Declared) -> None:
+    """`let NAME = EXPR`: the name of an expression, of terms of the objective, or of a feature map."""
+    name = node.name.name
+    if isinstance(node.value, tree.Call) and node.value.func.name in FEATURE_MAPS:
+        ctx.naming = name
+    value = infer_whole(ctx, node.value)
+    ctx.naming = ""
+    if isinstance(value, Expr) and value.type.kind in ("string", "boolean", "entries", "labels", "index"):
+        ctx.error(
+            "FW2036",
+            f"`{name}` would name {shapes.describe(value.type)}",
+            node.value.span,
+            rule="`let` names a numeric expression, terms of the objective, or a feature map.",
+        )
+        value = None
+    if isinstance(value, Combination) and value.samples is None:
+        value = value.named(name)
+    kept = value
+    if isinstance(value, Expr) and shapes.is_scalar(value.type) and value.op != "var":
+        kept = replace(value)
+        if not kept.is_constant:
+            ctx.let_names[id(kept)] = name
+    text = ""
+    if isinstance(value, Expr):
+        implicit = value.type.kind == "features"
+        text = shapes.describe(value.type) if implicit else f"`{shapes.format_type(value.type)}`"
+    if ctx.declare(Entry(name, "let", node.name.span, kept, text)) and kept is not None:
+        out.lets.append((name, kept))

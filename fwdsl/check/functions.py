@@ -1,0 +1,221 @@
+"""The functions that are neither losses nor norms nor feature maps: `inner`, `quad`, `eye`, `diag`, `sum`, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..grammar import tree
+from ..model import Dim, Expr, Sign, Type
+from . import algebra, shapes, signs
+from .arguments import Bound, signature
+from .arithmetic import report_product
+from .context import Context
+from .operands import affine, as_affine, wrong_kind
+from .signatures import FUNCTIONS
+from .types import dimension
+from .values import Combination, Summand, Value
+
+
+def apply(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    """The value of a call of one of `FUNCTIONS`; None after an error."""
+    return _RULES[node.func.name](ctx, node, bound)
+
+
+# --- sum and mean --------------------------------------------------------------------------------------------------
+
+
+def _reduce(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    how, part = node.func.name, bound["x"]
+    value = ctx.infer(ctx, part)
+    if isinstance(value, Expr):
+        value = as_affine(ctx, node, part, value)
+    if value is None:
+        return None
+    if isinstance(value, Expr):
+        return algebra.make(how, shapes.REAL, (value,), sign=value.sign, span=node.span)
+    if value.samples is None:
+        ctx.error(
+            "FW2061",
+            f"`{how}` of `{ctx.text(part)}`, which is one number already",
+            node.span,
+            rule="`mean` and `sum` add up the values of a loss over samples, or the entries of an affine expression.",
+            hint=f"leave `{how}` out; the mean of squared errors is `mean(squared(prediction, target))`",
+        )
+        return None
+    alone = len(value.summands) == 1
+    return Combination(tuple(_reduced(ctx, s, how, value.samples, node, alone) for s in value.summands), span=node.span)
+
+
+def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, alone: bool) -> Summand:
+    """One summand of a loss under `mean` or `sum`; what is one number counts once a sample."""
+    if isinstance(s.piece, Expr):
+        vector = algebra.spread(s.piece, samples) if shapes.is_scalar(s.piece.type) else s.piece
+        return replace(s, piece=algebra.make(how, shapes.REAL, (vector,), sign=vector.sign, span=vector.span))
+    if s.piece.per_sample:
+        text, span = (ctx.text(node), node.span) if alone else (f"{how}({s.piece.text})", s.span)
+        piece = replace(s.piece, reduce="mean" if how == "mean" else "sum", text=text, span=span)
+        return replace(s, piece=piece, span=span)
+    if s.weight is not None:
+        factor = algebra.make(how, shapes.REAL, (s.weight,), sign=s.weight.sign, span=s.weight.span)
+    elif how == "mean":
+        return s
+    else:
+        ones = algebra.ones((samples,))
+        factor = algebra.make("sum", shapes.REAL, (ones,), sign="positive", span=s.span)
+    return replace(s, coefficient=algebra.times(s.coefficient, factor), weight=None)
+
+
+# --- products that contract ----------------------------------------------------------------------------------------
+
+
+def _pair(ctx: Context, node: tree.Call, left: tree.Expr, right: tree.Expr) -> tuple[Expr, Expr] | None:
+    """Two arguments, of which at most one depends on variables."""
+    a, b = affine(ctx, node, left), affine(ctx, node, right)
+    if a is None or b is None:
+        return None
+    if a.is_constant or b.is_constant:
+        return a, b
+    report_product(ctx, a, b, left, right, node.span)
+    return None
+
+
+def _inner(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    pair = _pair(ctx, node, bound["D"], bound["X"])
+    if pair is None:
+        return None
+    d, x = pair
+    left, right = d.type.array_shape, x.type.array_shape
+    blockwise = x.op == "gather" and left == right
+    if len(left) < 2 or not (left[1:] == right or blockwise):
+        hint = "the sum of the products of all entries is `dot(D, X)`" if left == right else ""
+        _mismatch(ctx, node, bound["D"], d, bound["X"], x, "the axes of `X` are those of `D` but the first", hint)
+        return None
+    return algebra.make("inner", shapes.of_shape(left[:1]), pair, sign=signs.product(d.sign, x.sign), span=node.span)
+
+
+def _dot(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    pair = _pair(ctx, node, bound["a"], bound["b"])
+    if pair is None:
+        return None
+    a, b = pair
+    if a.type.array_shape != b.type.array_shape:
+        _mismatch(ctx, node, bound["a"], a, bound["b"], b, "both have the same shape")
+        return None
+    sign: Sign = "nonnegative" if a == b else signs.product(a.sign, b.sign)
+    return algebra.make("dot", shapes.REAL, pair, sign=sign, span=node.span)
+
+
+def _quad(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    u, x = affine(ctx, node, bound["U"]), affine(ctx, node, bound["X"])
+    if u is None or x is None:
+        return None
+    if not u.is_constant:
+        ctx.error(
+            "FW3003",
+            f"`{ctx.text(bound['U'])}` in `quad` depends on a variable, and `quad(U, X)` is quadratic in `U`",
+            bound["U"].span,
+            labels=ctx.declared(bound["U"]),
+            rule="`quad(U, X)` is affine in `X` for constant `U`.",
+            hint="for `x' P x` in a variable `x` write `quad_form(x, P)`",
+        )
+        return None
+    rows, square = u.type.array_shape, x.type.array_shape
+    if not shapes.is_matrix(u.type) or square != (rows[1], rows[1]):
+        _mismatch(ctx, node, bound["U"], u, bound["X"], x, "`U` is a matrix[n, d] and `X` a d x d matrix")
+        return None
+    sign: Sign = "nonnegative" if x.type.kind == "psd" else signs.product(signs.product(u.sign, u.sign), x.sign)
+    return algebra.make("quad", shapes.of_shape(rows[:1]), (u, x), sign=sign, span=node.span)
+
+
+def _mismatch(
+    ctx: Context, node: tree.Call, left: tree.Expr, a: Expr, right: tree.Expr, b: Expr, rule: str, hint: str = ""
+) -> None:
+    name = node.func.name
+    ctx.error(
+        "FW2035",
+        f"`{ctx.text(left)}` is {shapes.describe(a.type)} and `{ctx.text(right)}` is {shapes.describe(b.type)}: "
+        f"they do not fit in `{name}`",
+        node.span,
+        labels=ctx.declared(left, right),
+        rule=f"In `{signature(name, FUNCTIONS[name])}` {rule}.",
+        hint=hint,
+    )
+
+
+# --- arrays made of nothing, and diagonals -------------------------------------------------------------------------
+
+
+def _filled(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    dims = [dimension(ctx, part) for part in bound.values()]
+    shape = tuple(d for d in dims if d is not None)
+    if len(shape) < len(dims):
+        return None
+    sign: Sign = "positive" if node.func.name == "ones" else "zero"
+    return algebra.make(node.func.name, shapes.of_shape(shape), sign=sign, span=node.span)
+
+
+def _eye(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    d = dimension(ctx, bound["d"])
+    if d is None:
+        return None
+    return algebra.make("eye", Type("psd", (d,)), sign="nonnegative", span=node.span)
+
+
+def _diag(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    value = affine(ctx, node, bound["v"])
+    if value is None:
+        return None
+    shape = value.type.array_shape
+    if shapes.is_vector(value.type):
+        off: Sign = signs.union((value.sign, "zero"))
+        kind = "psd" if signs.is_nonnegative(value.sign) and value.is_constant else "symmetric"
+        return algebra.make("diag", Type(kind, shape), (value,), sign=off, span=node.span)  # type: ignore[arg-type]
+    if not _is_square(ctx, node, bound["v"], value, "a vector or a square matrix"):
+        return None
+    return algebra.make("diag", shapes.of_shape(shape[:1]), (value,), sign=_diagonal_sign(value), span=node.span)
+
+
+def _trace(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    value = affine(ctx, node, bound["X"])
+    if value is None or not _is_square(ctx, node, bound["X"], value, "a square matrix"):
+        return None
+    return algebra.make("trace", shapes.REAL, (value,), sign=_diagonal_sign(value), span=node.span)
+
+
+def _diagonal_sign(matrix: Expr) -> Sign:
+    if matrix.op == "eye":
+        return "positive"
+    return "nonnegative" if matrix.type.kind == "psd" else matrix.sign
+
+
+def _is_square(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, takes: str) -> bool:
+    shape = value.type.array_shape
+    if shapes.is_matrix(value.type) and shape[0] == shape[1]:
+        return True
+    wrong_kind(ctx, node, part, value.type, takes)
+    return False
+
+
+def _dim(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+    dim = dimension(ctx, node)
+    if dim is None:
+        return None
+    if isinstance(dim, int):
+        return algebra.const(dim, node.span)
+    return Expr("dim", shapes.REAL, name=dim, sign="positive", span=node.span)
+
+
+_RULES: dict[str, Callable[[Context, tree.Call, Bound], Value | None]] = {
+    "sum": _reduce,
+    "mean": _reduce,
+    "inner": _inner,
+    "dot": _dot,
+    "quad": _quad,
+    "ones": _filled,
+    "zeros": _filled,
+    "eye": _eye,
+    "diag": _diag,
+    "trace": _trace,
+    "dim": _dim,
+}

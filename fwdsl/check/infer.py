@@ -1,0 +1,193 @@
+"""The meaning of an expression: its type by dimension names, its sign, and what convex pieces it is a sum of.
+
+`infer` gives None after an error that it has reported, so that nothing which merely follows is reported again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from ..grammar import tree
+from ..model import Expr, Type
+from . import algebra, shapes
+from .arithmetic import quotient, report_size, sum_of, times
+from .calls import call
+from .context import Context
+from .indexing import index
+from .literals import numbers
+from .measure import DEPTH_AT_MOST
+from .operands import report_kernel_use
+from .products import matrix_product
+from .values import Combination, Value
+
+
+def infer(ctx: Context, node: tree.Expr) -> Value | None:
+    """What an expression means; None where it is in error."""
+    if ctx.depth >= DEPTH_AT_MOST:
+        if not ctx.too_deep:
+            report_size(ctx, node)
+        ctx.too_deep = True
+        return None
+    ctx.depth += 1
+    try:
+        return _RULES[type(node)](ctx, node)
+    finally:
+        ctx.depth -= 1
+
+
+def infer_whole(ctx: Context, node: tree.Expr) -> Value | None:
+    """What a whole objective, `let` or side of a constraint means, its size with every `let` written out within limits."""
+    ctx.too_deep = False
+    value = infer(ctx, node)
+    if value is None or ctx.budget.allows(value):
+        return value
+    report_size(ctx, node)
+    return None
+
+
+def _number(ctx: Context, node: tree.Expr) -> Value | None:
+    value = cast(tree.Number, node).value
+    return algebra.const(value, node.span)
+
+
+def _boolean(ctx: Context, node: tree.Expr) -> Value | None:
+    return Expr("boolean", shapes.BOOLEAN, value=cast(tree.Boolean, node).value, span=node.span)
+
+
+def _string(ctx: Context, node: tree.Expr) -> Value | None:
+    return Expr("string", shapes.STRING, value=cast(tree.String, node).value, span=node.span)
+
+
+def _name(ctx: Context, node: tree.Expr) -> Value | None:
+    return ctx.lookup(cast(tree.Name, node).id, node.span)
+
+
+def _neg(ctx: Context, node: tree.Expr) -> Value | None:
+    operand = cast(tree.Neg, node).operand
+    value = operand_value(ctx, operand)
+    if isinstance(value, Combination):
+        return value.scaled(algebra.const(-1.0), span=node.span)
+    return None if value is None else algebra.negate(value, node.span)
+
+
+def operand_value(ctx: Context, node: tree.Expr) -> Value | None:
+    """An expression that stands in arithmetic: an error unless it is made of numbers."""
+    value = infer(ctx, node)
+    if isinstance(value, Expr) and not shapes.is_numeric(value.type):
+        _not_numbers(ctx, node, value.type)
+        return None
+    return value
+
+
+def _not_numbers(ctx: Context, node: tree.Expr, type_: Type) -> None:
+    if type_.kind == "features":
+        report_kernel_use(ctx, node, "is computed with")
+        return
+    hints = {
+        "labels": "classes are not numbers; declare a `vector` to compute with them",
+        "index": "an index addresses a family or groups, as in `F[task]`; declare a `vector` to compute with it",
+        "entries": "`B[M]` takes the observed entries of a matrix; as the target of a loss `M` stands for its values",
+    }
+    ctx.error(
+        "FW2036",
+        f"`{ctx.text(node)}` is {shapes.describe(type_)} and cannot be computed with",
+        node.span,
+        labels=ctx.declared(node),
+        rule="Arithmetic takes numbers: scalars, vectors, matrices, tensors, signs and families.",
+        hint=hints.get(type_.kind, ""),
+    )
+
+
+def _sum(ctx: Context, node: tree.Expr) -> Value | None:
+    total = cast(tree.Sum, node)
+    values = [operand_value(ctx, term) for term in total.terms]
+    known = [v for v in values if v is not None]
+    if len(known) < len(values):
+        return None
+    signed = [
+        v if sign > 0 else v.scaled(algebra.const(-1.0)) if isinstance(v, Combination) else algebra.negate(v)
+        for v, sign in zip(known, total.signs, strict=True)
+    ]
+    return sum_of(ctx, signed, total)
+
+
+def _product(ctx: Context, node: tree.Expr) -> Value | None:
+    factors, ops = cast(tree.Product, node).factors, cast(tree.Product, node).ops
+    left = _factor(ctx, factors[0], ops[0])
+    for i, op in enumerate(ops):
+        right = _factor(ctx, factors[i + 1], op)
+        if left is None or right is None:
+            left = None
+            continue
+        span = factors[0].span.to(factors[i + 1].span)
+        left_node = (
+            factors[0] if i == 0 else tree.Product(factors[: i + 1], ops[:i], span=factors[0].span.to(factors[i].span))
+        )
+        rule = {"*": times, "/": quotient, "@": matrix_product}[op]
+        left = rule(ctx, left, right, left_node, factors[i + 1], span)
+    return left
+
+
+def _factor(ctx: Context, node: tree.Expr, op: str) -> Value | None:
+    """A factor; in a matrix product an implicit feature map may stand."""
+    if op != "@":
+        return operand_value(ctx, node)
+    value = infer(ctx, node)
+    if isinstance(value, Expr) and not shapes.is_numeric(value.type) and value.type.kind != "features":
+        _not_numbers(ctx, node, value.type)
+        return None
+    return value
+
+
+def _transpose(ctx: Context, node: tree.Expr) -> Value | None:
+    operand = cast(tree.Transpose, node).operand
+    value = operand_value(ctx, operand)
+    if isinstance(value, Combination):
+        ctx.error(
+            "FW3005",
+            f"`.T` of `{ctx.text(operand)}`, which is convex and not affine",
+            node.span,
+            rule="Outside losses, norms and other convex functions an expression over variables is affine.",
+        )
+        return None
+    if value is None:
+        return None
+    type_ = shapes.transposed(value.type)
+    if type_ is None:
+        ctx.error(
+            "FW2044",
+            f"`.T` is of vectors and matrices, and `{ctx.text(operand)}` is {shapes.describe(value.type)}",
+            node.span,
+            labels=ctx.declared(operand),
+            rule="Only a vector or a matrix has a transpose.",
+        )
+        return None
+    if len(value.type.array_shape) < 2 or shapes.is_symmetric(value.type):
+        return value
+    if value.op == "transpose":
+        return value.args[0]
+    return algebra.make("transpose", type_, (value,), sign=value.sign, span=node.span)
+
+
+def _list(ctx: Context, node: tree.Expr) -> Value | None:
+    literal = numbers(ctx, cast(tree.List, node))
+    if literal is None:
+        return None
+    values, shape, sign = literal
+    return Expr("literal", shapes.of_shape(shape), value=values, sign=sign, span=node.span)
+
+
+_RULES: dict[type, Callable[[Context, tree.Expr], Value | None]] = {
+    tree.Number: _number,
+    tree.Boolean: _boolean,
+    tree.String: _string,
+    tree.Name: _name,
+    tree.Neg: _neg,
+    tree.Sum: _sum,
+    tree.Product: _product,
+    tree.Transpose: _transpose,
+    tree.Call: call,
+    tree.Index: index,
+    tree.List: _list,
+}

@@ -1,0 +1,77 @@
+"""Variables over implicit feature maps: used as `Phi @ W` only, and with a Euclidean norm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..grammar.diagnostic import Label
+from ..grammar.source import Span
+from ..grammar.tree import NOWHERE
+from ..model import Constraint, Expr, Term, VarDecl
+from .context import Context
+from .operands import KERNEL_RULE
+
+_NORMS = ("sum_squares", "norm2", "norm_fro")
+_BALLS = ("l2_ball", "fro_ball")
+
+
+def check_kernels(
+    ctx: Context, variables: list[VarDecl], terms: tuple[Term, ...], constraints: list[Constraint]
+) -> None:
+    """The rule of implicit maps, for every variable of such a dimension."""
+    for variable in variables:
+        maps = [ctx.implicit[d] for d in variable.type.array_shape if d in ctx.implicit]
+        if not maps or variable.name not in ctx.used:
+            continue
+        wrong = next(_other_uses(variable.name, terms, constraints), None)
+        hint = "`fourier(X, features=..., gamma=...)` is an explicit map whose variable can be used anywhere"
+        if wrong is not None:
+            ctx.error(
+                "FW3015",
+                f"`{variable.name}` is a variable over the implicit feature map `{maps[0]}` and is used otherwise than "
+                f"as `Phi @ {variable.name}` or in its norm",
+                variable.span if wrong == NOWHERE else wrong,
+                labels=[Label(variable.span, f"`{variable.name}` is declared here")],
+                rule=f"{KERNEL_RULE[:-1]}, and in `sum_squares`, `norm2`, `norm_fro` or their balls.",
+                hint=hint,
+            )
+        elif not _has_norm(variable.name, terms, constraints):
+            ctx.error(
+                "FW3014",
+                f"`{variable.name}` is a variable over the implicit feature map `{maps[0]}`, and its norm occurs nowhere",
+                variable.span,
+                rule="With an implicit map `sum_squares`, `norm2` or `norm_fro` of the variable, or a ball of them, is present: "
+                "only then is the answer in the span of the samples.",
+                hint=f"add `mu * sum_squares({variable.name})` to the objective; or {hint}",
+            )
+
+
+def _has_norm(name: str, terms: tuple[Term, ...], constraints: list[Constraint]) -> bool:
+    in_terms = any(t.atom in _NORMS and _is(name, t.argument) for t in terms)
+    return in_terms or any(c.set is not None and c.set.name in _BALLS and _is(name, c.argument) for c in constraints)
+
+
+def _is(name: str, e: Expr) -> bool:
+    return e.op == "var" and e.name == name
+
+
+def _other_uses(name: str, terms: tuple[Term, ...], constraints: list[Constraint]) -> Iterator[Span]:
+    """Places where the variable stands neither as `Phi @ W` nor bare in one of its norms or balls."""
+    for t in terms:
+        if not (t.atom in _NORMS and _is(name, t.argument)):
+            yield from _uses_in(name, t.argument, t.span)
+    for c in constraints:
+        if not (c.set is not None and c.set.name in _BALLS and _is(name, c.argument)):
+            yield from _uses_in(name, c.argument, c.span)
+
+
+def _uses_in(name: str, e: Expr, span: Span) -> Iterator[Span]:
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        if name not in node.variables:
+            continue
+        if node.op == "var":
+            yield span
+        elif not (node.op == "matmul" and node.args[0].type.kind == "features" and _is(name, node.args[1])):
+            stack.extend(node.args)

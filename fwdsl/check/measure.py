@@ -1,0 +1,64 @@
+"""How large an expression is with every `let` written out: sharing makes small texts of exponential size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..model import Expr
+from .values import Combination, Value
+
+OPERATIONS_AT_MOST = 1_000_000
+DEPTH_AT_MOST = 200
+
+
+@dataclass
+class Budget:
+    """Sizes and depths of the expressions seen so far, each measured once. Keeps them alive, as identities are its keys."""
+
+    measured: dict[int, tuple[int, int, Expr]] = field(default_factory=dict)
+
+    def allows(self, value: Value) -> bool:
+        """Whether a value is within the limits."""
+        total = 0
+        for expr in _parts(value):
+            size, depth = self._measure(expr)
+            total += size
+            if total > OPERATIONS_AT_MOST or depth > DEPTH_AT_MOST:
+                return False
+        return True
+
+    def _measure(self, expr: Expr) -> tuple[int, int]:
+        stack = [expr]
+        while stack:
+            node = stack[-1]
+            if id(node) in self.measured:
+                stack.pop()
+                continue
+            waiting = [a for a in _inside(node) if id(a) not in self.measured]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            inner = [self.measured[id(a)] for a in _inside(node)]
+            size = 1 + sum(s for s, _, _ in inner)
+            self.measured[id(node)] = (size, 1 + max((d for _, d, _ in inner), default=0), node)
+            stack.pop()
+        size, depth, _ = self.measured[id(expr)]
+        return size, depth
+
+
+def _inside(expr: Expr) -> tuple[Expr, ...]:
+    return (*expr.args, *(e for _, e in expr.options))
+
+
+def _parts(value: Value) -> list[Expr]:
+    if isinstance(value, Expr):
+        return [value]
+    out: list[Expr] = []
+    assert isinstance(value, Combination)
+    for s in value.summands:
+        out.append(s.coefficient)
+        if isinstance(s.piece, Expr):
+            out.append(s.piece)
+        else:
+            out.extend(e for e in (s.piece.argument, s.piece.target, s.piece.weights) if e is not None)
+    return out

@@ -1,0 +1,124 @@
+"""The objective as an expanded sum of terms, each proved convex (or concave, to be maximised)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..grammar import tree
+from ..grammar.source import Span
+from ..model import Expr, Fact, Term
+from . import algebra, shapes
+from .arithmetic import split_scale
+from .context import Context
+from .curvature import judge
+from .infer import infer_whole
+from .values import Combination, Piece, Summand, merged
+
+
+def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tuple[Fact, ...]] | None:
+    """The terms of the objective, and why each is convex; None after an error."""
+    value = infer_whole(ctx, node.value)
+    if value is None:
+        return None
+    if isinstance(value, Expr):
+        if not shapes.is_scalar(value.type):
+            _not_a_number(ctx, node, value)
+            return None
+        value = Combination((Summand(algebra.ONE, value, span=node.value.span),), span=node.value.span)
+    if value.samples is not None:
+        report_no_reduction(ctx, value, node.value)
+        return None
+    summands = merged(tuple(part for s in value.summands for part in _split(ctx, s)))
+    terms, facts = [], []
+    for s in map(_positive_weight, summands):
+        judged = judge(ctx, s, node.sense)
+        if judged is not None:
+            term, fact = judged
+            terms.append(term)
+            facts.append(fact)
+    if len(terms) < len(summands):
+        return None
+    if not any(t.argument.variables for t in terms) and any(e.kind == "var" for e in ctx.entries.values()):
+        ctx.error(
+            "FW2059",
+            f"there is no variable in `{ctx.text(node.value)}`",
+            node.value.span,
+            rule="The objective depends on a variable.",
+            hint="every point is as good as any other; to find a point of a set, minimise its distance: `sum_squares(x)`",
+        )
+        return None
+    return tuple(terms), tuple(facts)
+
+
+def _not_a_number(ctx: Context, node: tree.Objective, value: Expr) -> None:
+    text = ctx.text(node.value)
+    numeric = shapes.is_numeric(value.type)
+    ctx.error(
+        "FW2057",
+        f"the objective `{text}` is {shapes.describe(value.type)}",
+        node.value.span,
+        labels=ctx.declared(node.value),
+        rule="The objective is one number.",
+        hint=f"write `sum({text})` for the sum of its entries, `sum_squares({text})` for the sum of their squares"
+        if numeric
+        else "",
+    )
+
+
+def report_no_reduction(ctx: Context, value: Combination, node: tree.Node) -> None:
+    """A loss without `mean` or `sum`."""
+    piece = next(s.piece for s in value.summands if isinstance(s.piece, Piece) and s.piece.per_sample)
+    span = piece.span if piece.span != tree.NOWHERE else node.span
+    text = ctx.text(span)
+    ctx.error(
+        "FW2058",
+        f"`{piece.atom}` has one value for each of `{value.samples}` samples, and no `mean` or `sum` around it",
+        span,
+        rule="A loss is wrapped in `mean(...)` or `sum(...)` over its samples; which of them is not guessed.",
+        hint=f"write `mean({text})` for the average loss, `sum({text})` for the total",
+    )
+
+
+# --- expansion -----------------------------------------------------------------------------------------------------
+
+
+def _split(ctx: Context, s: Summand) -> Iterator[Summand]:
+    """An affine summand as one for each of its own terms, scalar factors in the coefficient; convex ones as they are."""
+    stack = [s]
+    while stack:
+        s = stack.pop()
+        e = s.piece
+        if not isinstance(e, Expr):
+            yield s
+            continue
+        name = ctx.let_names.get(id(e))
+        if name is not None and not s.name:
+            yield replace(s, name=name)
+        elif e.is_constant:
+            yield s
+        elif e.op == "add":
+            stack.extend(replace(s, piece=a, span=_span(a, s.span)) for a in reversed(e.args))
+        elif e.op == "neg":
+            stack.append(replace(s, coefficient=algebra.times(s.coefficient, algebra.const(-1.0)), piece=e.args[0]))
+        elif e.op == "mul" and all(shapes.is_scalar(a.type) for a in e.args):
+            scale, rest = e.args if e.args[0].is_constant else e.args[::-1]
+            stack.append(replace(s, coefficient=algebra.times(s.coefficient, scale), piece=rest))
+        elif e.op == "div" and all(shapes.is_scalar(a.type) for a in e.args):
+            stack.append(replace(s, coefficient=algebra.ratio(s.coefficient, e.args[1]), piece=e.args[0]))
+        else:
+            yield s
+
+
+def _span(e: Expr, otherwise: Span) -> Span:
+    return e.span if e.span != tree.NOWHERE else otherwise
+
+
+def _positive_weight(s: Summand) -> Summand:
+    """Sample weights that are negative throughout have their sign in the coefficient, where it is judged."""
+    if not isinstance(s.piece, Piece) or s.piece.weights is None:
+        return s
+    coefficient, weights = split_scale(s.coefficient, s.piece.weights)
+    if weights.sign in ("negative", "nonpositive"):
+        coefficient, weights = algebra.times(coefficient, algebra.const(-1.0)), algebra.negate(weights)
+    return replace(s, coefficient=coefficient, piece=replace(s.piece, weights=weights))

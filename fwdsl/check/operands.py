@@ -1,0 +1,100 @@
+"""Arguments that must be affine expressions of numbers, and what is said of those that are not."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from ..grammar import tree
+from ..grammar.source import Span
+from ..model import Expr, Type
+from . import algebra, shapes
+from .context import Context
+from .signatures import SETS
+from .values import Combination, Value
+
+KERNEL_RULE = "An implicit feature map is used through its Gram matrix only: as `Phi @ W` with a variable `W`."
+
+
+def affine(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
+    """An argument that is an affine expression of numbers; None after an error."""
+    return as_affine(ctx, node, part, ctx.infer(ctx, part))
+
+
+def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | None) -> Expr | None:
+    """What an argument means, where it is an affine expression of numbers; None after an error. `inf` is for boxes."""
+    if isinstance(value, Combination):
+        ctx.error(
+            "FW3005",
+            f"`{ctx.text(part)}` is convex and not affine, and stands in `{node.func.name}`",
+            part.span,
+            rule="The argument of a loss, a norm or a function is affine in the variables.",
+            hint="only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",
+        )
+        return None
+    if value is not None and value.type.kind == "features":
+        report_kernel_use(ctx, part, f"stands in `{node.func.name}`")
+        return None
+    if value is not None and not shapes.is_numeric(value.type):
+        wrong_kind(ctx, node, part, value.type, "numbers")
+        return None
+    if value is not None and node.func.name not in SETS and not is_finite(ctx, value, part):
+        return None
+    return value
+
+
+def is_finite(ctx: Context, value: Expr, node: tree.Node) -> bool:
+    """Whether an operand is finite as far as the text tells; an error where it is `inf`."""
+    number = algebra.number(value)
+    if number is None or isfinite(number):
+        return True
+    report_infinite(ctx, node.span)
+    return False
+
+
+def report_infinite(ctx: Context, span: Span) -> None:
+    """Arithmetic with infinity, or that overflows."""
+    ctx.error(
+        "FW2060",
+        f"`{ctx.text(span)}` is not a finite number",
+        span,
+        rule="Arithmetic is between finite numbers; `inf` is a bound and nothing else.",
+    )
+
+
+def constant(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
+    """An argument of numbers without variables; None after an error."""
+    value = affine(ctx, node, part)
+    if value is None or value.is_constant:
+        return value
+    ctx.error(
+        "FW3010",
+        f"`{ctx.text(part)}` in `{node.func.name}` depends on a variable",
+        part.span,
+        labels=ctx.declared(part),
+        rule="The parameters of a set, and all but the first argument of a convex function, are constant.",
+    )
+    return None
+
+
+def wrong_kind(ctx: Context, node: tree.Call, part: tree.Node, type_: Type, takes: str, hint: str = "") -> None:
+    """An argument of a type the function is not of."""
+    ctx.error(
+        "FW2044",
+        f"`{node.func.name}` takes {takes}, and `{ctx.text(part)}` is {shapes.describe(type_)}",
+        part.span,
+        labels=ctx.declared(part),
+        rule="A function is applied to what it is of.",
+        hint=hint,
+    )
+
+
+def report_kernel_use(ctx: Context, node: tree.Expr, how: str) -> None:
+    """An implicit feature map used as a matrix."""
+    ctx.error(
+        "FW3015",
+        f"`{ctx.text(node)}` is an implicit feature map and {how}",
+        node.span,
+        labels=ctx.declared(node),
+        rule=KERNEL_RULE,
+        hint="`fourier(X, features=..., gamma=...)` is an explicit map that can be used like any matrix",
+    )

@@ -1,0 +1,115 @@
+"""`solve`: options by name, each in its range."""
+
+from __future__ import annotations
+
+from ..grammar import tree
+from ..grammar.diagnostic import Fix, Label
+from ..model import Expr
+from . import algebra
+from .arguments import DOMAIN_WORDS, literal, literal_fits
+from .context import Context, similar
+from .signatures import SOLVE_OPTIONS
+
+
+def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, object], ...]:
+    """The options of all `solve` statements: numbers, `gap` and `method` as text, `method_options` as a dictionary."""
+    seen: dict[str, tree.Keyword] = {}
+    out: list[tuple[str, object]] = []
+    for keyword in (k for node in nodes for k in node.options):
+        name = keyword.name.name
+        if name not in SOLVE_OPTIONS:
+            _unknown(ctx, keyword)
+        elif name in seen:
+            ctx.error(
+                "FW2015",
+                f"option `{name}` is given twice",
+                keyword.span,
+                labels=[Label(seen[name].span, "given here first")],
+                rule="`solve` takes each option once.",
+            )
+        else:
+            seen[name] = keyword
+            if name == "method":
+                out.extend(_method(ctx, keyword))
+                continue
+            value = _value(ctx, keyword, SOLVE_OPTIONS[name])
+            if value is not None:
+                out.append((name, value))
+    return tuple(out)
+
+
+_OTHER_WORDS = {
+    "tolerance": "tol",
+    "eps": "tol",
+    "epsilon": "tol",
+    "maxiter": "max_iter",
+    "iterations": "max_iter",
+    "max_iterations": "max_iter",
+    "timeout": "time",
+    "time_limit": "time",
+    "solver": "method",
+    "algorithm": "method",
+    "random_state": "seed",
+    "n_jobs": "threads",
+}
+
+
+def _unknown(ctx: Context, keyword: tree.Keyword) -> None:
+    name = keyword.name.name
+    guess = _OTHER_WORDS.get(name.lower(), "") or similar(name, SOLVE_OPTIONS)
+    ctx.error(
+        "FW2013",
+        f"`solve` has no option `{name}`",
+        keyword.name.span,
+        rule="The options are " + ", ".join(f"`{o}`" for o in SOLVE_OPTIONS) + ".",
+        hint=f"did you mean `{guess}`?" if guess else "",
+        fix=Fix(f"replace `{name}` by `{guess}`", keyword.name.span, guess) if guess else None,
+    )
+
+
+def _value(ctx: Context, keyword: tree.Keyword, domain: str) -> object:
+    """The value of an option; None after an error."""
+    node = keyword.value
+    if domain == "gap":
+        if isinstance(node, tree.Name) and node.id in ("relative", "absolute"):
+            return node.id
+        _wrong(ctx, keyword, "`relative` or `absolute`")
+        return None
+    value = literal(node)
+    if value is None and isinstance(node, tree.Product | tree.Sum):
+        folded = ctx.infer(ctx, node)
+        value = algebra.number(folded) if isinstance(folded, Expr) else None
+        if folded is None:
+            return None
+    if not literal_fits(value, domain):
+        _wrong(ctx, keyword, DOMAIN_WORDS[domain])
+        return None
+    unbounded = value == float("inf")
+    return int(value) if domain in ("count", "seed") and not unbounded else value  # type: ignore[call-overload]
+
+
+def _method(ctx: Context, keyword: tree.Keyword) -> list[tuple[str, object]]:
+    """`NAME`, or `NAME(option=value)`; which methods there are is the planner's matter."""
+    node = keyword.value
+    if isinstance(node, tree.Name):
+        return [("method", node.id)]
+    if not isinstance(node, tree.Call) or node.args:
+        _wrong(ctx, keyword, "`auto`, the name of a method, or `name(option=value)`")
+        return []
+    options: dict[str, object] = {}
+    for k in node.keywords:
+        value = k.value.id if isinstance(k.value, tree.Name) else literal(k.value)
+        if value is None:
+            _wrong(ctx, k, "a number, `true`, `false`, a name or a quoted text")
+            return []
+        options[k.name.name] = value
+    return [("method", node.func.name), ("method_options", options)]
+
+
+def _wrong(ctx: Context, keyword: tree.Keyword, takes: str) -> None:
+    ctx.error(
+        "FW2014",
+        f"`{keyword.name.name}` is {takes}, not `{ctx.text(keyword.value)}`",
+        keyword.value.span,
+        rule="The options of `solve` are written out, each within its range.",
+    )

@@ -1,0 +1,103 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from ..grammar import tree
+from ..grammar.diagnostic import Label
+from ..grammar.source import Span
+from ..model import Dim, Expr
+from . import algebra, shapes
+from .arithmetic import report_product
+from .context import Context
+from .operands import report_kernel_use
+from .values import Combination, Value
+
+
+def matrix_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
+    """a @ b for vectors and matrices, as in NumPy."""
+    for value, node in ((a, left), (b, right)):
+        if isinstance(value, Combination):
+            ctx.error(
+                "FW3005",
+                f"`{ctx.text(node)}` is convex and not affine, and stands in a matrix product",
+                node.span,
+                rule="Outside losses, norms and other convex functions an expression over variables is affine.",
+                hint="a coefficient is written with `*`",
+            )
+    if isinstance(a, Combination) or isinstance(b, Combination):
+        return None
+    if not a.is_constant and not b.is_constant:
+        report_product(ctx, a, b, left, right, span)
+        return None
+    if b.type.kind == "features" or (a.type.kind == "features" and b.is_constant):
+        node, other = (right, left) if b.type.kind == "features" else (left, right)
+        report_kernel_use(ctx, node, f"is multiplied by `{ctx.text(other)}`, which is not a variable on its right")
+        return None
+    for value, node in ((a, left), (b, right)):
+        axes = len(value.type.array_shape)
+        if axes not in (1, 2) or value.type.kind == "family":
+            _report_operand(ctx, value, node, span)
+            return None
+    shape = shapes.matrix_product(a.type.array_shape, b.type.array_shape)
+    if shape is None:
+        _report_inner(ctx, a, b, left, right, span)
+        return None
+    return algebra.matmul(a, b, shapes.of_shape(shape), span)
+
+
+def _report_operand(ctx: Context, value: Expr, node: tree.Expr, span: Span) -> None:
+    if shapes.is_scalar(value.type):
+        ctx.error(
+            "FW2031",
+            f"`{ctx.text(node)}` is a number, and `@` is the product of vectors and matrices",
+            node.span,
+            labels=ctx.declared(node),
+            rule="`@` takes vectors and matrices.",
+            hint="multiply by a number with `*`",
+        )
+        return
+    ctx.error(
+        "FW2031",
+        f"`{ctx.text(node)}` is {shapes.describe(value.type)}, and `@` is the product of vectors and matrices",
+        node.span,
+        labels=ctx.declared(node),
+        rule="`@` takes vectors and matrices.",
+        hint="`inner(D, X)` contracts all axes of a tensor or a family but the first",
+    )
+
+
+def _report_inner(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr, span: Span) -> None:
+    """The dimensions that meet in a @ b differ: name both, and the transpose or the type that would fit."""
+    inner, outer = a.type.array_shape[-1], b.type.array_shape[0]
+    has = "columns" if len(a.type.array_shape) == 2 else "entries"
+    needs = "rows" if len(b.type.array_shape) == 2 else "entries"
+    hint = _mend(ctx, a, b, left, right)
+    labels = ctx.declared(left, right) or [
+        Label(left.span, shapes.describe(a.type)),
+        Label(right.span, shapes.describe(b.type)),
+    ]
+    ctx.error(
+        "FW2032",
+        f"`{ctx.text(left)}` has `{inner}` {has}, but `{ctx.text(right)}` has `{outer}` {needs}",
+        span,
+        label=f"`{inner}` meets `{outer}`",
+        labels=labels,
+        rule="In `A @ B` the columns of `A` are the rows of `B`: the same dimension, by name.",
+        hint=hint,
+    )
+
+
+def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> str:
+    sa, sb = a.type.array_shape, b.type.array_shape
+    simple = isinstance(left, tree.Name | tree.Call) and isinstance(right, tree.Name | tree.Call)
+    if simple and len(sa) == 2 and sa[0] == sb[0]:
+        return f"did you mean `{ctx.text(left)}.T @ {ctx.text(right)}`?"
+    if simple and len(sb) == 2 and sa[-1] == sb[1]:
+        return f"did you mean `{ctx.text(left)} @ {ctx.text(right)}.T`?"
+    if simple and sa[0] == sb[-1]:
+        return f"did you mean `{ctx.text(right)} @ {ctx.text(left)}`?"
+    entry = ctx.entry_of(right)
+    if entry is not None and entry.kind == "var" and isinstance(right, tree.Name):
+        wanted: tuple[Dim, ...] = (sa[-1], *sb[1:])
+        return f"declare `{entry.name}: {shapes.format_type(shapes.of_shape(wanted))}`"
+    return ""

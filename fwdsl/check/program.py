@@ -1,0 +1,220 @@
+"""The check of a whole program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from ..grammar import tree
+from ..grammar.diagnostic import Diagnostic, Label
+from ..grammar.source import Span
+from ..model import Constraint, Expr, Fact, Model, Term
+from .constraints import comparison, declared_sets, member
+from .context import Context
+from .declarations import Declared, declare, declare_let
+from .facts import constraint_fact, promises
+from .infer import infer
+from .kernels import check_kernels
+from .objective import objective
+from .options import solve_options
+from .values import Combination, as_term, merged
+from .warnings import warn_implied, warn_unused
+
+_RECURSION = 6_000
+Judged = tuple[tuple[Term, ...], tuple[Fact, ...]]
+
+
+def check(program: tree.Program, *, partial: bool = False) -> tuple[Model | None, tuple[Diagnostic, ...]]:
+    """The checked model of a program, and what was found: errors (then there is no model), or warnings.
+
+    `partial` says that statements are missing because they could not be parsed: no model is made, and nothing is reported that
+    may merely follow from their absence. Never raises.
+    """
+    ctx = Context(program.source, infer, partial)
+    with _deep_recursion():
+        model = _check(ctx, program)
+    return (None if ctx.failed or partial else model), ctx.diagnostics()
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Room for expressions nested as deeply as the parser takes them (see `measure.DEPTH_AT_MOST`)."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _check(ctx: Context, program: tree.Program) -> Model | None:
+    statements = program.statements
+    ctx.coming = dict(_declared_names(statements))
+    _check_name(ctx, statements)
+    out = Declared()
+    made: list[tuple[Constraint, str]] = []
+    objectives = [s for s in statements if isinstance(s, tree.Objective)]
+    judged: Judged | None = None
+    for statement in statements:
+        match statement:
+            case tree.Declaration():
+                before = len(out.members)
+                declare(ctx, statement, out)
+                for item, variable in out.members[before:]:
+                    made.extend((c, "") for c in declared_sets(ctx, item, variable))
+            case tree.Let():
+                declare_let(ctx, statement, out)
+            case tree.Objective():
+                found = objective(ctx, statement)
+                judged = found if statement is objectives[0] else judged
+            case tree.SubjectTo():
+                for node in statement.constraints:
+                    made.extend(_constraint(ctx, node))
+    options = solve_options(ctx, [s for s in statements if isinstance(s, tree.Solve)])
+    _check_whole(ctx, program, objectives, out)
+    constraints = _named(ctx, made, statements)
+    if ctx.failed or judged is None or ctx.partial:
+        return None
+    terms, facts = judged
+    check_kernels(ctx, out.variables, terms, constraints)
+    used = tuple(d for d, e in ctx.entries.items() if e.kind == "dimension")
+    warn_unused(ctx)
+    warn_implied(ctx, constraints)
+    name = next((s.name.name for s in statements if isinstance(s, tree.ProblemName)), "")
+    lets = tuple((n, v if isinstance(v, Expr) else _let_terms(v)) for n, v in out.lets)
+    return Model(
+        name,
+        tuple(out.data),
+        tuple(out.params),
+        tuple(out.variables),
+        objectives[0].sense,
+        terms,
+        tuple(constraints),
+        lets,
+        options,
+        used,
+        (*facts, *map(constraint_fact, constraints), *promises(out.data, out.params)),
+        program,
+    )
+
+
+def _let_terms(value: Combination) -> tuple[Term, ...]:
+    """The terms that a `let` names, as they are, without judging their curvature."""
+    return tuple(replace(as_term(s), text=getattr(s.piece, "text", "")) for s in merged(value.summands))
+
+
+def _declared_names(statements: Sequence[tree.Statement]) -> Iterator[tuple[str, Span]]:
+    """Every name that is declared anywhere, dimensions included, with the first place."""
+    seen: set[str] = set()
+    for statement in statements:
+        if isinstance(statement, tree.Let):
+            found = [(statement.name.name, statement.name.span)]
+        elif isinstance(statement, tree.Declaration):
+            found = [(i.name.name, i.name.span) for i in statement.items]
+            found += [(d.id, d.span) for i in statement.items for d in _dimensions(i.type)]
+        else:
+            continue
+        for name, span in found:
+            if name not in seen:
+                seen.add(name)
+                yield name, span
+
+
+def _dimensions(type_: tree.TypeExpr) -> Iterator[tree.Name]:
+    yield from (d for d in type_.dims if isinstance(d, tree.Name))
+    if isinstance(type_.of, tree.TypeExpr):
+        yield from (d for d in type_.of.dims if isinstance(d, tree.Name))
+
+
+def _check_name(ctx: Context, statements: Sequence[tree.Statement]) -> None:
+    """One `problem` at most. (That `fw 1` stands first is the parser's to see.)"""
+    names = [s for s in statements if isinstance(s, tree.ProblemName)]
+    for again in names[1:]:
+        ctx.error(
+            "FW2016",
+            "the program is named twice",
+            again.span,
+            labels=[Label(names[0].span, "named here first")],
+            rule="`problem` stands once.",
+        )
+
+
+def _check_whole(ctx: Context, program: tree.Program, objectives: Sequence[tree.Objective], out: Declared) -> None:
+    """One objective, at least one variable."""
+    if len(objectives) > 1:
+        ctx.error(
+            "FW2063",
+            "there are two objectives",
+            objectives[1].span,
+            labels=[Label(objectives[0].span, "the first objective")],
+            rule="A program has one `minimize` or one `maximize`.",
+            hint="add the two up with weights, or bound one of them in `subject to`",
+        )
+    if ctx.partial:
+        return
+    end = _end(program)
+    if not objectives:
+        ctx.error(
+            "FW2062",
+            "there is no objective",
+            end,
+            rule="A program has one `minimize` or one `maximize`.",
+            hint="write `minimize ...`",
+        )
+    declared = any(isinstance(s, tree.Declaration) and s.kind == "var" for s in program.statements)
+    if not declared:
+        ctx.error(
+            "FW2068",
+            "there is no variable",
+            end,
+            rule="A program has at least one variable: what is solved for.",
+            hint="write `var x: vector[n]`",
+        )
+
+
+def _end(program: tree.Program) -> Span:
+    """The last statement, or the start of an empty program."""
+    return program.statements[-1].span if program.statements else Span(0, 0)
+
+
+def _constraint(ctx: Context, node: tree.Constraint) -> list[tuple[Constraint, str]]:
+    """The normalised constraints of one written one, with the user's name for it."""
+    relation = node.relation
+    made = member(ctx, relation) if isinstance(relation, tree.Member) else comparison(ctx, relation)
+    return [(c, node.name.name if node.name is not None else "") for c in made or ()]
+
+
+def _named(
+    ctx: Context, made: Sequence[tuple[Constraint, str]], statements: Sequence[tree.Statement]
+) -> list[Constraint]:
+    """Every constraint with a name: the user's, or `c1`, `c2`, ... by position."""
+    spans: dict[str, Span] = {}
+    for statement in statements:
+        for node in statement.constraints if isinstance(statement, tree.SubjectTo) else ():
+            if node.name is None:
+                continue
+            name = node.name.name
+            earlier = spans.get(name) or (ctx.entries[name].span if name in ctx.entries else None)
+            if earlier is not None:
+                ctx.error(
+                    "FW2002",
+                    f"`{name}` is declared twice: a constraint takes the name of something else",
+                    node.name.span,
+                    labels=[Label(earlier, f"`{name}` is taken since here")],
+                    rule="A name stands for one thing; results are looked up by the names of constraints, too.",
+                    hint="rename one of them",
+                )
+            spans.setdefault(name, node.name.span)
+    taken, out = {*spans, *ctx.entries}, []
+    counts: dict[str, int] = {}
+    for position, (c, given) in enumerate(made, 1):
+        counts[given] = counts.get(given, 0) + 1
+        first = bool(given) and counts[given] == 1
+        name = given if first else f"{given}_{counts[given]}" if given else f"c{position}"
+        while not first and name in taken:
+            name += "_"
+        taken.add(name)
+        out.append(replace(c, name=name))
+    return out

@@ -1,0 +1,309 @@
+"""Sets: their parameters, and what they are of."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from ..grammar import tree
+from ..grammar.diagnostic import Fix
+from ..model import Dim, Expr, SetRef, Type
+from . import algebra, shapes
+from .arguments import Bound, bind, report_unknown_sign, signature
+from .atoms import group_arguments
+from .context import Context, similar
+from .operands import constant, is_finite, wrong_kind
+from .scalars import scalar_sign, tidied
+from .signatures import CONVEX, SETS, SetSignature
+
+_RADIUS_RULE = "A radius is a positive scalar."
+
+
+def set_ref(ctx: Context, node: tree.Expr, value: Expr, at: tree.Node) -> SetRef | None:
+    """A set as it is written, for an expression it should contain; None after an error. On a family it holds for each block."""
+    call = _as_call(ctx, node)
+    if call is None:
+        return None
+    type_ = value.type.element if value.type.kind == "family" and value.type.element is not None else value.type
+    return _set(ctx, call, type_, at)
+
+
+def _as_call(ctx: Context, node: tree.Expr) -> tree.Call | None:
+    """The set's name and arguments; an error where it is no set."""
+    if isinstance(node, tree.Name):
+        node = tree.Call(tree.Ident(node.id, span=node.span), span=node.span)
+    if not isinstance(node, tree.Call):
+        ctx.error(
+            "FW2008", f"`{ctx.text(node)}` is not a set", node.span, rule="Behind `in` stands a set of the language."
+        )
+        return None
+    name = node.func.name
+    if name in SETS:
+        return node
+    by_norm = CONVEX[name].ball if name in CONVEX else ""
+    guess = (
+        by_norm
+        or {"positive": "nonnegative", "simplex1": "simplex", "ball": "l2_ball"}.get(name, "")
+        or similar(name, SETS)
+    )
+    ctx.error(
+        "FW2008",
+        f"there is no set `{name}`" if name not in ctx.entries else f"`{name}` is not a set",
+        node.func.span,
+        labels=ctx.declared(tree.Name(name)),
+        rule="Behind `in` stands a set of the language.",
+        hint=f"did you mean `{guess}`?" if guess else "the sets are " + ", ".join(f"`{s}`" for s in SETS),
+        fix=Fix(f"replace `{name}` by `{guess}`", node.func.span, guess) if guess else None,
+    )
+    return None
+
+
+def _set(ctx: Context, call: tree.Call, type_: Type, at: tree.Node) -> SetRef | None:
+    name = call.func.name
+    sig = SETS[name]
+    bound = bind(ctx, call, sig.parameters)
+    fits = _is_of(ctx, call, sig, type_, at)
+    if bound is None or not fits:
+        return None
+    if name == "simplex_product":
+        return SetRef("rows", inner=SetRef("simplex", (("r", algebra.ONE),)), span=call.span)
+    if sig.inner:
+        return _of_vectors(ctx, call, bound, type_, at)
+    args = _arguments(ctx, call, bound, sig, type_)
+    return None if args is None else SetRef(name, args, span=call.span)
+
+
+def _of_vectors(ctx: Context, call: tree.Call, bound: Bound, type_: Type, at: tree.Node) -> SetRef | None:
+    """`rows(SET)`, `columns(SET)`, `vec(SET)`."""
+    inner = _as_call(ctx, bound["set"])
+    if inner is None:
+        return None
+    if SETS[inner.func.name].of not in ("vector", "entrywise"):
+        ctx.error(
+            "FW2053",
+            f"`{call.func.name}` makes a set of matrices from a set of vectors, and `{inner.func.name}` is none",
+            inner.span,
+            rule="`rows`, `columns` and `vec` take a set of vectors.",
+            hint="several constraints on one variable mean their intersection: write them side by side",
+        )
+        return None
+    rows, columns = type_.array_shape
+    size: Dim = columns if call.func.name == "rows" else rows
+    if call.func.name == "vec":
+        size = rows * columns if isinstance(rows, int) and isinstance(columns, int) else f"{rows}*{columns}"
+    ref = _set(ctx, inner, shapes.of_shape((size,)), at)
+    return None if ref is None else SetRef(call.func.name, inner=ref, span=call.span)
+
+
+def _is_of(ctx: Context, call: tree.Call, sig: SetSignature, type_: Type, at: tree.Node) -> bool:
+    """Whether the set is of such expressions."""
+    name, text = call.func.name, ctx.text(at)
+    axes = len(type_.array_shape)
+    matrix = shapes.is_matrix(type_)
+    if (sig.of == "entrywise" and (axes or sig.scalar) and axes <= 2) or (sig.of == "vector" and axes == 1):
+        return True
+    if (sig.of == "symmetric" and shapes.is_symmetric(type_)) or (sig.of == "matrix" and matrix):
+        return True
+    if sig.of == "square" and matrix and type_.array_shape[0] == type_.array_shape[1]:
+        return True
+    if name == "l2_ball" and matrix:
+        ctx.error(
+            "FW2052",
+            f"`l2_ball` on the matrix `{text}` could be two things",
+            call.span,
+            labels=ctx.declared(at),
+            rule="`l2_ball` is of vectors; the ball of the Frobenius norm is `fro_ball`.",
+            hint="write `fro_ball(r)` for the sum of all squares, `rows(l2_ball(r))` for each row",
+            fix=Fix("use `fro_ball`", call.func.span, "fro_ball"),
+        )
+    elif sig.of == "vector" and matrix:
+        inner = ctx.text(call)
+        ctx.error(
+            "FW2053",
+            f"`{name}` is a set of vectors, and `{text}` is {shapes.describe(type_)}",
+            call.span,
+            labels=ctx.declared(at),
+            rule="A set of vectors on a matrix says whether it holds for each row, each column or all entries as one vector.",
+            hint=f"write `rows({inner})`, `columns({inner})` or `vec({inner})`",
+        )
+    else:
+        ctx.error(
+            "FW2054",
+            f"`{name}` is a set of {_OF[sig.of]}, and `{text}` is {shapes.describe(type_)}",
+            call.span,
+            labels=ctx.declared(at),
+            rule="A set contains what it is of.",
+            hint=_other_set(ctx, name, sig, type_, at),
+        )
+    return False
+
+
+_OF = {
+    "vector": "vectors",
+    "entrywise": "vectors and matrices",
+    "matrix": "matrices",
+    "square": "square matrices",
+    "symmetric": "symmetric matrices",
+}
+
+
+def _other_set(ctx: Context, name: str, sig: SetSignature, type_: Type, at: tree.Node) -> str:
+    if not type_.array_shape:
+        return "a number is bounded by comparisons: `-1 <= b <= 1`"
+    if sig.of == "symmetric" and shapes.is_matrix(type_):
+        entry = ctx.entry_of(at)
+        rows, columns = type_.array_shape
+        return (
+            f"declare `var {entry.name}: symmetric[{rows}]`"
+            if entry and entry.kind == "var" and rows == columns
+            else ""
+        )
+    if sig.of == "matrix" and shapes.is_vector(type_):
+        other = {"fro_ball": "l2_ball", "simplex_product": "simplex(1)"}.get(name, "")
+        return f"for a vector write `{other}`" if other else ""
+    return ""
+
+
+# --- parameters ----------------------------------------------------------------------------------------------------
+
+
+def _arguments(
+    ctx: Context, call: tree.Call, bound: Bound, sig: SetSignature, type_: Type
+) -> tuple[tuple[str, Expr], ...] | None:
+    args: list[tuple[str, Expr]] = []
+    fine = True
+    for parameter in sig.parameters:
+        name = parameter.name
+        if name in ("groups", "weights"):
+            continue
+        if name == "r":
+            value = radius(ctx, call, bound["r"])
+        elif parameter.domain == "count":
+            value = _count(ctx, call, bound[name], type_)
+        else:
+            value = constant(ctx, call, bound[name])
+            if value is not None and call.func.name != "box" and not is_finite(ctx, value, bound[name]):
+                value = None
+            if value is not None and not _has_shape(ctx, call, name, bound, value, type_):
+                value = None
+        fine = fine and value is not None
+        if value is not None:
+            args.append((name, value))
+    if "groups" in bound:
+        grouped = group_arguments(ctx, call, bound, type_)
+        fine = fine and grouped is not None
+        args.extend(grouped or ())
+    if not fine or (call.func.name == "box" and _is_empty(ctx, call, dict(args))):
+        return None
+    return _one_size(ctx, call, bound, dict(args)) if call.func.name == "affine" else tuple(args)
+
+
+def radius(ctx: Context, call: tree.Call, node: tree.Expr) -> Expr | None:
+    """A radius as it is written: a constant scalar proved positive; None after an error."""
+    value = constant(ctx, call, node)
+    if value is None:
+        return None
+    if not shapes.is_scalar(value.type):
+        wrong_kind(ctx, call, node, value.type, "a number as its radius")
+        return None
+    return tidied(value) if check_radius(ctx, value, node) else None
+
+
+def check_radius(ctx: Context, value: Expr, node: tree.Node) -> bool:
+    """Whether a constant scalar is a radius; an error where it is not proved positive."""
+    number, sign = algebra.number(value), scalar_sign(value)
+    if sign == "positive" and (number is None or isfinite(number)):
+        return True
+    if number is None and sign in ("unknown", "nonnegative"):
+        report_unknown_sign(ctx, "the radius", node, value, "positive")
+        return False
+    what = "zero" if sign == "zero" else "infinite" if sign == "positive" else "negative"
+    hint = {
+        "zero": "write `x == 0` for a point",
+        "infinite": "leave the constraint out",
+        "negative": "no point is in such a set",
+    }
+    ctx.error("FW2065", f"the radius `{ctx.text(node)}` is {what}", node.span, rule=_RADIUS_RULE, hint=hint[what])
+    return False
+
+
+def _count(ctx: Context, call: tree.Call, node: tree.Expr, type_: Type) -> Expr | None:
+    value = constant(ctx, call, node)
+    if value is None:
+        return None
+    number = algebra.number(value)
+    size = type_.array_shape[0] if type_.array_shape else 1
+    whole = number is not None and isfinite(number) and number >= 1 and number == number // 1
+    counted = value.op == "dim" or (value.op == "param" and value.type.domain == "count")
+    if (whole and not (isinstance(size, int) and number is not None and number > size)) or counted:
+        return value
+    ctx.error(
+        "FW2012",
+        f"`k` of `{call.func.name}` is a whole number between 1 and `{size}`, not `{ctx.text(node)}`",
+        node.span,
+        labels=ctx.declared(node),
+        rule="It counts entries.",
+        hint=f"declare `param {ctx.text(node)}: count`" if value.op == "param" else "",
+    )
+    return None
+
+
+def _has_shape(ctx: Context, call: tree.Call, name: str, bound: Bound, value: Expr, type_: Type) -> bool:
+    """Whether a set's parameter has the shape that fits the expression."""
+    shape, of = value.type.array_shape, type_.array_shape
+    size = of[0] if of else 1
+    match call.func.name, name:
+        case "box", _:
+            fits, takes = shape in ((), of), f"a number or {shapes.describe(shapes.of_shape(of))} as a bound"
+        case ("halfspace", "a") | ("permutahedron", "c"):
+            fits, takes = shape == (size,), f"a vector of `{size}` entries as `{name}`"
+        case "halfspace", _:
+            fits, takes = shape == (), "a number as `b`"
+        case ("affine", "A") | ("polytope", "V"):
+            fits, takes = len(shape) == 2 and shape[1] == size, f"a matrix of `{size}` columns as `{name}`"
+        case _:
+            fits, takes = len(shape) == 1 or shape == (), "a vector as `b`"
+    if not fits:
+        wrong_kind(
+            ctx,
+            call,
+            bound[name],
+            value.type,
+            takes,
+            f"the set is written `{signature(call.func.name, SETS[call.func.name].parameters)}`",
+        )
+    return fits
+
+
+def _one_size(
+    ctx: Context, call: tree.Call, bound: Bound, args: dict[str, Expr]
+) -> tuple[tuple[str, Expr], ...] | None:
+    rows, b = args["A"].type.array_shape[0], args["b"]
+    if b.type.array_shape in ((), (rows,)):
+        return tuple(args.items())
+    wrong_kind(
+        ctx,
+        call,
+        bound["b"],
+        b.type,
+        f"a right-hand side with an entry for each of the `{rows}` rows of `{ctx.text(bound['A'])}`",
+    )
+    return None
+
+
+def _is_empty(ctx: Context, call: tree.Call, args: dict[str, Expr]) -> bool:
+    low, high = algebra.number(args["lo"]), algebra.number(args["hi"])
+    if low is None or high is None or (low <= high and low < float("inf") and high > -float("inf")):
+        return False
+    report_empty_box(ctx, call, low, high)
+    return True
+
+
+def report_empty_box(ctx: Context, node: tree.Node, low: float, high: float) -> None:
+    """A box whose lower bound exceeds its upper bound."""
+    ctx.error(
+        "FW2066",
+        f"no number lies between {low:g} and {high:g}",
+        node.span,
+        rule="The lower bound of a box is at most its upper bound, and both leave room for finite numbers.",
+        hint="exchange the bounds" if low > high else "",
+    )

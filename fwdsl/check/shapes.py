@@ -1,0 +1,154 @@
+"""Shapes by dimension name: which types combine, and to what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..model import Dim, Type, shift_dim
+
+REAL = Type("real")
+STRING = Type("string")
+BOOLEAN = Type("boolean")
+_SYMMETRIC = ("symmetric", "psd")
+_NUMERIC = ("real", "vector", "matrix", "tensor", "signs", "symmetric", "psd", "family")
+
+Shape = tuple[Dim, ...]
+
+
+def of_shape(shape: Shape) -> Type:
+    """The plain type of an array of numbers."""
+    return Type(("real", "vector", "matrix")[len(shape)] if len(shape) < 3 else "tensor", shape)
+
+
+def plain(type_: Type) -> Type:
+    """The type without its domain, promise or labels: what is left of it in a sum or a product."""
+    if type_.kind in _SYMMETRIC:
+        return Type("symmetric", type_.shape)
+    if type_.kind == "family" and type_.element is not None:
+        return replace(type_, element=plain(type_.element), domain="real")
+    return of_shape(type_.array_shape)
+
+
+def is_numeric(type_: Type) -> bool:
+    """Whether it may stand in arithmetic."""
+    return type_.kind in _NUMERIC
+
+
+def is_scalar(type_: Type) -> bool:
+    """Whether it is one number."""
+    return type_.kind == "real"
+
+
+def is_symmetric(type_: Type) -> bool:
+    """Whether it is known to be a symmetric matrix."""
+    return type_.kind in _SYMMETRIC
+
+
+def is_matrix(type_: Type) -> bool:
+    """Whether it is an array of numbers with two axes."""
+    return is_numeric(type_) and type_.kind != "family" and len(type_.array_shape) == 2
+
+
+def is_vector(type_: Type) -> bool:
+    """Whether it is an array of numbers with one axis."""
+    return is_numeric(type_) and len(type_.array_shape) == 1
+
+
+def added(a: Type, b: Type) -> Type | None:
+    """The type of a + b: equal shapes, a scalar with anything, a `vector[k]` with each row of a `matrix[n, k]`."""
+    if is_scalar(a):
+        return plain(b)
+    if is_scalar(b):
+        return plain(a)
+    left, right = a.array_shape, b.array_shape
+    if left == right:
+        if a.kind == "psd" and b.kind == "psd":
+            return a
+        if is_symmetric(a) and is_symmetric(b):
+            return Type("symmetric", a.shape)
+        if a.kind == "family" and b.kind == "family" and a.element is not None and b.element is not None:
+            element = added(a.element, b.element)
+            return replace(a, element=element, domain="real")
+        return of_shape(left)
+    if len(left) == 1 and len(right) == 2 and left[0] == right[1]:
+        return of_shape(right)
+    if len(left) == 2 and len(right) == 1 and left[1] == right[0]:
+        return of_shape(left)
+    return None
+
+
+def multiplied(a: Type, b: Type) -> Type | None:
+    """The type of a * b: one side a scalar, or equal shapes entrywise."""
+    if is_scalar(a):
+        return plain(b)
+    if is_scalar(b):
+        return plain(a)
+    if a.array_shape != b.array_shape:
+        return None
+    return Type("symmetric", a.shape) if is_symmetric(a) and is_symmetric(b) else of_shape(a.array_shape)
+
+
+def matrix_product(left: Shape, right: Shape) -> Shape | None:
+    """The shape of a @ b for vectors and matrices, as in NumPy; None where the inner dimensions differ."""
+    if left[-1] != right[0]:
+        return None
+    return left[:-1] + right[1:]
+
+
+def transposed(type_: Type) -> Type | None:
+    """The type of `a.T`; a vector stays as it is, as in NumPy."""
+    if type_.kind in _SYMMETRIC:
+        return type_
+    return of_shape(type_.array_shape[::-1]) if len(type_.array_shape) <= 2 and type_.kind != "family" else None
+
+
+def sliced(dim: Dim, start: int | None, stop: int | None) -> Dim | None:
+    """The number of entries of `[start:stop]` along an axis; None where it is out of range or not positive."""
+    if isinstance(dim, int):
+        begin, end = _place(start, dim, 0), _place(stop, dim, dim)
+        return end - begin if 0 <= begin < end <= dim else None
+    low = 0 if start is None else start
+    if stop is not None and (low < 0) == (stop < 0):
+        return stop - low if stop > low else None
+    if stop is None:
+        return -low if low < 0 else shift_dim(dim, -low)
+    if stop < 0:
+        return shift_dim(dim, stop - low)
+    return None
+
+
+def _place(position: int | None, dim: int, otherwise: int) -> int:
+    if position is None:
+        return otherwise
+    return position + dim if position < 0 else position
+
+
+def format_type(type_: Type) -> str:
+    """A type as it is written in a program; a promise or a scalar's domain included."""
+    if type_.kind == "real":
+        return type_.domain
+    if type_.kind == "family" and type_.element is not None:
+        return f"family[{type_.shape[0]}] of {format_type(type_.element)}"
+    dims = f"[{', '.join(map(str, type_.shape))}]" if type_.shape else ""
+    text = type_.kind + dims
+    if type_.kind == "index" and type_.classes is not None:
+        text += f" of {type_.classes}"
+    if type_.kind == "entries" and type_.element is not None:
+        text += f" of {type_.element.kind}"
+    return text if type_.domain == "real" else f"{text} in {type_.domain}"
+
+
+def describe(type_: Type) -> str:
+    """A type in a sentence: `a matrix[n, d]`, `a number`."""
+    if type_.kind in ("string", "boolean"):
+        return "a quoted text" if type_.kind == "string" else "true or false"
+    if type_.kind == "list":
+        return "a list of groups"
+    if type_.kind == "features":
+        return "an implicit feature map"
+    if type_.kind == "real":
+        return "a number"
+    text = format_type(replace(type_, domain="real"))
+    if type_.kind in ("signs", "labels", "entries"):
+        return text
+    return f"{'an' if text[0] in 'aeiou' else 'a'} {text}"

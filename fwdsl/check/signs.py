@@ -1,0 +1,89 @@
+"""The algebra of signs.
+
+A `Sign` is a set of possible signs of one number, {-1, 0, +1} at most; operations act on the sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..model import Sign
+
+_POSSIBLE: dict[Sign, frozenset[int]] = {
+    "zero": frozenset({0}),
+    "positive": frozenset({1}),
+    "negative": frozenset({-1}),
+    "nonnegative": frozenset({0, 1}),
+    "nonpositive": frozenset({-1, 0}),
+    "unknown": frozenset({-1, 0, 1}),
+}
+_NAMES = {possible: name for name, possible in _POSSIBLE.items()}
+_ALL = _POSSIBLE["unknown"]
+
+
+def _name(possible: Iterable[int]) -> Sign:
+    return _NAMES.get(frozenset(possible), "unknown")
+
+
+def sign_of_value(value: float) -> Sign:
+    """The sign of a number; NaN has none."""
+    if value != value:
+        return "unknown"
+    return "positive" if value > 0 else "negative" if value < 0 else "zero"
+
+
+def sign_of_values(values: Iterable[float]) -> Sign:
+    """What holds for every one of several numbers."""
+    return union(sign_of_value(v) for v in values)
+
+
+def union(signs: Iterable[Sign]) -> Sign:
+    """What holds whichever of the signs is the case."""
+    possible = frozenset().union(*(_POSSIBLE[s] for s in signs))
+    return _name(possible) if possible else "unknown"
+
+
+def negated(sign: Sign) -> Sign:
+    """The sign of -a."""
+    return _name(-s for s in _POSSIBLE[sign])
+
+
+def product(a: Sign, b: Sign) -> Sign:
+    """The sign of a * b; also of a sum of at least one such product."""
+    return _name(x * y for x in _POSSIBLE[a] for y in _POSSIBLE[b])
+
+
+def quotient(a: Sign, b: Sign) -> Sign:
+    """The sign of a / b, b not zero."""
+    divisor = _POSSIBLE[b] - {0}
+    return _name(x * y for x in _POSSIBLE[a] for y in divisor) if divisor else "unknown"
+
+
+def total(signs: Iterable[Sign]) -> Sign:
+    """The sign of a sum."""
+    possible = {0}
+    for sign in signs:
+        if possible == _ALL:
+            return "unknown"
+        step: set[int] = set()
+        for x in possible:
+            for y in _POSSIBLE[sign]:
+                step |= {y} if x == 0 else {x} if y in (0, x) else _ALL
+        possible = step
+    return _name(possible)
+
+
+def is_nonnegative(sign: Sign) -> bool:
+    """Whether it is proved that a >= 0."""
+    return sign in ("positive", "nonnegative", "zero")
+
+
+def is_nonpositive(sign: Sign) -> bool:
+    """Whether it is proved that a <= 0."""
+    return sign in ("negative", "nonpositive", "zero")
+
+
+def power(sign: Sign, exponent: int) -> Sign:
+    """The sign of a whole power, of something that is not zero where the exponent is negative."""
+    possible = _POSSIBLE[sign] - {0} if exponent < 0 else _POSSIBLE[sign]
+    return _name(x ** abs(exponent) for x in possible) if possible else "unknown"

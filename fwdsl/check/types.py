@@ -1,0 +1,185 @@
+"""Types as declared, and dimensions."""
+
+from __future__ import annotations
+
+from ..grammar import tree
+from ..grammar.diagnostic import Fix
+from ..model import Dim, Expr, Type
+from . import shapes
+from .context import Context, similar
+from .signatures import SCALAR_TYPES, TYPES, TypeSignature
+
+DIMENSION_RULE = "A dimension is a name, a whole number of at least 1, or `dim(Phi)`."
+
+
+def dimension(ctx: Context, node: tree.Expr, declaring: bool = False) -> Dim | None:
+    """A dimension in a type (`declaring`: a new name is one) or as an argument; None after an error."""
+    match node:
+        case tree.Number() if node.is_integer and node.value >= 1:
+            return int(node.value)
+        case tree.Name():
+            return _named(ctx, node, declaring)
+        case tree.Call() if node.func.name == "dim":
+            return _columns(ctx, node)
+    ctx.error("FW2020", f"`{ctx.text(node)}` is not a dimension", node.span, rule=DIMENSION_RULE)
+    return None
+
+
+def _named(ctx: Context, node: tree.Name, declaring: bool) -> Dim | None:
+    if declaring:
+        ctx.use_dimension(node.id, node.span)
+        entry = ctx.entries.get(node.id)
+        return node.id if entry is not None and entry.kind == "dimension" else None
+    if ctx.lookup(node.id, node.span) is None:
+        return None
+    if ctx.entries[node.id].kind == "dimension":
+        return node.id
+    ctx.error(
+        "FW2020",
+        f"`{node.id}` is not a dimension",
+        node.span,
+        labels=ctx.declared(node),
+        rule=DIMENSION_RULE,
+    )
+    return None
+
+
+def _columns(ctx: Context, node: tree.Call) -> Dim | None:
+    """`dim(Phi)`: the number of columns of a feature map, or of a data matrix."""
+    part = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    if part is None:
+        ctx.error(
+            "FW2020", f"`{ctx.text(node)}` is not a dimension", node.span, rule=DIMENSION_RULE, hint="write `dim(Phi)`"
+        )
+        return None
+    value = ctx.infer(ctx, part)
+    if value is None:
+        return None
+    if (
+        isinstance(value, Expr)
+        and value.is_constant
+        and (value.type.kind == "features" or shapes.is_matrix(value.type))
+    ):
+        return value.type.array_shape[1]
+    ctx.error(
+        "FW2020",
+        f"`{ctx.text(part)}` is not a feature map",
+        part.span,
+        labels=ctx.declared(part),
+        rule="`dim(Phi)` is the number of columns of a feature map.",
+    )
+    return None
+
+
+def resolve(ctx: Context, node: tree.TypeExpr) -> Type | None:
+    """A declared type; None after an error. New dimension names are entered."""
+    name = node.name.name
+    signature = TYPES.get(name)
+    if signature is None:
+        _unknown(ctx, node)
+        for d in node.dims:
+            if isinstance(d, tree.Name):
+                dimension(ctx, d, declaring=True)
+        return None
+    dims = [dimension(ctx, d, declaring=True) for d in node.dims]
+    shape = tuple(d for d in dims if d is not None)
+    if not _counts(ctx, node, signature) or len(shape) < len(dims):
+        return None
+    if name in SCALAR_TYPES:
+        return Type("real", domain=name)  # type: ignore[arg-type]
+    if node.of is None:
+        if signature.of_required:
+            _wrong_of(ctx, node, signature, f"`{name}` needs `of` behind it")
+            return None
+        return Type(name, shape)  # type: ignore[arg-type]
+    return _with_of(ctx, node, signature, shape)
+
+
+def _with_of(ctx: Context, node: tree.TypeExpr, signature: TypeSignature, shape: shapes.Shape) -> Type | None:
+    name, of = node.name.name, node.of
+    if signature.of == "signs" and isinstance(of, tree.TypeExpr) and of.name.name in ("signs", "real") and not of.dims:
+        return Type("entries", shape, element=Type("signs")) if of.name.name == "signs" else Type("entries", shape)
+    if signature.of == "dimension" and of is not None:
+        as_dim = tree.Name(of.name.name, span=of.span) if isinstance(of, tree.TypeExpr) and not of.dims else of
+        if not isinstance(as_dim, tree.TypeExpr):
+            classes = dimension(ctx, as_dim, declaring=True)
+            return None if classes is None else Type("index", shape, classes=classes)
+    if (
+        signature.of == "type"
+        and isinstance(of, tree.TypeExpr)
+        and of.name.name in ("psd", "symmetric", "vector", "matrix")
+    ):
+        element = resolve(ctx, of)
+        return None if element is None else Type("family", shape, element=element)
+    _wrong_of(
+        ctx, node, signature, f"`{name}` cannot be of `{ctx.text(of)}`" if of is not None else f"`{name}` needs `of`"
+    )
+    return None
+
+
+def _wrong_of(ctx: Context, node: tree.TypeExpr, signature: TypeSignature, message: str) -> None:
+    of = {"signs": "`of signs`", "dimension": "a dimension", "type": "`psd`, `symmetric`, `vector` or `matrix`"}.get(
+        signature.of
+    )
+    ctx.error(
+        "FW2019",
+        message,
+        node.span,
+        rule=f"Behind `{node.name.name}` stands {'`of` and ' if of else 'no `of`'}{of or ''}.",
+        hint=f"write `{signature.example}`",
+    )
+
+
+def _counts(ctx: Context, node: tree.TypeExpr, signature: TypeSignature) -> bool:
+    """Whether the number of dimensions is right."""
+    given = len(node.dims)
+    if given >= 2 if signature.dims is None else given in signature.dims:
+        return True
+    if signature.dims is None:
+        takes = "two dimensions or more"
+    elif signature.dims == (0,):
+        takes = "no dimensions"
+    else:
+        takes = " or ".join(str(n) for n in signature.dims) + (
+            " dimension" if signature.dims == (1,) else " dimensions"
+        )
+    ctx.error(
+        "FW2018",
+        f"`{node.name.name}` has {takes}, and {given or 'none'} {'is' if given == 1 else 'are'} given",
+        node.span,
+        rule="A type is written with its dimensions in square brackets.",
+        hint=f"write `{signature.example}`",
+    )
+    return False
+
+
+_OTHER_WORDS = {
+    "float": "real",
+    "int": "count",
+    "integer": "count",
+    "number": "real",
+    "scalar": "real",
+    "array": "vector",
+    "vec": "vector",
+    "mat": "matrix",
+    "sym": "symmetric",
+    "semidefinite": "psd",
+    "classes": "labels",
+    "label": "labels",
+    "sign": "signs",
+    "binary": "signs",
+    "groups": "index",
+}
+
+
+def _unknown(ctx: Context, node: tree.TypeExpr) -> None:
+    name = node.name.name
+    guess = _OTHER_WORDS.get(name.lower(), "") or similar(name, TYPES)
+    ctx.error(
+        "FW2007",
+        f"there is no type `{name}`",
+        node.name.span,
+        rule="The types are " + ", ".join(f"`{t}`" for t in TYPES) + ".",
+        hint=f"did you mean `{guess}`?" if guess else "",
+        fix=Fix(f"replace `{name}` by `{guess}`", node.name.span, guess) if guess else None,
+    )

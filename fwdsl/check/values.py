@@ -1,0 +1,102 @@
+"""What an expression of the objective means while it is being checked: an `Expr`, or an expanded sum of convex pieces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ..grammar.source import Span
+from ..grammar.tree import NOWHERE
+from ..model import Dim, Expr, Term
+from . import algebra
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A loss or another convex function applied to its arguments, without coefficient. `reduce` is empty until `mean` or `sum`."""
+
+    kind: Literal["loss", "function"]
+    atom: str
+    argument: Expr
+    target: Expr | None = None
+    weights: Expr | None = None
+    reduce: Literal["mean", "sum", ""] = ""
+    options: tuple[tuple[str, Expr], ...] = ()
+    text: str = field(default="", compare=False)
+    span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def per_sample(self) -> bool:
+        """Whether it still has one value a sample."""
+        return self.kind == "loss" and not self.reduce
+
+
+@dataclass(frozen=True, slots=True)
+class Summand:
+    """coefficient * piece; an affine piece is an `Expr`. `span` covers the coefficient where it was written next to it.
+
+    `weight` is a vector factor of a piece that is one number (`w * (loss + norm1(x))`), until `mean` or `sum` takes it in.
+    """
+
+    coefficient: Expr
+    piece: Piece | Expr
+    name: str = ""
+    span: Span = field(default=NOWHERE, compare=False)
+    weight: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """An expanded sum with at least one loss or convex function in it: one number, or one a sample (`samples`)."""
+
+    summands: tuple[Summand, ...]
+    samples: Dim | None = None
+    span: Span = NOWHERE
+
+    def scaled(self, by: Expr, divide: bool = False, span: Span | None = None) -> Combination:
+        """Times (or divided by) a constant scalar."""
+        combine = algebra.ratio if divide else algebra.times
+        alone = len(self.summands) == 1
+        return replace(
+            self,
+            summands=tuple(
+                replace(s, coefficient=combine(s.coefficient, by), span=span if span and alone else s.span)
+                for s in self.summands
+            ),
+            span=span or self.span,
+        )
+
+    def named(self, name: str) -> Combination:
+        """With the name of a `let` on every summand that has none yet."""
+        return replace(self, summands=tuple(s if s.name else replace(s, name=name) for s in self.summands))
+
+
+Value = Expr | Combination
+
+
+def merged(summands: tuple[Summand, ...]) -> tuple[Summand, ...]:
+    """Like terms added up, in order of first appearance: signs are judged on the sum. Affine summands stay apart."""
+    places: dict[Piece, int] = {}
+    out: list[Summand] = []
+    for s in summands:
+        if not isinstance(s.piece, Piece):
+            out.append(s)
+            continue
+        place = places.setdefault(s.piece, len(out))
+        if place == len(out):
+            out.append(s)
+        else:
+            first = out[place]
+            both = algebra.plus(first.coefficient, s.coefficient)
+            out[place] = replace(first, coefficient=both, name=first.name or s.name)
+    return tuple(out)
+
+
+def as_term(s: Summand) -> Term:
+    """The model's term of a summand."""
+    if isinstance(s.piece, Expr):
+        return Term("affine", "", s.coefficient, s.piece, name=s.name, span=s.span)
+    p = s.piece
+    return Term(
+        p.kind, p.atom, s.coefficient, p.argument, p.target, p.weights, p.reduce, p.options, s.name, p.text, s.span
+    )

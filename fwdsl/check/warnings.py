@@ -1,0 +1,118 @@
+"""What is no error and yet worth saying: unused declarations, constraints that others imply."""
+
+from __future__ import annotations
+
+from ..grammar.diagnostic import Label
+from ..model import Constraint, Expr, SetRef
+from . import algebra
+from .context import Context
+
+_UNUSED = {"data": ("FW2090", "data"), "param": ("FW2091", "parameter"), "var": ("FW2092", "variable")}
+
+
+def warn_unused(ctx: Context) -> None:
+    """Data, parameters and variables that no expression uses."""
+    for entry in ctx.entries.values():
+        if entry.kind in _UNUSED and entry.name not in ctx.used:
+            code, what = _UNUSED[entry.kind]
+            ctx.warn(
+                code,
+                f"{what} `{entry.name}` is declared and never used",
+                entry.span,
+                rule="A declaration that nothing uses does not change the answer.",
+                hint="leave it out",
+            )
+
+
+def warn_implied(ctx: Context, constraints: list[Constraint]) -> None:
+    """Constraints that follow from another one, as far as the text shows."""
+    by_argument: dict[Expr, list[Constraint]] = {}
+    for c in constraints:
+        by_argument.setdefault(c.argument, []).append(c)
+    for group in by_argument.values():
+        dropped: list[Constraint] = []
+        for i, c in enumerate(group):
+            others = [o for j, o in enumerate(group) if j != i and o not in dropped]
+            by = next((o for j, o in enumerate(group) if j != i and o in others and _implies(o, c)), None)
+            if by is not None:
+                dropped.append(c)
+                ctx.warn(
+                    "FW2094",
+                    f"`{c.text}` is implied by `{by.text}`",
+                    c.span,
+                    labels=[Label(by.span, "implies it")] if by.span != c.span else [],
+                    rule="A constraint that follows from another does not change the answer.",
+                    hint="leave it out",
+                )
+
+
+def _implies(a: Constraint, b: Constraint) -> bool:
+    """Whether every point that satisfies a satisfies b; both have the same argument."""
+    if a.relation != b.relation:
+        return False
+    if a.set is None or b.set is None:
+        return True
+    return a.set == b.set or _within(a.set, b.set)
+
+
+#: Sets within others of the same radius, whatever the dimension.
+_SMALLER = {
+    "l1_ball": ("l2_ball", "linf_ball"),
+    "l2_ball": ("linf_ball",),
+    "simplex": ("solid_simplex", "l1_ball", "l2_ball", "linf_ball"),
+    "solid_simplex": ("l1_ball", "l2_ball", "linf_ball"),
+    "nuclear_ball": ("fro_ball", "spectral_ball"),
+    "fro_ball": ("spectral_ball",),
+    "spectrahedron": ("solid_spectrahedron", "nuclear_ball", "fro_ball", "spectral_ball"),
+    "solid_spectrahedron": ("nuclear_ball", "fro_ball", "spectral_ball"),
+}
+_CONES = {
+    "simplex": "nonnegative",
+    "solid_simplex": "nonnegative",
+    "birkhoff": "nonnegative",
+    "spectrahedron": "psd",
+    "solid_spectrahedron": "psd",
+}
+
+
+def _within(a: SetRef, b: SetRef) -> bool:
+    """Whether a is a subset of b, as far as the text shows."""
+    if a.inner is not None and b.inner is not None:
+        return a.name == b.name and (a.inner == b.inner or _within(a.inner, b.inner))
+    if a.name == "rows" and b.name == "nonnegative" and a.inner is not None:
+        return _within(a.inner, b)
+    if _CONES.get(a.name) == b.name:
+        return True
+    x, y = dict(a.args), dict(b.args)
+    if "box" in (a.name, b.name):
+        return _box_within(a, b)
+    if b.name in (a.name, *_SMALLER.get(a.name, ())) and "r" in x and "r" in y:
+        same = {k: v for k, v in x.items() if k != "r"} == {k: v for k, v in y.items() if k != "r"}
+        if not same or (a.name == b.name == "simplex"):
+            return False
+        r, s = algebra.number(x["r"]), algebra.number(y["r"])
+        return x["r"] == y["r"] or (r is not None and s is not None and r <= s)
+    return False
+
+
+def _bounds(s: SetRef) -> tuple[float, float] | None:
+    """Literal bounds of every entry; None where the text does not show them."""
+    if s.name == "nonnegative":
+        return 0.0, float("inf")
+    args = dict(s.args)
+    if s.name == "box":
+        low, high = algebra.number(args["lo"]), algebra.number(args["hi"])
+        return None if low is None or high is None else (low, high)
+    r = algebra.number(args["r"]) if "r" in args else None
+    if r is None:
+        return None
+    if s.name in ("simplex", "solid_simplex"):
+        return 0.0, r
+    return (-r, r) if s.name in ("l1_ball", "l2_ball", "linf_ball") else None
+
+
+def _box_within(a: SetRef, b: SetRef) -> bool:
+    inner, outer = _bounds(a), _bounds(b)
+    if inner is None or outer is None or b.name not in ("box", "nonnegative", "linf_ball"):
+        return False
+    return outer[0] <= inner[0] and inner[1] <= outer[1]

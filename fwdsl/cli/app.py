@@ -1,0 +1,122 @@
+"""Entry: find the command, run it, and turn whatever ends it into an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+
+from ..errors import FwError
+from ..grammar.diagnostic import Diagnostic
+from .exits import BUG, INTERRUPTED, OK, USAGE, Stop, code_for
+from .output import Output
+
+#: The commands in the order of `fwdsl --help`: name -> (module, one line).
+COMMANDS = {
+    "run": ("run", "compile, plan and solve a program; print the answer and its certificate"),
+    "check": ("check", "check programs: syntax, names, shapes, convexity"),
+    "plan": ("plan", "show the canonical form, every method with its reasons, and the choice"),
+    "explain": ("explain", "the long form of a diagnostic, or the list of all"),
+    "fmt": ("fmt", "format programs, comments kept"),
+    "verify": ("verify", "solve, then compare with cvxpy and check the certificate independently"),
+}
+
+_HELP_HINT = "`fwdsl --help` lists the commands"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `fwdsl` with these arguments (default: the process's own) and return its exit code."""
+    output = Output()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names that the encoding lacks are escaped, as on standard error
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = _dispatch(list(sys.argv[1:] if argv is None else argv), output)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever read our output has gone. Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return USAGE
+
+
+def _dispatch(argv: list[str], output: Output) -> int:
+    try:
+        return _command(argv, output)
+    except Stop as stop:
+        if stop.diagnostics:
+            output.reject(stop.diagnostics)
+        return stop.code
+    except FwError as error:
+        output.reject(error.diagnostics)
+        return code_for(error.diagnostics)
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        output.interrupted()
+        return INTERRUPTED
+    except MemoryError:
+        output.reject([_out_of_memory()])
+        return USAGE
+    except Exception as error:
+        from .crash import bug
+
+        output.reject([bug(error, argv, output.program)])
+        return BUG
+
+
+def _command(argv: list[str], output: Output) -> int:
+    name = argv[0] if argv else ""
+    if name in ("-h", "--help", "help"):
+        sys.stdout.write(usage())
+        return OK
+    if name in ("-V", "--version"):
+        from .. import __version__
+
+        sys.stdout.write(f"fwdsl {__version__}\n")
+        return OK
+    if name not in COMMANDS:
+        raise Stop([_unknown_command(name)])
+    # Before the arguments are parsed, so that what is wrong with them is told as JSON too.
+    output.configure(mode="json" if "--json" in argv else "stream" if "--json-stream" in argv else "text")
+    module = import_module(f".commands.{COMMANDS[name][0]}", __package__)
+    return int(module.run(argv[1:], output))
+
+
+def usage() -> str:
+    """What `fwdsl --help` prints."""
+    width = max(len(name) for name in COMMANDS)
+    lines = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
+    return (
+        "usage: fwdsl COMMAND [ARGUMENTS]\n\n"
+        "Structured convex learning with a certificate: compiles `.fw` programs and solves them.\n\n"
+        f"{lines}\n\n"
+        "`fwdsl COMMAND --help` tells more of a command, `fwdsl --version` the version.\n\n"
+        "Exit codes: 0 solved to tolerance; 1 usage, file or data error (`fmt --check`: a file differs;\n"
+        "`verify`: disagreement); 2 program rejected; 3 infeasible or unbounded, proven; 4 stopped at a limit\n"
+        "before the tolerance; 70 a bug of fwdsl; 130 interrupted.\n"
+    )
+
+
+def _unknown_command(name: str) -> Diagnostic:
+    rule = f"The commands are {', '.join(COMMANDS)}."
+    if not name:
+        return Diagnostic("FW0001", "a command is missing", rule=rule, hint=_HELP_HINT)
+    if name.endswith(".fw"):
+        return Diagnostic(
+            "FW0001", f"`{name}` is a program, not a command", rule=rule, hint=f"write `fwdsl run {name}`"
+        )
+    close = get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean `fwdsl {close[0]}`?" if close else _HELP_HINT
+    return Diagnostic("FW0001", f"`{name}` is not a command", rule=rule, hint=hint)
+
+
+def _out_of_memory() -> Diagnostic:
+    return Diagnostic(
+        "FW6001",
+        "the memory of this machine ran out",
+        rule="The data, one transposed copy where a method needs it, and a few vectors must fit in memory.",
+        hint="keep dense data in a plain `.npy` file, which is mapped instead of read, or use less data",
+    )

@@ -1,0 +1,217 @@
+"""Arguments of the commands: argparse, with diagnostics in place of its messages."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from ..grammar.diagnostic import Diagnostic
+from ..readers.sources import SourceSpec, parse_data_argument, parse_dim_argument, parse_set_argument
+from .exits import Stop
+
+Check = Callable[[str], Any]
+
+#: What `add_solve` adds, under the names of `fwdsl.options.Options`.
+SOLVE_OPTIONS = ("method", "tol", "gap", "time", "max_iter", "seed", "threads")
+
+
+class Parser(argparse.ArgumentParser):
+    """The parser of one command. Every error is a `Stop` with a diagnostic."""
+
+    def __init__(self, command: str, summary: str) -> None:
+        super().__init__(prog=f"fwdsl {command}", description=summary, allow_abbrev=False, exit_on_error=False)
+
+    def parse(self, argv: Sequence[str]) -> argparse.Namespace:
+        """Parse, or stop with all that is wrong."""
+        try:
+            known, rest = self.parse_known_args(list(argv))
+        except argparse.ArgumentError as error:
+            raise Stop([self._argument_error(error)]) from None
+        if rest:
+            raise Stop([self._left_over(argument) for argument in rest])
+        return known
+
+    def error(self, message: str) -> NoReturn:
+        """Called by argparse for whatever has no better place."""
+        raise Stop([Diagnostic("FW0003", message, hint=self._help())])
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Called by argparse once it has printed the help."""
+        raise Stop((), status)
+
+    def files(self, known: argparse.Namespace, *, several: bool = False) -> list[str]:
+        """The programs named; at least one, and only one unless `several`."""
+        names: list[str] = known.files
+        if not names:
+            found = "no program is named"
+            rule = "This command takes the file of a program."
+            raise Stop([Diagnostic("FW0005", found, rule=rule, hint=f"write `{self.prog} FILE.fw`")])
+        if len(names) > 1 and not several:
+            found = f"`{names[1]}` is one argument too many"
+            rule = f"`{self.prog}` takes one program."
+            hint = f"write `{self.prog} {names[0]}`; data are bound by `--data NAME=PATH`"
+            raise Stop([Diagnostic("FW0006", found, rule=rule, hint=hint)])
+        return names
+
+    def _argument_error(self, error: argparse.ArgumentError) -> Diagnostic:
+        option = (error.argument_name or "").split("/")[-1]
+        if "ignored explicit argument" in error.message:
+            return Diagnostic("FW0003", f"`{option}` takes no value", hint=f"write `{option}` alone")
+        if "not allowed with" in error.message:
+            other = error.message.split()[-1]
+            return Diagnostic("FW0007", f"`{option}` and `{other}` exclude each other", hint="give one of them")
+        action = next((a for a in self._actions if option in a.option_strings), None)
+        value = action.metavar if action is not None and isinstance(action.metavar, str) else "VALUE"
+        return Diagnostic("FW0003", f"`{option}` has no value", hint=f"write `{option} {value}`; {self._help()}")
+
+    def _left_over(self, argument: str) -> Diagnostic:
+        if not argument.startswith("-"):
+            return Diagnostic("FW0006", f"`{argument}` is one argument too many", hint=self._help())
+        name = argument.partition("=")[0]
+        options = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
+        close = get_close_matches(name, options, n=1)
+        hint = f"did you mean `{close[0]}`? {self._help()}" if close else self._help()
+        rule = f"The options of `{self.prog}` are {', '.join(sorted(options))}."
+        return Diagnostic("FW0002", f"`{self.prog}` has no option `{name}`", rule=rule, hint=hint)
+
+    def _help(self) -> str:
+        return f"`{self.prog} --help` lists the options"
+
+
+# --- groups of options that several commands share -------------------------------------------------------------------
+
+
+def add_file(parser: Parser, *, several: bool = False) -> None:
+    """The program, or programs; `-` is standard input."""
+    what = "programs" if several else "the program"
+    parser.add_argument("files", nargs="*", metavar="FILE", help=f"{what}; `-` reads standard input")
+
+
+def add_bindings(parser: Parser) -> None:
+    """`--data`, `--set`, `--dim`."""
+    group = parser.add_argument_group("what the program is run on")
+    group.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="bind data to a file: NAME=PATH, X,y=train.svm, X,y=libsvm:PATH, A=arrays.npz:key",
+    )
+    group.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="give a parameter its value")
+    group.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="give a dimension its size")
+
+
+def add_solve(parser: Parser) -> None:
+    """The options of `solve`; they win over the program's own."""
+    group = parser.add_argument_group("how it is solved (these win over the program's `solve`)")
+    group.add_argument("--method", metavar="M", help="`auto`, or a method's name as `fwdsl plan` lists them")
+    group.add_argument("--tol", type=number("--tol", strict=True), metavar="T", help="duality gap to certify")
+    group.add_argument("--gap", type=choice("--gap", "relative", "absolute"), metavar="KIND", help="relative, absolute")
+    group.add_argument("--time", type=seconds("--time"), metavar="S", help="seconds of solving at most")
+    group.add_argument("--max-iter", type=whole("--max-iter", least=0), metavar="N", help="iterations at most")
+    group.add_argument("--seed", type=whole("--seed", least=0), metavar="K", help="of the random generator")
+    group.add_argument("--threads", type=whole("--threads", least=0), metavar="T", help="0: one a core")
+
+
+def add_json(parser: Parser, *, stream: bool = False) -> None:
+    """`--json`, and where there is something to follow `--json-stream`."""
+    group = parser.add_mutually_exclusive_group() if stream else parser
+    group.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    if stream:
+        group.add_argument("--json-stream", action="store_true", help="print a JSON object a line while it runs")
+
+
+def add_strict(parser: Parser) -> None:
+    """`--strict`."""
+    parser.add_argument("--strict", action="store_true", help="warnings are errors")
+
+
+def bindings(
+    known: argparse.Namespace,
+) -> tuple[tuple[tuple[tuple[str, ...], SourceSpec], ...], dict[str, float], dict[str, int]]:
+    """Sources, parameters and dimensions that the command line gives; or stop with all that is wrong with them."""
+    wrong: list[Diagnostic] = []
+    sources = _each(known.data, parse_data_argument, wrong)
+    params = _each(known.set, parse_set_argument, wrong)
+    dims = _each(known.dim, parse_dim_argument, wrong)
+    if wrong:
+        raise Stop(wrong)
+    return tuple(sources), dict(params), dict(dims)
+
+
+def _each(texts: Sequence[str], parse: Callable[[str], Any], wrong: list[Diagnostic]) -> list[Any]:
+    results = [parse(text) for text in texts]
+    wrong.extend(r for r in results if isinstance(r, Diagnostic))
+    return [r for r in results if not isinstance(r, Diagnostic)]
+
+
+# --- values of options -----------------------------------------------------------------------------------------------
+
+
+def number(option: str, *, strict: bool) -> Check:
+    """A finite number, at least 0, or above it."""
+    expected = "a number above 0" if strict else "a number from 0"
+
+    def check(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise _bad_value(option, text, expected, "1e-6") from None
+        if not math.isfinite(value) or value < 0 or (strict and value == 0):
+            raise _bad_value(option, text, expected, "1e-6")
+        return value
+
+    return check
+
+
+def seconds(option: str) -> Check:
+    """Seconds: `60`, `60 s`, `60s`, `5 min`."""
+
+    def check(text: str) -> float:
+        unit, digits = 1.0, text.strip()
+        for suffix, size in (("min", 60.0), ("s", 1.0)):
+            if digits.endswith(suffix):
+                unit, digits = size, digits.removesuffix(suffix)
+                break
+        try:
+            value = float(digits) * unit
+        except ValueError:
+            value = math.nan
+        if not value >= 0:
+            raise _bad_value(option, text, "a time in seconds", "60")
+        return value
+
+    return check
+
+
+def whole(option: str, *, least: int) -> Check:
+    """A whole number, at least `least`."""
+
+    def check(text: str) -> int:
+        digits = text.replace("_", "")
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 19 and int(digits) >= least):
+            raise _bad_value(option, text, f"a whole number from {least}", str(max(least, 1)))
+        return int(digits)
+
+    return check
+
+
+def choice(option: str, *values: str) -> Check:
+    """One of a few words."""
+
+    def check(text: str) -> str:
+        if text not in values:
+            close = get_close_matches(text, values, n=1)
+            raise _bad_value(option, text, " or ".join(f"`{v}`" for v in values), close[0] if close else values[0])
+        return text
+
+    return check
+
+
+def _bad_value(option: str, text: str, expected: str, example: str) -> Stop:
+    found = f"`{text}` is not what `{option}` takes"
+    rule = f"`{option}` takes {expected}."
+    return Stop([Diagnostic("FW0004", found, rule=rule, hint=f"write for instance `{option} {example}`")])

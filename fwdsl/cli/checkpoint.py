@@ -1,0 +1,60 @@
+"""`--checkpoint FILE` and `--resume FILE`: a run that was stopped goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..backends.registry import METHODS
+from ..grammar.diagnostic import Diagnostic
+from ..solve.state import load_state, save_state
+from .exits import Stop
+from .files import unwritable
+from .output import Output
+
+if TYPE_CHECKING:
+    from ..canon import Canonical
+    from ..options import Options
+
+SECONDS_BETWEEN = 60.0
+
+
+class Checkpoints:
+    """Saves the state of a running method now and then, and at the end; a failure to save does not stop the run."""
+
+    def __init__(
+        self, file: str, canonical: Canonical, output: Output, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._file = file
+        self._canonical = canonical
+        self._output = output
+        self._now = now
+        self._next = now() + SECONDS_BETWEEN
+
+    def after_step(self, state: Any) -> None:
+        """Save if it is time."""
+        if self._now() >= self._next:
+            self.save(state)
+            self._next = self._now() + SECONDS_BETWEEN
+
+    def save(self, state: Any) -> list[Diagnostic]:
+        """Save; what went wrong."""
+        try:
+            save_state(self._file, self._canonical, state)
+        except OSError as error:
+            return [unwritable(self._file, error.strerror or "writing failed")]
+        self._output.event("checkpoint", {"file": self._file, "iteration": state.iteration})
+        return []
+
+
+def resumed(file: str, canonical: Canonical, options: Options) -> tuple[Any, Options]:
+    """A saved state, and the options with its method; stops where it is none, or of another problem or method."""
+    state = load_state(file, canonical)
+    method = next(name for name, m in METHODS.items() if m.__module__ == type(state).__module__)
+    if options.method not in ("auto", method):
+        found = f"`{file}` is the state of `{method}`, and `{options.method}` is asked for"
+        rule = "A method goes on from its own state only."
+        raise Stop([Diagnostic("FW0019", found, rule=rule, hint=f"leave `--method` out, or write `--method {method}`")])
+    return state, replace(options, method=method)

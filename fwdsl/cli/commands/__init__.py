@@ -1,0 +1,1 @@
+"""One module a command, each with `run(argv, output) -> exit code`."""

@@ -1,0 +1,55 @@
+"""`fwdsl fmt FILE... [--check]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import IO
+
+from ...grammar import format_source
+from ...grammar.diagnostic import has_errors
+from ..arguments import Parser, add_file
+from ..exits import OK, REJECTED, USAGE, Stop, code_for
+from ..files import STDIN, display_name, read_program, unwritable, write_atomically
+from ..output import Output
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Format programs in place (standard input to standard output); with `--check` only say which would change."""
+    parser = Parser("fmt", "Canonical formatting, comments kept.")
+    add_file(parser, several=True)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a file would change")
+    known = parser.parse(argv)
+    codes = [_one(name, known.check, output) for name in parser.files(known, several=True)]
+    return max(codes)
+
+
+def _one(name: str, check: bool, output: Output) -> int:
+    try:
+        content = output.program = read_program(name)
+        text, diagnostics = format_source(content, display_name(name))
+        if has_errors(diagnostics):
+            raise Stop(diagnostics, code_for(diagnostics, REJECTED))
+        formatted = text.encode()
+        if check:
+            if formatted != content:
+                output.text(f"{display_name(name)} is not formatted\n")
+            return OK if formatted == content else USAGE
+        if name == STDIN:
+            output.utf8(text)
+        elif formatted != content:
+            _rewrite(name, formatted)
+            output.text(f"{name} formatted\n")
+    except Stop as stop:
+        output.report(stop.diagnostics)
+        return stop.code
+    return OK
+
+
+def _rewrite(name: str, formatted: bytes) -> None:
+    def write(stream: IO[bytes]) -> None:
+        stream.write(formatted)
+
+    try:
+        write_atomically(name, write)
+    except OSError as error:
+        raise Stop([unwritable(name, (error.strerror or "writing failed").lower())]) from None

@@ -1,0 +1,80 @@
+"""`fwdsl plan FILE [--analyze] [--json]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...grammar.tree import Call, String
+from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
+from ..exits import OF_STATUS, OK
+from ..files import folder_of
+from ..output import Output
+from ..stages import (
+    Clock,
+    bind_model,
+    bindings_of,
+    canonicalise_instance,
+    compile_file,
+    options_for,
+    plan_for,
+    solve_plan,
+)
+
+if TYPE_CHECKING:
+    from ...bind import Bindings
+    from ...model import Model
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Show the plan: with the data where all of them are at hand, without where not."""
+    parser = Parser(
+        "plan",
+        "The plan: canonical form, structure, every method with its reasons and predictions, and the choice. "
+        "Data are used where all of them are at hand, as sizes make the predictions sharper.",
+    )
+    add_file(parser)
+    add_bindings(parser)
+    add_solve(parser)
+    parser.add_argument("--analyze", action="store_true", help="also run it, and set predicted beside actual")
+    add_json(parser)
+    add_strict(parser)
+    known = parser.parse(argv)
+    output.configure(mode="json" if known.json else "text", strict=known.strict)
+    (name,) = parser.files(known)
+    given = bindings_of(known)
+    clock = Clock()
+    model = clock.measure("compile", lambda: compile_file(name, output))
+    options = options_for(model, known)
+    canonical = None
+    if known.analyze or _at_hand(model, given, folder_of(name)):
+        instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
+        canonical = clock.measure("plan", lambda: canonicalise_instance(instance, output))
+    plan = clock.measure("plan", lambda: plan_for(canonical or model, options, known, output))
+    output.text(plan.render().rstrip("\n") + "\n")
+    if canonical is None or not known.analyze:
+        output.finish({"status": "ok", "plan": plan.to_json()})
+        return OK
+    from ..report import analysis, analysis_text, solution_json
+
+    solution = solve_plan(canonical, plan, options, clock, output)
+    output.text("\n" + analysis_text(plan, solution))
+    output.finish({**solution_json(solution), "analysis": analysis(plan, solution)})
+    return OF_STATUS[solution.status]
+
+
+def _at_hand(model: Model, given: Bindings, folder: Path) -> bool:
+    """Whether every datum and parameter can have a value; true also where the command line gives any, so that what it
+    lacks is reported."""
+    if given.sources or given.params:
+        return True
+    return all(param.default is not None for param in model.params) and all(
+        datum.literal is not None or (datum.source is not None and _exists(datum.source, folder))
+        for datum in model.data
+    )
+
+
+def _exists(source: Call, folder: Path) -> bool:
+    path = source.args[0] if source.args else None
+    return isinstance(path, String) and (folder / path.value).is_file()

@@ -1,0 +1,110 @@
+"""`fwdsl run FILE`: compile, bind, plan, solve, print."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ...grammar.diagnostic import Diagnostic
+from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
+from ..exits import OF_STATUS, USAGE
+from ..files import require_writable, unwritable
+from ..output import Mode, Output
+from ..plot import plot_gap, require_plot
+from ..stages import (
+    Clock,
+    bind_model,
+    bindings_of,
+    canonicalise_instance,
+    compile_file,
+    options_for,
+    plan_for,
+    solve_plan,
+)
+
+if TYPE_CHECKING:
+    from ...canon import Canonical
+    from ...options import Options
+    from ...solution import Solution
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Run a program and give its answer; what was found by a limit or an interruption is given too."""
+    parser = Parser("run", "Compile, plan and solve a program; print the answer and its certificate.")
+    add_file(parser)
+    add_bindings(parser)
+    add_solve(parser)
+    add_json(parser, stream=True)
+    parser.add_argument("--out", metavar="FILE.npz", help="save variables, duals and the record of the run")
+    parser.add_argument("--checkpoint", metavar="FILE", help="save the state of the run, each minute and at its end")
+    parser.add_argument("--resume", metavar="FILE", help="go on from a state that --checkpoint saved")
+    parser.add_argument("--plot", metavar="FILE", help="draw how the gap closed; the suffix tells the format")
+    add_strict(parser)
+    parser.add_argument("--quiet", action="store_true", help="print one line; no progress, no warnings")
+    known = parser.parse(argv)
+    mode: Mode = "json" if known.json else "stream" if known.json_stream else "text"
+    output.configure(mode=mode, quiet=known.quiet, strict=known.strict)
+    (name,) = parser.files(known)
+    given = bindings_of(known)
+    for file in (known.out, known.plot, known.checkpoint):
+        if file is not None:
+            require_writable(file)
+    if known.plot is not None:
+        require_plot(known.plot)
+
+    clock = Clock()
+    model = clock.measure("compile", lambda: compile_file(name, output))
+    options = options_for(model, known)
+    instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
+    canonical = clock.measure("plan", lambda: canonicalise_instance(instance, output))
+    state, checkpoints = None, None
+    if known.resume is not None or known.checkpoint is not None:
+        from ..checkpoint import Checkpoints, resumed
+
+        if known.resume is not None:
+            state, options = resumed(known.resume, canonical, options)
+        if known.checkpoint is not None:
+            checkpoints = Checkpoints(known.checkpoint, canonical, output)
+    plan = clock.measure("plan", lambda: plan_for(canonical, options, known, output))
+    output.event("plan", {"plan": plan.to_json()})
+    on_state = checkpoints.after_step if checkpoints else None
+    solution = solve_plan(canonical, plan, options, clock, output, state, on_state)
+    unsaved = checkpoints.save(solution.state) if checkpoints else []
+    saved, more = _save(known, solution, canonical, options)
+    unsaved += more
+    output.report(unsaved)
+    tell(solution, output, saved)
+    return USAGE if unsaved else OF_STATUS[solution.status]
+
+
+def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
+    """Print the answer in the way that the output wants it."""
+    from ..report import one_line, solution_json, solution_text
+
+    output.text(one_line(solution) if output.quiet else solution_text(solution, saved))
+    payload = solution_json(solution)
+    output.event("solution", payload)
+    output.finish(payload)
+
+
+def _save(
+    known: argparse.Namespace, solution: Solution, canonical: Canonical, options: Options
+) -> tuple[list[str], list[Diagnostic]]:
+    """The files written, and what could not be: that must not keep the answer from being printed."""
+    from ..save import save_solution
+
+    writers: dict[str, Callable[[], None]] = {}
+    if known.out is not None:
+        writers[known.out] = lambda: save_solution(known.out, solution, canonical, options)
+    if known.plot is not None:
+        writers[known.plot] = lambda: plot_gap(known.plot, solution)
+    saved: list[str] = []
+    unsaved: list[Diagnostic] = []
+    for file, write in writers.items():
+        try:
+            write()
+            saved.append(file)
+        except OSError as error:
+            unsaved.append(unwritable(file, error.strerror or "writing failed"))
+    return saved, unsaved

@@ -1,0 +1,57 @@
+"""An exception that nobody expected: a bug of ours, with a report that can be sent."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from ..grammar.diagnostic import Diagnostic, Place
+
+_PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "lark", "rich", "threadpoolctl", "cvxpy")
+
+
+def bug(error: BaseException, argv: Sequence[str], program: bytes | None) -> Diagnostic:
+    """The diagnostic for it; writes the report to a file of its own, which it names."""
+    report = _report(error, argv, program)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="fwdsl-bug-", suffix=".txt", delete=False
+        ) as file:
+            file.write(report)
+        place, where = Place(file.name), f"`{file.name}`"
+    except OSError:
+        sys.stderr.write(report)
+        place, where = None, "the lines above"
+    return Diagnostic(
+        "FW9001",
+        f"an error in fwdsl itself: {type(error).__name__}",
+        place=place,
+        rule="This is a bug of fwdsl, whatever the program says.",
+        hint=f"please report it with {where}: versions, program and traceback, no data",
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions of fwdsl, Python and the packages that matter, as installed."""
+    from .. import __version__
+
+    found = {"fwdsl": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _report(error: BaseException, argv: Sequence[str], program: bytes | None) -> str:
+    parts = ["\n".join(f"{name} {number}" for name, number in versions().items())]
+    parts.append("command: fwdsl " + " ".join(argv))
+    parts.append("".join(traceback.format_exception(error)))
+    if program is not None:
+        parts.append("program:\n\n" + program[:100_000].decode("utf-8", errors="backslashreplace"))
+    return "\n\n".join(parts) + "\n"

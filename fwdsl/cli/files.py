@@ -1,0 +1,101 @@
+"""Files that the commands read and write; what goes wrong is a diagnostic."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO
+
+from ..grammar.diagnostic import Diagnostic, Place
+from .exits import Stop
+
+STDIN = "-"
+
+
+def read_program(name: str) -> bytes:
+    """The bytes of a program; `-` is standard input."""
+    if name == STDIN:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise Stop([_unreadable(name, error)]) from None
+    except ValueError:  # a NUL in the name
+        raise Stop([_unreadable(name, FileNotFoundError())]) from None
+
+
+def display_name(name: str) -> str:
+    """The name that messages show."""
+    return "<stdin>" if name == STDIN else name
+
+
+def folder_of(name: str) -> Path:
+    """What the paths in a program are relative to."""
+    return Path() if name == STDIN else Path(name).parent
+
+
+def require_writable(name: str) -> None:
+    """Stop unless a file of this name can be written: known before solving, not after."""
+    path = Path(name)
+    folder = path.parent
+    if path.is_dir():
+        raise Stop([unwritable(name, "it is a folder")])
+    if not folder.is_dir():
+        raise Stop([unwritable(name, f"there is no folder `{folder}`")])
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise Stop([unwritable(name, "permission is denied")])
+
+
+def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:
+    """Write a file whole or not at all, keeping the mode of one that is there; `OSError` if it fails."""
+    path = Path(name).resolve()  # through a symlink, to the file it means
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            write(stream)
+        if path.exists():
+            os.chmod(temporary, path.stat().st_mode & 0o7777)
+        else:
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def unwritable(name: str, reason: str) -> Diagnostic:
+    """What to say of a file that cannot be written."""
+    return Diagnostic(
+        "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
+    )
+
+
+def _unreadable(name: str, error: OSError) -> Diagnostic:
+    path = Path(name)
+    if isinstance(error, FileNotFoundError):
+        near = _similar(path)
+        hint = f"did you mean `{near}`?" if near else "check the name and the folder you are in"
+        return Diagnostic("FW0010", f"there is no file `{name}`", hint=hint)
+    if isinstance(error, IsADirectoryError):
+        programs = sorted(p.name for p in path.glob("*.fw"))
+        hint = f"it holds `{path / programs[0]}`" if programs else "name the file of a program"
+        return Diagnostic("FW0011", f"`{name}` is a folder, not a program", hint=hint)
+    reason = "permission is denied" if isinstance(error, PermissionError) else (error.strerror or "reading failed")
+    return Diagnostic("FW0012", f"`{name}` cannot be read: {reason[:1].lower()}{reason[1:]}")
+
+
+def _similar(path: Path) -> str | None:
+    if not path.suffix and path.with_suffix(".fw").is_file():
+        return str(path.with_suffix(".fw"))
+    try:
+        names = [p.name for p in path.parent.iterdir() if p.is_file()]
+    except (OSError, ValueError):
+        return None
+    close = get_close_matches(path.name, names, n=1)
+    return str(path.parent / close[0]) if close else None

@@ -1,0 +1,107 @@
+"""What is shown while a program is solved: a live line on a terminal, events in a stream, nothing on a pipe."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from .output import Output
+from .terminal import look
+
+if TYPE_CHECKING:
+    from ..options import Options
+    from ..solution import Progress
+
+OnProgress = Callable[["Progress"], bool | None]
+_FEWEST_SECONDS_BETWEEN = 0.1
+
+
+@contextmanager
+def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
+    """The callback that tells the progress of one solve, as the output wants it; compilations are announced too."""
+    from ..backends.kernels import on_compile
+
+    with ExitStack() as stack:
+        stack.enter_context(on_compile(_announcer(output)))
+        if output.mode == "stream":
+            yield _stream(output)
+        elif output.mode == "text" and not output.quiet and look(sys.stderr).terminal and look(sys.stdout).terminal:
+            yield stack.enter_context(_live(options))
+        else:
+            yield _silent
+
+
+def _silent(progress: Progress) -> None:
+    """Nothing is shown."""
+
+
+def _announcer(output: Output) -> Callable[[str], None]:
+    """Says once that kernels are compiled, as that takes seconds in which nothing else happens."""
+    told = False
+
+    def announce(kernel: str) -> None:
+        nonlocal told
+        if not told:
+            output.note("compiling kernels (once: they are kept for later runs)")
+        output.event("progress", {"phase": "compiling", "kernel": kernel})
+        told = True
+
+    return announce
+
+
+def _stream(output: Output) -> OnProgress:
+    due = Throttle()
+
+    def tell(p: Progress) -> None:
+        if due(p.phase):
+            output.event("progress", asdict(p))
+
+    return tell
+
+
+class Throttle:
+    """Lets the first report of each phase through, and then about ten a second."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._next = -math.inf
+        self._phase: str | None = None
+
+    def __call__(self, phase: str) -> bool:
+        """Whether to show a report of this phase now."""
+        now = self._now()
+        if phase == self._phase and now < self._next:
+            return False
+        self._phase, self._next = phase, now + _FEWEST_SECONDS_BETWEEN
+        return True
+
+
+@contextmanager
+def _live(options: Options) -> Iterator[OnProgress]:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    due = Throttle()
+    with Live(Text("starting"), console=console, transient=True, auto_refresh=False) as live:
+
+        def show(p: Progress) -> None:
+            if due(p.phase):
+                live.update(Text(progress_line(p, options.tol), no_wrap=True, overflow="ellipsis"), refresh=True)
+
+        yield show
+
+
+def progress_line(p: Progress, tol: float) -> str:
+    """One report as a line, what matters first, as a narrow terminal cuts the rest: the gap on its way to the tolerance."""
+    gap = f"{p.relative_gap:.1e}" if math.isfinite(p.relative_gap) else "unknown"
+    return (
+        f"gap {gap} of {tol:.0e}  objective {p.objective:.8g}  {p.elapsed:.1f} s  {p.iteration} iterations  "
+        f"{p.passes:.0f} passes  {p.method}: {p.phase}"
+    )

@@ -1,0 +1,171 @@
+"""A solution for people (text) and for programs (JSON)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+    from ..solution import Solution
+
+LARGEST_IN_JSON = 10_000
+_LARGEST_IN_TEXT = 6
+
+_HEADLINES = {
+    "optimal": "optimal",
+    "tolerance_not_reached": "tolerance not reached",
+    "infeasible": "infeasible: no point meets the constraints",
+    "unbounded": "unbounded: the objective has no finite optimum",
+    "interrupted": "interrupted",
+}
+
+
+def solution_text(solution: Solution, saved: Sequence[str] = ()) -> str:
+    """The answer and how well it is known, a fact a line."""
+    rows = list(_rows(solution))
+    if saved:
+        rows.append(("saved", ", ".join(saved)))
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name:<{width}}  {value}".rstrip() for name, value in rows]
+    warnings = [f"warning: {text}" for text in solution.warnings]
+    return "\n".join([*lines, *warnings]) + "\n"
+
+
+def one_line(solution: Solution) -> str:
+    """Status, objective and gap."""
+    return f"{solution.status}: objective {_number(solution.objective)}, relative gap {_small(solution.relative_gap)}\n"
+
+
+def analysis(plan: Plan, solution: Solution) -> dict[str, dict[str, float | None]]:
+    """What the plan predicted for its method beside what was measured (kernels' compilation included)."""
+    e = plan.chosen.estimate
+    passes, seconds = (None, None) if e is None else (e.passes, e.seconds)
+    return {
+        "passes": {"predicted": passes, "actual": solution.passes + solution.verify_passes},
+        "seconds": {"predicted": seconds, "actual": solution.times.solve},
+    }
+
+
+def analysis_text(plan: Plan, solution: Solution) -> str:
+    """Predicted beside actual, and the answer."""
+    lines = [f"{'':<10}{'predicted':>12}{'actual':>12}"]
+    for name, pair in analysis(plan, solution).items():
+        told = ["unknown" if value is None else f"{value:.3g}" for value in pair.values()]
+        lines.append(f"{name:<10}{told[0]:>12}{told[1]:>12}")
+    return "\n".join(lines) + f"\n\n{solution_text(solution)}"
+
+
+def solution_json(solution: Solution) -> dict[str, Any]:
+    """What `--json` prints (language.md, section 9)."""
+    c, times = solution.certificate, solution.times
+    plan = solution.plan
+    return {
+        "status": solution.status,
+        "certificate": {
+            "kind": c.kind,
+            "statement": c.statement,
+            "radius": c.radius,
+            "scale": c.scale,
+        },
+        "infeasibility": c.infeasibility,
+        "objective": c.objective,
+        "dual_bound": c.dual_bound,
+        "gap": c.gap,
+        "relative_gap": c.relative_gap,
+        "method": solution.method,
+        "iterations": solution.iterations,
+        "passes": solution.passes,
+        "verify_passes": solution.verify_passes,
+        "reason": solution.reason,
+        "start": solution.start,
+        "time": {
+            "compile": times.compile,
+            "load": times.load,
+            "plan": times.plan,
+            "solve": times.solve,
+            "verify": times.verify,
+        },
+        "variables": _values(solution.variables),
+        "dual": _values(solution.dual),
+        "terms": dict(solution.terms),
+        "warnings": list(solution.warnings),
+        "plan": None if plan is None else plan.to_json(),
+    }
+
+
+def _rows(solution: Solution) -> Iterator[tuple[str, str]]:
+    c, times = solution.certificate, solution.times
+    yield "status", _headline(solution)
+    yield "objective", _number(c.objective)
+    yield "dual bound", _number(c.dual_bound)
+    yield "gap", f"{_small(c.gap)} (relative {_small(c.relative_gap)})"
+    yield "known by", f"{c.kind}: {c.statement}" if c.statement else c.kind
+    if c.infeasibility > 0:
+        yield "infeasibility", _small(c.infeasibility)
+    work = f"{_count(solution.iterations, 'iteration')}, {_count(solution.passes, 'data pass', 'data passes')}"
+    yield "method", f"{solution.method}: {work} and {_plain(solution.verify_passes)} to verify"
+    yield (
+        "time",
+        f"{_seconds(times.compile + times.load + times.plan + times.solve)}: compile {_seconds(times.compile)}, "
+        f"load {_seconds(times.load)}, plan {_seconds(times.plan)}, solve {_seconds(times.solve)} "
+        f"(verify {_seconds(times.verify)})",
+    )
+    for name, value in solution.terms.items():
+        yield f"term {name}", _number(value)
+    for name, value in solution.variables.items():
+        yield name, _variable(value)
+
+
+def _headline(solution: Solution) -> str:
+    text = _HEADLINES[solution.status]
+    if solution.status == "optimal" or not solution.reason:
+        return text
+    return f"{text} ({solution.reason})"
+
+
+def _variable(value: Any) -> str:
+    import numpy as np
+
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return _number(float(array))
+    shape = " x ".join(str(n) for n in array.shape)
+    support = f"{np.count_nonzero(array)} of {shape} entries are not zero"
+    if array.ndim == 1 and array.size <= _LARGEST_IN_TEXT:
+        return f"[{', '.join(_number(float(v)) for v in array)}]"
+    return support
+
+
+def _values(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _value(value) for name, value in values.items()}
+
+
+def _value(value: Any) -> Any:
+    import numpy as np
+
+    array = np.asarray(value)
+    if array.size > LARGEST_IN_JSON:
+        return {"shape": list(array.shape), "values": None}
+    return array.tolist()
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}"
+
+
+def _small(value: float) -> str:
+    return f"{value:.2g}" if math.isfinite(value) else "unknown"
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+
+
+def _count(value: float, one: str, many: str = "") -> str:
+    return f"{_plain(value)} {one if value == 1 else many or one + 's'}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value < 100 else f"{value:,.0f} s"

@@ -1,0 +1,116 @@
+"""The stages of the pipeline as a command goes through them: each reports what it found, and stops at an error."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..grammar.diagnostic import Diagnostic, has_errors
+from .arguments import SOLVE_OPTIONS, bindings
+from .exits import REJECTED, USAGE, Stop, code_for
+from .files import display_name, folder_of, read_program
+from .output import Output
+
+if TYPE_CHECKING:
+    from ..bind import Bindings
+    from ..canon import Canonical
+    from ..instance import Instance
+    from ..model import Model
+    from ..options import Options
+    from ..plan import Plan
+    from ..solution import Solution
+
+Y = TypeVar("Y")
+
+
+@dataclass
+class Clock:
+    """Seconds spent in each stage."""
+
+    compile: float = 0.0
+    load: float = 0.0
+    plan: float = 0.0
+
+    def measure(self, stage: str, action: Callable[[], Y]) -> Y:
+        """Run `action` on the time of `stage`."""
+        start = time.perf_counter()
+        try:
+            return action()
+        finally:
+            setattr(self, stage, getattr(self, stage) + time.perf_counter() - start)
+
+
+def passed(result: tuple[Y | None, Sequence[Diagnostic]], output: Output, code: int) -> Y:
+    """A stage's result, its diagnostics reported; an error stops with the exit code `code`."""
+    value, diagnostics = result
+    diagnostics = output.graded(diagnostics)
+    if has_errors(diagnostics) or value is None:
+        raise Stop(diagnostics, code_for(diagnostics, code))
+    output.report(diagnostics)
+    return value
+
+
+def compile_file(name: str, output: Output) -> Model:
+    """Read and check a program; an error in its text exits 2."""
+    output.program = read_program(name)
+    from ..pipeline import compile_text
+
+    return passed(compile_text(output.program, display_name(name)), output, REJECTED)
+
+
+def bindings_of(known: argparse.Namespace) -> Bindings:
+    """What `--data`, `--set` and `--dim` bind."""
+    sources, params, dims = bindings(known)
+    from ..bind import Bindings
+
+    return Bindings(data={}, sources=sources, params=params, dims=dims)
+
+
+def bind_model(model: Model, given: Bindings, name: str, output: Output, tol: float | None = None) -> Instance:
+    """Attach the data; `tol` is the tolerance asked for, which the data's precision must allow."""
+    from ..pipeline import bind
+
+    return passed(bind(model, given, folder_of(name), tol), output, USAGE)
+
+
+def canonicalise_instance(instance: Instance, output: Output) -> Canonical:
+    """The canonical form; what is refused here is refused whatever the data."""
+    from ..pipeline import canonicalise
+
+    return passed(canonicalise(instance), output, REJECTED)
+
+
+def options_for(model: Model, known: argparse.Namespace) -> Options:
+    """The program's `solve` options, the command line's winning over them."""
+    from ..settings import resolve_options
+
+    return resolve_options(model, **{name: getattr(known, name) for name in SOLVE_OPTIONS})
+
+
+def plan_for(problem: Canonical | Model, options: Options, known: argparse.Namespace, output: Output) -> Plan:
+    """The plan; what is refused is the program's fault, or the command line's where that names the method."""
+    from ..pipeline import make_plan
+
+    return passed(make_plan(problem, options), output, REJECTED if known.method is None else USAGE)
+
+
+def solve_plan(
+    canonical: Canonical,
+    plan: Plan,
+    options: Options,
+    clock: Clock,
+    output: Output,
+    resume: Any = None,
+    on_state: Callable[[Any], None] | None = None,
+) -> Solution:
+    """Solve, with progress; the solution knows its plan and the times of all stages."""
+    from ..solve import solve
+    from .progress import reporting
+
+    with reporting(output, options) as on_progress:
+        solution = solve(canonical, plan, options, on_progress, resume=resume, on_state=on_state)
+    times = replace(solution.times, compile=clock.compile, load=clock.load, plan=clock.plan)
+    return replace(solution, times=times, plan=solution.plan or plan)

@@ -1,0 +1,22 @@
+"""FW02nn: saved states of a run."""
+
+from __future__ import annotations
+
+from .entry import Entry
+
+ENTRIES: dict[str, Entry] = {
+    "FW0201": Entry(
+        "a file that holds no saved state",
+        "`fwdsl.solve.state.load_state` reads what `save_state` wrote: one `.npz` file with the arrays of a method's state and a record. The file"
+        " is missing, damaged or something else.",
+        'load_state("solution.npz", prob.canonical)',
+        'load_state("state.npz", prob.canonical)',
+    ),
+    "FW0202": Entry(
+        "a state saved for another problem",
+        "A state resumes the run it was saved from: the same program on the same data, told by fingerprints. The message names what"
+        " differs.",
+        'load_state("state.npz", prob.bind(delta=4.0).canonical)   # saved with delta = 5',
+        'load_state("state.npz", prob.bind(delta=5.0).canonical)',
+    ),
+}

@@ -1,0 +1,40 @@
+"""`fwdsl explain CODE`: the long form of a diagnostic, as text."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from .catalogue import FAMILY_TITLES, Entry, all_entries, lookup
+
+
+def explain(code: str) -> str | None:
+    """Title, explanation, and a bad and a good example of a code; None where there is no such code (see `similar`)."""
+    entry = lookup(code)
+    return None if entry is None else _long_form(code.upper(), entry)
+
+
+def similar(code: str) -> list[str]:
+    """Existing codes that look like `code`, the likeliest first (`2003` and `fw-2003` mean FW2003)."""
+    meant = "FW" + "".join(char for char in code if char.isdigit()).zfill(4)
+    return [meant] if meant in all_entries() else get_close_matches(meant, all_entries(), n=3)
+
+
+def listing() -> str:
+    """All codes with their titles, by family."""
+    parts = []
+    for prefix, title in FAMILY_TITLES.items():
+        codes = [(code, entry) for code, entry in all_entries().items() if code.startswith(prefix)]
+        lines = [f"{prefix}nnn  {title}", *(f"  {code}  {entry.title}" for code, entry in codes)]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _long_form(code: str, entry: Entry) -> str:
+    return (
+        f"{code}: {entry.title}\n\n{entry.explanation.strip()}\n\n"
+        f"Not accepted:\n\n{_indented(entry.bad)}\n\nAccepted:\n\n{_indented(entry.good)}\n"
+    )
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.strip("\n").split("\n"))

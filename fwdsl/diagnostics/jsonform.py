@@ -1,0 +1,51 @@
+"""A diagnostic as JSON: what tools and editors read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..grammar.diagnostic import Diagnostic
+from ..grammar.source import Source, Span
+
+
+def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A dictionary of JSON values.
+
+    Lines and columns count from 1 in code points, and the end is exclusive; `span` and `place` are None where the
+    diagnostic has none.
+    """
+    d = diagnostic
+    return {
+        "code": d.code,
+        "severity": d.severity,
+        "message": d.message,
+        "span": _span(d.source, d.span),
+        "label": d.label,
+        "labels": [{"span": _span(d.source, label.span), "text": label.text} for label in d.labels],
+        "rule": d.rule,
+        "hint": d.hint,
+        "fix": None
+        if d.fix is None
+        else {
+            "description": d.fix.description,
+            "span": _span(d.source, d.fix.span),
+            "replacement": d.fix.replacement,
+        },
+        "place": None
+        if d.place is None
+        else {
+            "file": d.place.file,
+            "key": d.place.key,
+            "row": d.place.row,
+            "column": d.place.column,
+            "value": d.place.value,
+        },
+    }
+
+
+def _span(source: Source | None, span: Span | None) -> dict[str, Any] | None:
+    if source is None or span is None:
+        return None
+    line, column = source.position(span.start)
+    end_line, end_column = source.position(span.end)
+    return {"file": source.name, "line": line, "column": column, "end_line": end_line, "end_column": end_column}

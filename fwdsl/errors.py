@@ -1,0 +1,82 @@
+"""Exceptions of the Python interface: diagnostics that stop what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .grammar.diagnostic import Diagnostic
+from .grammar.source import Span
+
+
+class FwError(Exception):
+    """Base of all errors; its message is the diagnostics as text.
+
+    `diagnostics` holds all that was found, warnings included; `code`, `span` and `hint` are those of the first error.
+    """
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        if not diagnostics:
+            raise ValueError("an FwError needs at least one diagnostic")
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        from .diagnostics import render_text
+
+        return render_text(self.diagnostics).rstrip("\n")
+
+    @property
+    def first(self) -> Diagnostic:
+        """The first error; the first warning where there is no error."""
+        return next((d for d in self.diagnostics if d.severity == "error"), self.diagnostics[0])
+
+    @property
+    def code(self) -> str:
+        """Its code, such as FW2001."""
+        return self.first.code
+
+    @property
+    def span(self) -> Span | None:
+        """Where in the program it stands, if anywhere."""
+        return self.first.span
+
+    @property
+    def hint(self) -> str:
+        """What to write instead."""
+        return self.first.hint
+
+
+class RejectedError(FwError):
+    """The program is not accepted: syntax, names, types, shapes or convexity (FW1nnn, FW2nnn, FW3nnn)."""
+
+
+class DataError(FwError):
+    """Data or parameters do not fit the program, or cannot be read (FW4nnn)."""
+
+
+class PlanError(FwError):
+    """No method was found, or the one asked for does not apply (FW5nnn)."""
+
+
+class RunError(FwError):
+    """Running failed (FW0nnn, FW6nnn)."""
+
+
+class InternalError(FwError):
+    """A bug of fwdsl (FW9nnn)."""
+
+
+_KINDS: dict[str, type[FwError]] = {
+    "FW1": RejectedError,
+    "FW2": RejectedError,
+    "FW3": RejectedError,
+    "FW4": DataError,
+    "FW5": PlanError,
+    "FW9": InternalError,
+}
+
+
+def error_for(diagnostics: Sequence[Diagnostic]) -> FwError:
+    """The exception that fits the first error among the diagnostics."""
+    code = next((d.code for d in diagnostics if d.severity == "error"), diagnostics[0].code if diagnostics else "")
+    return _KINDS.get(code[:3], RunError)(diagnostics)

@@ -1,0 +1,44 @@
+"""A model with its data attached: by reference, never copied, never densified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .model import Model
+
+
+@dataclass(frozen=True)
+class DataStats:
+    """What one pass over a datum measured.
+
+    `storage` is "dense", "csr", "vector" or "scalar"; `largest_row_norm` the largest Euclidean norm of a row and `column_norms` those of the
+    columns, for matrices; `nbytes` what it occupies; `mapped` whether it is a memory map.
+    """
+
+    shape: tuple[int, ...]
+    storage: str
+    dtype: str
+    nnz: int
+    nbytes: int
+    mapped: bool = False
+    largest_row_norm: float = 0.0
+    column_norms: Any = None
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A checked model, the sizes of its dimensions, and a value for each datum and parameter.
+
+    `values[name]` is, for data: a float64 or float32 array (a memory map stays one) or a `scipy.sparse.csr_array`; signs are float64 in
+    {-1, 1}; labels are int64 codes 0..k-1; for parameters: a float. `maps[name]` gives the original label values in order of code.
+    `origins[name]` says where a value came from, for messages ("train.svm", "--set delta", "the declaration").
+    """
+
+    model: Model
+    dims: Mapping[str, int]
+    values: Mapping[str, Any]
+    stats: Mapping[str, DataStats] = field(default_factory=dict)
+    maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,23 @@
+"""The checked model: what a program means, before any data is read."""
+
+from .expr import Expr, evaluate_dim
+from .program import Constraint, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl
+from .types import Dim, Sign, Type, shift_dim, split_dim
+
+__all__ = [
+    "Constraint",
+    "DataDecl",
+    "Dim",
+    "Expr",
+    "Fact",
+    "Model",
+    "ParamDecl",
+    "SetRef",
+    "Sign",
+    "Term",
+    "Type",
+    "VarDecl",
+    "evaluate_dim",
+    "shift_dim",
+    "split_dim",
+]

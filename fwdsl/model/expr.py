@@ -1,0 +1,88 @@
+"""Typed expressions: a tree of operations whose type, sign and degree are known.
+
+Losses, norms and other convex functions never occur inside an `Expr`: the checker takes them apart into
+`fwdsl.model.Term` and `Constraint`. So an `Expr` is constant (data, parameters, dimensions) or affine in the variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..grammar.source import Span
+from ..grammar.tree import NOWHERE
+from .types import Dim, Sign, Type, split_dim
+
+Op = Literal[
+    "const",  # value: float (scalar literal)
+    "literal",  # value: nested tuples of floats
+    "dim",  # name: a dimension used as a number
+    "data",  # name
+    "param",  # name
+    "var",  # name
+    "add",  # args: n-ary sum (broadcasting: scalar to anything; a vector[k] to the rows of a matrix[n, k])
+    "neg",  # args: (a,)
+    "mul",  # args: (a, b): one side scalar or equal shapes, entrywise; at most one side has a variable
+    "div",  # args: (a, b): b is constant; scalar or equal shapes
+    "matmul",  # args: (a, b), binary, bracketed as the user did; vectors and matrices as in NumPy
+    "transpose",  # args: (a,)
+    "slice",  # args: (a,), value: tuple of per-axis (start, stop) pairs or ints, with None for open ends
+    "stack",  # reserved for concatenations
+    "inner",  # args: (D, X)
+    "quad",  # args: (U, X)
+    "gather",  # args: (F, task): F[task]
+    "observe",  # args: (B, M): B[M]
+    "eye",
+    "ones",
+    "zeros",  # shape in type
+    "diag",  # args: (a,)
+    "trace",
+    "sum",
+    "mean",
+    "dot",  # args: (a, b)
+    "sqrt",  # args: (a,): a constant scalar, only in radii (`sum_squares(e) <= r` is the ball of sqrt(r))
+    "features",  # name: rbf, polynomial, linear, fourier, ...; args: (X,), options: keyword -> Expr
+    "list",  # literal list of lists of positions (groups): value
+    "string",  # value: str
+    "boolean",  # value: bool
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """One operation. `variables` says which variables it depends on (empty: constant)."""
+
+    op: Op
+    type: Type
+    args: tuple[Expr, ...] = ()
+    name: str = ""
+    value: object = None
+    options: tuple[tuple[str, Expr], ...] = ()
+    sign: Sign = "unknown"
+    variables: frozenset[str] = frozenset()
+    span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no variable occurs in it."""
+        return not self.variables
+
+    def walk(self) -> Iterator[Expr]:
+        """All subexpressions, itself first."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.args))
+            stack.extend(e for _, e in node.options)
+
+
+def evaluate_dim(dim: Dim, dims: Mapping[str, int]) -> int:
+    """The size of a dimension under a binding of names; `KeyError` where it is not bound."""
+    if isinstance(dim, int):
+        return dim
+    if dim in dims:
+        return dims[dim]
+    base, shift = split_dim(dim)
+    return dims[base] + shift

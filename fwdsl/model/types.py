@@ -1,0 +1,77 @@
+"""Types and shapes by dimension name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Dim = int | str
+"""A dimension: an integer, a name (`"n"`), the column count of a feature map (`"dim(Phi)"`), the number of observations of
+`entries` data (`"len(M)"`), or one of these plus or minus an integer (`"p+1"`, `"n-2"`: intercepts and slices)."""
+
+_SHIFTED = re.compile(r"(.+?)([+-]\d+)")
+
+Sign = Literal["zero", "positive", "nonnegative", "negative", "nonpositive", "unknown"]
+"""What is known of every entry of an expression. `positive` and `negative` are strict."""
+
+Kind = Literal[
+    "real",  # also positive, nonnegative, count: see `Type.domain`
+    "vector",
+    "matrix",
+    "tensor",
+    "signs",
+    "labels",
+    "index",
+    "entries",
+    "symmetric",
+    "psd",
+    "family",
+    "features",  # a feature map over a data matrix: implicit ones are only ever used through their Gram matrix
+    "list",  # literal lists (groups)
+    "string",
+    "boolean",
+]
+
+
+def split_dim(dim: str) -> tuple[str, int]:
+    """A named dimension as its base and the integer added to it: `"n-2"` is ("n", -2), `"n"` is ("n", 0)."""
+    found = _SHIFTED.fullmatch(dim)
+    return (found[1], int(found[2])) if found else (dim, 0)
+
+
+def shift_dim(dim: Dim, by: int) -> Dim:
+    """The dimension `dim + by`."""
+    if isinstance(dim, int):
+        return dim + by
+    base, shift = split_dim(dim)
+    shift += by
+    return f"{base}{shift:+d}" if shift else base
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type with its shape.
+
+    `shape` lists the dimensions as declared; `()` for scalars. For `labels[n, k]` it is `(n, k)` or `(n,)`, for
+    `symmetric[d]` and `psd[d]` it is `(d,)`, for `family[T] of B` it is `(T,)` with `element` = B, for `index[n] of T`
+    it is `(n,)` with `classes` = T. `domain` refines scalars and, on vectors and matrices of data, records a promise
+    (`in nonnegative`).
+    """
+
+    kind: Kind
+    shape: tuple[Dim, ...] = ()
+    domain: Literal["real", "positive", "nonnegative", "count"] = "real"
+    element: Type | None = None
+    classes: Dim | None = None
+
+    @property
+    def array_shape(self) -> tuple[Dim, ...]:
+        """The shape of the numbers: `symmetric[d]` is (d, d), a family is (T, ...), labels and index are (n,)."""
+        if self.kind in ("symmetric", "psd"):
+            return self.shape * 2
+        if self.kind == "family" and self.element is not None:
+            return self.shape + self.element.array_shape
+        if self.kind in ("labels", "index"):
+            return self.shape[:1]
+        return self.shape

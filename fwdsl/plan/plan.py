@@ -1,0 +1,170 @@
+"""Choosing a method. Every method is a candidate for every problem: it says why it does not apply or what it would cost."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..backends.method import Estimate, Method
+from ..backends.registry import METHODS
+from ..canon.arrange import Arrangement, arrange
+from ..canon.form import Canonical
+from ..grammar.diagnostic import Diagnostic
+from ..model import Model
+from ..options import Options
+from .certificate import expected_certificate
+from .render import render_plan, structure_lines
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method for this problem: `reasons` why it does not apply (empty: it does), `estimate` what it would cost (with data)."""
+
+    name: str
+    title: str
+    reasons: tuple[str, ...]
+    estimate: Estimate | None = None
+
+    @property
+    def applies(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.reasons
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The chosen method with its options, why it was chosen, and what was found on the way."""
+
+    method: str
+    method_options: Mapping[str, Any]
+    why: str
+    candidates: tuple[Candidate, ...]
+    certificate: str
+    structure: tuple[str, ...]
+    facts: tuple[str, ...]
+    bound: bool
+    tol: float
+    actual: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def chosen(self) -> Candidate:
+        """The chosen candidate."""
+        return next(c for c in self.candidates if c.name == self.method)
+
+    def render(self) -> str:
+        """The plan as a person reads it."""
+        return render_plan(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as plain data."""
+        return {
+            "method": self.method,
+            "options": dict(self.method_options),
+            "why": self.why,
+            "certificate": self.certificate,
+            "structure": list(self.structure),
+            "facts": list(self.facts),
+            "with_data": self.bound,
+            "methods": [_candidate_json(c) for c in self.candidates],
+            **({"actual": dict(self.actual)} if self.actual else {}),
+        }
+
+    def __repr__(self) -> str:
+        return self.render()
+
+
+def _candidate_json(c: Candidate) -> dict[str, Any]:
+    e = c.estimate
+    predicted = {"passes": e.passes, "seconds": e.seconds, "bytes": e.memory, "why": e.why} if e is not None else None
+    return {"name": c.name, "title": c.title, "applies": c.applies, "reasons": list(c.reasons), "predicted": predicted}
+
+
+def make_plan(problem: Canonical | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
+    """The plan for a canonical problem, or, from names alone, for a model without data."""
+    model = problem.instance.model if isinstance(problem, Canonical) else problem
+    canonical = problem if isinstance(problem, Canonical) else None
+    arrangement, refusals = arrange(model)
+    if arrangement is None:
+        return None, refusals
+    candidates = tuple(_candidate(m, arrangement, canonical, options.tol) for m in METHODS.values())
+    if options.method == "auto":
+        chosen, why = _choose(candidates)
+    else:
+        refusal = _refuse_method(options, model, candidates)
+        if refusal is not None:
+            return None, (refusal,)
+        chosen, why = options.method, "named by the program or the call"
+    plan = Plan(
+        chosen,
+        dict(options.method_options) if options.method == chosen else {},
+        why,
+        candidates,
+        expected_certificate(arrangement),
+        structure_lines(arrangement, canonical),
+        arrangement.facts,
+        canonical is not None,
+        options.tol,
+    )
+    return plan, ()
+
+
+def _candidate(method: type[Method], arrangement: Arrangement, canonical: Canonical | None, tol: float) -> Candidate:
+    reasons = method.requires(arrangement)
+    if not reasons and canonical is not None:
+        reasons = method.requires_values(canonical)
+    estimate = method.estimate(canonical, tol) if canonical is not None and not reasons else None
+    return Candidate(method.name, method.title, reasons, estimate)
+
+
+def _choose(candidates: tuple[Candidate, ...]) -> tuple[str, str]:
+    """The least predicted time; without data the first that applies, in the registry's order of preference."""
+    able = [c for c in candidates if c.applies]
+    timed = [c for c in able if c.estimate is not None]
+    if len(able) == 1:
+        return able[0].name, "the only method that applies"
+    if timed:
+        best = min(timed, key=lambda c: c.estimate.seconds if c.estimate else 0.0)
+        return best.name, "the least predicted time"
+    return able[0].name, "the structure decides; bind data for predicted times"
+
+
+def _refuse_method(options: Options, model: Model, candidates: tuple[Candidate, ...]) -> Diagnostic | None:
+    known = {c.name: c for c in candidates}
+    if options.method not in known:
+        close = difflib.get_close_matches(options.method, known, 1)
+        hint = f"did you mean `{close[0]}`?" if close else "use `auto`, or one of these"
+        message = f"there is no method `{options.method}`; this version has {', '.join(known)}"
+        return Diagnostic(
+            "FW5002", message, source=model.source, rule="`method` names a method or is `auto`", hint=hint
+        )
+    candidate = known[options.method]
+    if not candidate.applies:
+        return Diagnostic(
+            "FW5003",
+            f"the method `{options.method}` does not apply: {'; '.join(candidate.reasons)}",
+            source=model.source,
+            rule="a named method must cover the problem's structure",
+            hint="leave `method = auto`, or name one that applies: "
+            + ", ".join(c.name for c in candidates if c.applies),
+        )
+    return _refuse_options(options, model)
+
+
+def _refuse_options(options: Options, model: Model) -> Diagnostic | None:
+    allowed = METHODS[options.method].options
+    for name, value in options.method_options.items():
+        if name not in allowed:
+            offer = ", ".join(allowed) or "none"
+            message = f"the method `{options.method}` has no option `{name}`; its options are {offer}"
+            return Diagnostic("FW5004", message, source=model.source, rule="a method's options are its own", hint=offer)
+        choices = METHODS[options.method].choices.get(name, ())
+        good = value in choices if choices else isinstance(value, type(allowed[name]))
+        if not good:
+            wanted = " or ".join(f"`{c}`" for c in choices) if choices else f"a {type(allowed[name]).__name__}"
+            message = f"the option `{name}` of `{options.method}` is {wanted}, not {value!r}"
+            return Diagnostic(
+                "FW5004", message, source=model.source, rule="a method's options have a domain", hint=wanted
+            )
+    return None

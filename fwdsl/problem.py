@@ -1,0 +1,281 @@
+"""A program with what is bound to it: the face of the pipeline in Python.
+
+    prob = fw.load("lasso.fw")
+    sol = prob.bind(X=X, y=y, mu=0.1).solve(tol=1e-8)
+
+Problems never change: `bind` gives a new one that shares the compiled program, so solving again for another parameter
+does not compile again, and does not read or scan the data again.
+"""
+
+from __future__ import annotations
+
+import os
+import time as clock
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from .build.assemble import assemble
+from .errors import RejectedError, error_for
+from .grammar.diagnostic import Diagnostic, has_errors
+from .settings import resolve_options
+
+if TYPE_CHECKING:
+    from .build.expression import Constraint, Expression
+    from .canon import Canonical
+    from .instance import Instance
+    from .model import Model
+    from .plan import Plan
+    from .solution import Progress, Solution
+
+Y = TypeVar("Y")
+Diagnostics = tuple[Diagnostic, ...]
+
+
+class _Source:
+    """A program's text, compiled when first needed and then shared by all problems that bind it."""
+
+    def __init__(self, text: str | bytes, name: str, base: Path) -> None:
+        self.text = text
+        self.name = name
+        self.base = base
+        self.seconds = 0.0
+        self._compiled: tuple[Model | None, Diagnostics] | None = None
+
+    def compiled(self) -> tuple[Model | None, Diagnostics]:
+        if self._compiled is None:
+            from .pipeline import compile_text
+
+            start = clock.perf_counter()
+            # A dimension may still be bound by name: whether it is, is for the binder to say.
+            self._compiled = compile_text(self.text, self.name)
+            self.seconds = clock.perf_counter() - start
+        return self._compiled
+
+
+class Problem:
+    """A program, and values for its data, parameters and dimensions. Made by `fw.load`, `fw.parse`, `fw.minimize`, `fw.maximize`.
+
+    Whatever is wrong is raised as an `FwError` by the first call that needs it right; `check()` only reports.
+    """
+
+    def __init__(
+        self, source: _Source, values: Mapping[str, object], earlier: tuple[Instance, Diagnostics] | None = None
+    ) -> None:
+        self._source = source
+        self._values = dict(values)
+        self._earlier = earlier  # bound to the same data, perhaps to other parameters
+        self._instance: tuple[Instance, Diagnostics, float] | None = None
+        self._canonical: tuple[Canonical, Diagnostics, float] | None = None
+
+    # --- the stages --------------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """The checked model. Raises `RejectedError` where the program is not accepted."""
+        model, diagnostics = self._source.compiled()
+        if model is None or has_errors(diagnostics):
+            raise error_for(diagnostics)
+        return model
+
+    @property
+    def instance(self) -> Instance:
+        """The model with its data attached. Raises `DataError` where they are missing or do not fit."""
+        return self._bound()[0]
+
+    @property
+    def canonical(self) -> Canonical:
+        """The canonical form that the methods solve."""
+        return self._canonicalised()[0]
+
+    def check(self, *, data: bool = False) -> Diagnostics:
+        """All findings about the program, errors and warnings; with `data`, of binding its data and parameters too."""
+        model, diagnostics = self._source.compiled()
+        if not data or model is None or has_errors(diagnostics):
+            return diagnostics
+        return diagnostics + self._bind()[1]
+
+    def bind(self, **values: object) -> Problem:
+        """The problem with data, parameters or dimensions given by name; they win over the program's own sources and defaults."""
+        params = {p.name for p in self.model.params}
+        earlier = self._instance[:2] if self._instance is not None else self._earlier
+        return Problem(self._source, {**self._values, **values}, earlier if params >= set(values) else None)
+
+    def plan(self, **options: Any) -> Plan:
+        """How it would be solved: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
+
+        Sharper once all data and parameters have values; without, it rests on the program alone.
+        """
+        from .pipeline import make_plan
+
+        settings = resolve_options(self.model, **options)
+        return _passed(make_plan(self.canonical if self._complete() else self.model, settings))[0]
+
+    def solve(
+        self,
+        *,
+        tol: float | None = None,
+        method: str | None = None,
+        time: float | None = None,
+        max_iter: int | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+        gap: Literal["relative", "absolute"] | None = None,
+        start: Solution | None = None,
+        callback: Callable[[Progress], bool | None] | None = None,
+        **method_options: object,
+    ) -> Solution:
+        """Solve it to a certified duality gap.
+
+        The options are those of the language's `solve` and win over the program's own; further ones go to the method named. `callback` is
+        called with each `Progress` and stops the solve by returning False. `start` is a solution to start from. A limit or Ctrl-C is a
+        status of the solution, which holds the best point found, never an exception.
+        """
+        from .pipeline import make_plan
+        from .pipeline import solve as run
+
+        options = resolve_options(
+            self.model,
+            tol=tol,
+            method=method,
+            time=time,
+            max_iter=max_iter,
+            seed=seed,
+            threads=threads,
+            gap=gap,
+            **method_options,
+        )
+        canonical, found, planning = self._canonicalised()
+        began = clock.perf_counter()
+        plan, more = _passed(make_plan(canonical, options))
+        planning += clock.perf_counter() - began
+        solution = run(canonical, plan, options, callback, start)
+        times = replace(solution.times, compile=self._source.seconds, load=self._bound()[2], plan=planning)
+        found = (*self._source.compiled()[1], *_judged(found, canonical.instance, options.tol), *more)
+        warnings = tuple(d.message for d in found if d.severity == "warning")
+        return replace(solution, times=times, plan=solution.plan or plan, warnings=(*warnings, *solution.warnings))
+
+    # --- printing ----------------------------------------------------------------------------------------------------
+
+    def to_fw(self) -> str:
+        """The program as canonically formatted text. Raises `RejectedError` where it cannot be parsed."""
+        from .grammar import format_source
+
+        text, diagnostics = format_source(self._source.text, self._source.name)
+        if has_errors(diagnostics):
+            raise error_for(diagnostics)
+        return text
+
+    def __repr__(self) -> str:
+        try:
+            text = self.to_fw()
+        except RejectedError:
+            raw = self._source.text
+            text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+        bound = [f"# bound: {name} = {_shown(value)}" for name, value in self._values.items()]
+        return "\n".join([text.rstrip("\n"), *([""] if bound else []), *bound])
+
+    # --- helpers -----------------------------------------------------------------------------------------------------
+
+    def _bound(self) -> tuple[Instance, Diagnostics, float]:
+        if self._instance is None:
+            start = clock.perf_counter()
+            instance, found = _passed(self._bind())
+            self._instance = instance, found, clock.perf_counter() - start
+        return self._instance
+
+    def _bind(self) -> tuple[Instance | None, Diagnostics]:
+        from .bind import bind_python
+        from .bind.rebind import rebind
+        from .pipeline import bind
+
+        bindings = bind_python(**self._values)
+        if self._earlier is not None:
+            instance, found = rebind(self._earlier[0], bindings)
+            return instance, (*self._earlier[1], *found)
+        return bind(self.model, bindings, self._source.base)
+
+    def _canonicalised(self) -> tuple[Canonical, Diagnostics, float]:
+        if self._canonical is None:
+            from .pipeline import canonicalise
+
+            instance, found, _ = self._bound()
+            start = clock.perf_counter()
+            canonical, more = _passed(canonicalise(instance))
+            self._canonical = canonical, found + more, clock.perf_counter() - start
+        return self._canonical
+
+    def _complete(self) -> bool:
+        """Whether everything has a value: bound, from a source, a literal or a default."""
+        model = self.model
+        return all(d.name in self._values or d.source is not None or d.literal is not None for d in model.data) and all(
+            p.name in self._values or p.default is not None for p in model.params
+        )
+
+
+def load(path: str | os.PathLike[str]) -> Problem:
+    """The problem in a `.fw` file; paths in it are relative to its folder. Raises `FwError` where it cannot be read."""
+    from .cli.exits import Stop
+    from .cli.files import read_program
+
+    name = os.fspath(path)
+    try:
+        text = read_program(name)
+    except Stop as stop:
+        raise error_for(stop.diagnostics) from None
+    return Problem(_Source(text, name, Path(name).parent), {})
+
+
+def parse(text: str, name: str = "<text>") -> Problem:
+    """The problem in a text; paths in it are relative to the current folder."""
+    return Problem(_Source(text, name, Path()), {})
+
+
+def minimize(objective: Expression | float, *constraints: Constraint, name: str | None = None) -> Problem:
+    """The problem of minimizing a convex expression subject to constraints."""
+    return _built("minimize", objective, constraints, name)
+
+
+def maximize(objective: Expression | float, *constraints: Constraint, name: str | None = None) -> Problem:
+    """The problem of maximizing a concave expression subject to constraints."""
+    return _built("maximize", objective, constraints, name)
+
+
+def _built(
+    sense: Literal["minimize", "maximize"], objective: object, constraints: tuple[object, ...], name: str | None
+) -> Problem:
+    from .grammar import format_program
+
+    assembled = assemble(sense, objective, constraints, name)
+    # The printed program is compiled, so that text and builder agree by construction and messages point into it.
+    source = _Source(format_program(assembled.program), name or "<built>", Path())
+    return Problem(source, assembled.values)
+
+
+def _passed(result: tuple[Y | None, Diagnostics]) -> tuple[Y, Diagnostics]:
+    """A stage's result and its warnings; its errors are raised."""
+    value, diagnostics = result
+    if value is None or has_errors(diagnostics):
+        raise error_for(diagnostics)
+    return value, diagnostics
+
+
+def _judged(found: Diagnostics, instance: Instance, tol: float) -> Diagnostics:
+    """The findings of binding, those that depend on the tolerance made for the one that is asked for."""
+    from .bind.advice import warn_float32
+    from .bind.findings import Findings
+
+    findings = Findings(instance.model.source)
+    warn_float32(instance.model, instance.stats, tol, findings)
+    return (*(d for d in found if d.code != "FW4802"), *findings.result())
+
+
+def _shown(value: object) -> str:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"{type(value).__name__} of shape {' x '.join(str(n) for n in shape)}, {getattr(value, 'dtype', '')}".rstrip(
+            ", "
+        )
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:56]} ..."

@@ -1,0 +1,135 @@
+"""Which columns of a csv file serve which declared names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from .findings import Findings
+from .roles import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Positions: of the table's columns (for the role `table`), and of each role that takes one column."""
+
+    table: Role | None
+    columns: tuple[int, ...]
+    targets: tuple[tuple[Role, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The names of a file's columns; `names` is None where the file has no header."""
+
+    count: int
+    names: tuple[str, ...] | None
+    row: int
+
+    def listed(self) -> str:
+        """The columns, for a message."""
+        if self.names is None:
+            return f"the file has no header; its columns are 0 to {self.count - 1}"
+        more = ", ..." if self.count > 12 else ""
+        return f"the columns are {', '.join(f'`{n}`' for n in self.names[:12])}{more}"
+
+
+def choose(
+    header: Header, options: Mapping[str, Any], roles: Sequence[Role], path: str, findings: Findings
+) -> Choice | None:
+    """The columns for each role, or None with the reasons noted."""
+    tables = [r for r in roles if r.is_table]
+    singles = [r for r in roles if r.is_column]
+    if len(tables) > 1 or len(tables) + len(singles) < len(roles):
+        findings.cannot_serve(
+            roles,
+            "a csv file holds one matrix and columns of labels or values",
+            "A csv source serves a matrix, vectors, labels, or a matrix and those.",
+            'declare them as in `data X: matrix[n, p], y: vector[n] from csv("train.csv", target="price")`',
+        )
+        return None
+    table = tables[0] if tables else None
+    target = _position(header, options["target"], "target", path, findings) if "target" in options else None
+    listed = [_position(header, c, "columns", path, findings) for c in options.get("columns", ())]
+    if findings.failed:
+        return None
+    columns = [c for c in listed if c is not None]
+    targets = _targets(header, singles, target, None if table else columns, path, findings)
+    if targets is None:
+        return None
+    if table is None:
+        return Choice(None, (), targets)
+    if "columns" not in options:
+        taken = {target, *(position for _, position in targets)}
+        columns = [c for c in range(header.count) if c not in taken]
+    if not columns:
+        findings.add(
+            "FW4031",
+            f"`{path}` has no column left for `{table.name}`",
+            rule="The matrix of a csv source takes the columns listed, or all but the target.",
+            hint=header.listed(),
+        )
+        return None
+    return Choice(table, tuple(columns), targets)
+
+
+def _targets(
+    header: Header, singles: list[Role], target: int | None, listed: list[int] | None, path: str, findings: Findings
+) -> tuple[tuple[Role, int], ...] | None:
+    """A column for each of `singles`: the target, else the one of its name, else the only one there is."""
+    names = header.names or ()
+    chosen: dict[str, int] = {}
+    rest = []
+    for role in singles:
+        if names.count(role.name) == 1 and not (target is not None and len(singles) == 1):
+            chosen[role.name] = names.index(role.name)
+        else:
+            rest.append(role)
+    only = listed[0] if listed is not None and len(listed) == 1 else 0 if listed == [] and header.count == 1 else None
+    if len(rest) == 1 and target is not None:
+        chosen[rest.pop().name] = target
+    elif len(rest) == 1 and only is not None:
+        chosen[rest.pop().name] = only
+    for role in rest:
+        findings.add(
+            "FW4031",
+            f"nothing says which column of `{path}` is `{role.name}`",
+            rule="A vector or labels take the column named by `target=`, the one of their own name, or the only one.",
+            hint=f"give `target=`, a name or a position from 0; {header.listed()}",
+            row=header.row if header.names else None,
+        )
+    return None if rest else tuple((role, chosen[role.name]) for role in singles)
+
+
+def _position(header: Header, selector: object, option: str, path: str, findings: Findings) -> int | None:
+    """The position of a column given by name or position, or None with the reason noted."""
+    if isinstance(selector, str):
+        names = header.names or ()
+        if names.count(selector) == 1:
+            return names.index(selector)
+        close = get_close_matches(selector, names, n=1)
+        message = f"`{path}` has no column `{selector}`"
+        if names.count(selector) > 1:
+            message = f"`{path}` has {names.count(selector)} columns named `{selector}`"
+        elif header.names is None:
+            message = f"the column `{selector}` is given by name, but `{path}` has no header"
+        findings.add(
+            "FW4032",
+            message,
+            rule=f"`{option}=` names a column of the header, or gives its position from 0.",
+            hint=(f"did you mean `{close[0]}`? " if close else "") + header.listed(),
+            row=header.row if header.names else None,
+        )
+        return None
+    position = int(selector)  # type: ignore[call-overload]  # the checker allows names and integers only
+    if not -header.count <= position < header.count:
+        findings.add(
+            "FW4032",
+            f"`{path}` has no column {position}: it has {header.count}",
+            rule=f"`{option}=` names a column of the header, or gives its position from 0.",
+            hint=header.listed(),
+        )
+        return None
+    return int(position % header.count)

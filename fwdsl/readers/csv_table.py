@@ -1,0 +1,338 @@
+"""csv files: numbers separated by commas, a header unless told otherwise, fields quoted as in RFC 4180.
+
+Chunks without quotes are cut on whole arrays; from the first quote on, where a field may hold line breaks, and wherever
+something is wrong, Python's csv module reads row by row.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..grammar.diagnostic import Place
+from .csv_columns import Choice, Header, choose
+from .decimals import floats, is_infinite, to_finite
+from .files import Unreadable, lines, opened
+from .findings import Findings
+from .growing import Growing
+from .roles import Role
+from .scan import not_two, odd_one
+
+if TYPE_CHECKING:
+    from .roles import Raw
+
+_QUOTES = "Fields are separated by commas; those that hold commas, quotes or line breaks stand in double quotes."
+
+
+def read_csv(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+    """A matrix role gets the columns listed (or all but the target), vectors and labels their column.
+
+    Labels are numbers if all of them are, else words. Raises `Unreadable` where the file cannot be read.
+    """
+    with opened(path, findings) as stream:
+        chunks = lines(stream)
+        header, rest, line = _header(chunks, options, path, findings)
+        choice = choose(header, options, roles, path, findings)
+        if choice is None:
+            return {}
+        table = _Table(header, choice, path, findings)
+        for text in rest:
+            if b'"' in text:
+                table.add_rows(_decoded(chain([text], rest), line, findings), line)
+                break
+            if not table.add_chunk(text, line):
+                table.add_rows(_decoded([text], line, findings), line)
+            line += text.count(b"\n")
+            if findings.full:
+                break
+    return table.result()
+
+
+class _Words:
+    """A column whose values may be words: each distinct one is kept once, with the row where it came first."""
+
+    def __init__(self) -> None:
+        self._codes = Growing(np.int32)
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def extend(self, words: Iterable[str], rows: Iterable[int]) -> None:
+        known = self._known
+        codes = [known.setdefault(w, (len(known), row))[0] for w, row in zip(words, rows, strict=True)]
+        self._codes.extend(np.array(codes, np.int32))
+
+    def finish(self, role: Role, column: int, what: str, findings: Findings) -> np.ndarray[Any, Any]:
+        """Numbers if all are, else words; what looks like a number and is not finite, and a third sign, are noted."""
+        words = list(self._known)
+        codes = self._codes.finish()
+        values = np.array(words)
+        if all(to_finite(w) is not None or is_infinite(w) for w in words):
+            values = np.array([float(w) for w in words])
+            for word, value in zip(words, values, strict=True):
+                if not np.isfinite(value):
+                    findings.not_finite(what, word, self._known[word][1], column + 1)
+        distinct, same = np.unique(values, return_inverse=True)
+        if role.kind == "signs" and distinct.size != 2 and not findings.failed:
+            row, odd = None, None
+            if distinct.size > 2:
+                odd = words[int(codes[odd_one(same[codes], distinct.size)[1]])]
+                row = self._known[odd][1]
+            place = Place(findings.file, column=column + 1)
+            findings.extend(not_two(role.name, distinct.tolist(), place, row, odd))
+        column_values: np.ndarray[Any, Any] = values[codes]
+        return column_values
+
+
+class _Table:
+    """What was read so far."""
+
+    def __init__(self, header: Header, choice: Choice, path: str, findings: Findings) -> None:
+        self._header = header
+        self._choice = choice
+        self._path = path
+        self._findings = findings
+        numeric = [position for role, position in choice.targets if not role.may_be_text]
+        self._wanted = (*choice.columns, *numeric)
+        self._numbers = [Growing(np.float64) for _ in range(1 + len(numeric))]  # the matrix, then each vector
+        self._words = {position: _Words() for role, position in choice.targets if role.may_be_text}
+        self._rows = 0
+
+    def add_chunk(self, text: bytes, line: int) -> bool:
+        """Add whole lines without quotes; False, and nothing added, where they are out of the ordinary."""
+        text = text.replace(b"\r\n", b"\n")
+        buffer = np.frombuffer(text, np.uint8)
+        ends = np.flatnonzero((buffer == 44) | (buffer == 10))
+        count = self._header.count
+        breaks = buffer[ends] == 10
+        if ends.size % count or np.count_nonzero(breaks) * count != ends.size or not breaks[count - 1 :: count].all():
+            return False
+        starts = np.zeros_like(ends)
+        starts[1:] = ends[:-1] + 1
+        if count == 1 and np.any(starts == ends):  # blank lines
+            return False
+        begin, end = starts.reshape(-1, count), ends.reshape(-1, count)
+        wanted = list(self._wanted)
+        values = floats(buffer, text, begin[:, wanted].ravel(), end[:, wanted].ravel())
+        words = {}
+        try:
+            for position in self._words:
+                bounds = zip(begin[:, position].tolist(), end[:, position].tolist(), strict=True)
+                words[position] = [text[a:b].decode("utf-8").strip() for a, b in bounds]
+        except UnicodeDecodeError:
+            return False
+        if values is None or any("" in column for column in words.values()):
+            return False
+        self._add(values.reshape(-1, len(wanted)), words, range(line, line + len(begin)))
+        return True
+
+    def add_rows(self, text: Iterable[str], line: int) -> None:
+        """Add the rest row by row, noting all that is wrong."""
+        reader = csv.reader(text, strict=True)
+        batch: list[list[float]] = []
+        words: dict[int, list[str]] = {position: [] for position in self._words}
+        rows: list[int] = []
+        blank: int | None = None
+        row = line
+        try:
+            for record in reader:
+                here, row = row, line + reader.line_num
+                if self._findings.full:
+                    return
+                if not record or (self._header.count > 1 and record == [""]):
+                    blank = here if blank is None else blank
+                    continue
+                if self._header.count == 1 and blank is not None:
+                    _note_empty(blank, 0, self._what(0), self._findings)
+                blank = None
+                if len(record) != self._header.count:
+                    self._note_ragged(record, here)
+                    continue
+                numbers = [self._number(record[c].strip(), here, c) for c in self._wanted]
+                for position, column in words.items():
+                    column.append(self._word(record[position].strip(), here, position))
+                batch.append(numbers)
+                rows.append(here)
+                if len(batch) == 4096:
+                    self._flush(batch, words, rows)
+        except csv.Error as error:
+            self._findings.add(
+                "FW4035",
+                f"line {row} of `{self._path}` is not csv: {error}",
+                rule=_QUOTES,
+                hint="close the quotes, and double those inside quoted fields",
+                row=row,
+            )
+        if batch:
+            self._flush(batch, words, rows)
+
+    def result(self) -> dict[str, Raw]:
+        """The arrays by name."""
+        findings = self._findings
+        if findings.failed:
+            return {}
+        if self._rows == 0:
+            findings.no_rows()
+            return {}
+        result: dict[str, Raw] = {}
+        if self._choice.table is not None:
+            result[self._choice.table.name] = self._numbers[0].finish().reshape(self._rows, len(self._choice.columns))
+        vectors = iter(self._numbers[1:])
+        words: dict[int, np.ndarray[Any, Any]] = {}
+        for role, position in self._choice.targets:
+            if not role.may_be_text:
+                result[role.name] = next(vectors).finish()
+                continue
+            if position not in words:
+                words[position] = self._words[position].finish(role, position, self._what(position), findings)
+            result[role.name] = words[position]
+        return result
+
+    def _flush(self, batch: list[list[float]], words: dict[int, list[str]], rows: list[int]) -> None:
+        self._add(np.array(batch, np.float64).reshape(len(batch), len(self._wanted)), words, rows)
+        batch.clear()
+        rows.clear()
+        for column in words.values():
+            column.clear()
+
+    def _add(self, values: np.ndarray[Any, Any], words: Mapping[int, list[str]], rows: Sequence[int]) -> None:
+        if self._findings.failed:
+            return
+        width = len(self._choice.columns)
+        self._numbers[0].extend(values[:, :width].ravel())
+        for i, vector in enumerate(self._numbers[1:]):
+            vector.extend(values[:, width + i])
+        for position, column in words.items():
+            self._words[position].extend(column, rows)
+        self._rows += len(values)
+
+    def _number(self, text: str, row: int, column: int) -> float:
+        if not text:
+            _note_empty(row, column, self._what(column), self._findings)
+        elif (value := to_finite(text)) is not None:
+            return value
+        elif is_infinite(text):
+            self._findings.not_finite(self._what(column), text, row, column + 1)
+        else:
+            self._findings.not_a_number(self._what(column), text, row, column + 1, self._about_text(row))
+        return 0.0
+
+    def _word(self, text: str, row: int, column: int) -> str:
+        if not text:
+            _note_empty(row, column, self._what(column), self._findings)
+        return text
+
+    def _about_text(self, row: int) -> str:
+        if self._header.names is None and row == self._header.row:
+            return "if the first line is a header, leave `header=false` out"
+        return "list the numeric columns with `columns=`, or write the values as numbers"
+
+    def _what(self, column: int) -> str:
+        """A column in the user's words."""
+        return f"column {column + 1}" if self._header.names is None else f"column `{self._header.names[column]}`"
+
+    def _note_ragged(self, record: list[str], row: int) -> None:
+        self._findings.add(
+            "FW4022",
+            f"line {row} has {len(record)} fields, where {self._header.count} were expected",
+            rule="All lines of a csv file have as many fields as its first.",
+            hint="a decimal comma or an unquoted comma in a text splits a field"
+            if len(record) > self._header.count
+            else "",
+            row=row,
+            column=min(len(record), self._header.count) + 1,  # the first that is missing or too many
+        )
+
+
+def _header(
+    chunks: Iterator[bytes], options: Mapping[str, Any], path: str, findings: Findings
+) -> tuple[Header, Iterator[bytes], int]:
+    """The header, the chunks behind it (in front of it where the file has none), and the line where they start."""
+    row = 1
+    for text in chunks:
+        while text:
+            head, _, tail = text.partition(b"\n")
+            if head.strip():
+                return _first_line(head, text, tail, row, options, path, chunks, findings)
+            text, row = tail, row + 1
+    findings.no_rows()
+    raise Unreadable
+
+
+def _first_line(
+    head: bytes,
+    text: bytes,
+    tail: bytes,
+    row: int,
+    options: Mapping[str, Any],
+    path: str,
+    chunks: Iterator[bytes],
+    findings: Findings,
+) -> tuple[Header, Iterator[bytes], int]:
+    line = next(iter(_decoded([head], row, findings)))
+    try:
+        fields = [f.strip() for f in next(csv.reader([line], strict=True))]
+    except csv.Error as error:
+        findings.add(
+            "FW4035",
+            f"line {row} of `{path}` is not csv: {error}",
+            rule=_QUOTES,
+            hint="close the quotes, and keep the header on one line",
+            row=row,
+        )
+        raise Unreadable from None
+    other = next((c for c in (";", "\t") if c in line), None)
+    if len(fields) == 1 and other:
+        findings.add(
+            "FW4034",
+            f"line {row} of `{path}` has no comma, but {'a semicolon' if other == ';' else 'a tab'}",
+            rule="Fields of a csv file are separated by commas.",
+            hint="write the file again with commas, and with points in decimals",
+            row=row,
+        )
+        raise Unreadable
+    if not options.get("header", True):
+        return Header(len(fields), None, row), chain([text], chunks), row
+    if "header" not in options and all(to_finite(f) is not None for f in fields):
+        findings.add(
+            "FW4033",
+            f"the first line of `{path}` holds only numbers, and is taken as the header",
+            rule="The first line of a csv file names its columns unless `header=false` says otherwise.",
+            hint="give `header=false` if the first line is data, or `header=true` if it is not",
+            row=row,
+            severity="warning",
+        )
+    return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + 1
+
+
+def _decoded(chunks: Iterable[bytes], line: int, findings: Findings) -> Iterator[str]:
+    """Lines of text, or `Unreadable` with the first that is not UTF-8 noted."""
+    for chunk in chunks:
+        for raw in chunk.splitlines(keepends=True):
+            try:
+                yield raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                findings.add(
+                    "FW4006",
+                    f"line {line} is not UTF-8 text",
+                    rule="Text files are UTF-8.",
+                    hint="save the file as UTF-8",
+                    row=line,
+                    value=raw[error.start : error.start + 1].hex(),
+                )
+                raise Unreadable from None
+            line += 1
+
+
+def _note_empty(row: int, column: int, what: str, findings: Findings) -> None:
+    findings.add(
+        "FW4023",
+        f"{what} is empty on line {row}",
+        rule="Every row has a value in every column that is used.",
+        hint="fill in the value, remove the row, or leave the column out with `columns=`",
+        row=row,
+        column=column + 1,
+        value="",
+    )

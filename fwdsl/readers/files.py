@@ -1,0 +1,178 @@
+"""Opening sources: compression told by the suffix, and what goes wrong with files said in the user's words."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from .findings import Findings
+from .sources import COMPRESSIONS, compression
+
+BLOCK = 1 << 20
+_MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+
+
+class Unreadable(Exception):
+    """Reading cannot go on; the reason is in the findings. Never leaves this package."""
+
+
+@contextmanager
+def opened(path: str, findings: Findings) -> Iterator[BinaryIO]:
+    """The file's bytes, decompressed; whatever fails, here or while it is read, is noted and raised as `Unreadable`."""
+    check(path, findings)
+    try:
+        with _open(path) as stream:
+            yield stream
+    except _BROKEN as error:
+        findings.add(
+            "FW4005",
+            f"`{path}` is damaged or cut short: {_reason(error)}",
+            rule="A compressed file must be complete and match its suffix.",
+            hint="copy or download it again, or rename it if it is not compressed as its suffix says",
+        )
+        raise Unreadable from None
+    except OSError as error:
+        _denied(path, error, findings)
+        raise Unreadable from None
+    except MemoryError:
+        findings.add(
+            "FW4007", f"`{path}` does not fit into memory", rule="Data that is not memory-mapped must fit into memory."
+        )
+        raise Unreadable from None
+
+
+def check(path: str, findings: Findings) -> None:
+    """Raise `Unreadable`, the reason noted, unless `path` is a file that is not empty and agrees with its suffix."""
+    file = Path(path)
+    try:
+        if file.is_dir():
+            findings.add(
+                "FW4002",
+                f"`{path}` is a folder, where a file is needed",
+                rule="A source is one file.",
+                hint="name a file inside it",
+            )
+        elif not file.exists():
+            _missing(file, path, findings)
+        elif not file.is_file():
+            findings.add("FW4002", f"`{path}` is not a regular file", rule="A source is one regular file.")
+        elif file.stat().st_size == 0:
+            findings.add("FW4004", f"`{path}` is empty", rule="A source holds at least one row.")
+        else:
+            _check_magic(path, findings)
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the path
+        _denied(path, error, findings)
+    if findings.failed:
+        raise Unreadable
+
+
+def lines(stream: BinaryIO, block: int = BLOCK) -> Iterator[bytes]:
+    """Chunks of whole lines of about `block` bytes; the last ends with a newline even where the file does not.
+
+    A UTF-8 byte order mark is dropped.
+    """
+    rest: list[bytes] = []
+    first = True
+    while data := stream.read(block):
+        if first:
+            data = data.removeprefix(b"\xef\xbb\xbf")
+            first = False
+        cut = data.rfind(b"\n") + 1
+        if cut == 0:
+            rest.append(data)
+            continue
+        yield b"".join((*rest, data[:cut]))
+        rest = [data[cut:]] if cut < len(data) else []
+    if rest:
+        yield b"".join(rest) + b"\n"
+
+
+def _open(path: str) -> BinaryIO:
+    match compression(path):
+        case ".gz":
+            return cast(BinaryIO, gzip.open(path, "rb"))
+        case ".bz2":
+            return cast(BinaryIO, bz2.open(path, "rb"))
+        case ".xz":
+            return cast(BinaryIO, lzma.open(path, "rb"))
+        case _:
+            return open(path, "rb")
+
+
+def _check_magic(path: str, findings: Findings) -> None:
+    suffix = compression(path)
+    with open(path, "rb") as stream:
+        head = stream.read(6)
+    actual = next((s for s, magic in _MAGIC.items() if head.startswith(magic)), "")
+    if actual == suffix:
+        return
+    if suffix:
+        found = f"is not a {suffix} file" + (f" but a {actual} one" if actual else "")
+        findings.add(
+            "FW4005",
+            f"`{path}` {found}",
+            rule="A compressed file must be complete and match its suffix.",
+            hint=f"rename it to end in {actual}" if actual else f"rename it without {suffix} if it is not compressed",
+        )
+    elif actual != ".bz2":  # `BZh` is also text, if unlikely
+        findings.add(
+            "FW4005",
+            f"`{path}` is compressed, but its suffix does not say so",
+            rule="A compressed file must be complete and match its suffix.",
+            hint=f"rename it to `{path}{actual}`",
+        )
+
+
+def _missing(file: Path, path: str, findings: Findings) -> None:
+    folder = file.parent
+    if not folder.is_dir():
+        findings.add(
+            "FW4001",
+            f"`{path}` does not exist: there is no folder `{folder}`",
+            rule="Paths in a program are relative to its file, those on the command line to the current folder.",
+            hint="check the path",
+        )
+        return
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        names = []
+    stem = _stem(file.name)
+    similar = [n for n in names if _stem(n) == stem] or get_close_matches(file.name, names, n=3, cutoff=0.75)
+    written = [str(Path(path).with_name(n)) for n in similar[:3]]
+    findings.add(
+        "FW4001",
+        f"`{path}` does not exist",
+        rule="Paths in a program are relative to its file, those on the command line to the current folder.",
+        hint=f"did you mean {' or '.join(f'`{w}`' for w in written)}?" if written else "check the path",
+    )
+
+
+def _stem(name: str) -> str:
+    """The name without suffixes of compression: `a9a.svm` and `a9a.svm.gz` are easily confused."""
+    return next((name[: -len(s)] for s in COMPRESSIONS if name.lower().endswith(s)), name).lower()
+
+
+def _denied(path: str, error: OSError | ValueError, findings: Findings) -> None:
+    findings.add(
+        "FW4003",
+        f"`{path}` cannot be read: {_reason(error)}",
+        rule="A source must be a file that may be read.",
+        hint="check the file's permissions" if isinstance(error, PermissionError) else "",
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, EOFError):
+        return "the compressed data end too early"
+    text = (error.strerror if isinstance(error, OSError) and error.strerror else str(error)) or "unknown reason"
+    return text[0].lower() + text[1:].rstrip(".")

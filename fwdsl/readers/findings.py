@@ -1,0 +1,100 @@
+"""Collects what is wrong with one source, and stops counting where a reader of messages would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..grammar.diagnostic import Diagnostic, Place, Severity
+
+if TYPE_CHECKING:
+    from .roles import Role
+
+LIMIT = 20
+
+
+class Findings:
+    """Diagnostics of one source, at most `LIMIT` of them, all about one file."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._found: list[Diagnostic] = []
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        *,
+        rule: str = "",
+        hint: str = "",
+        key: str | None = None,
+        row: int | None = None,
+        column: int | None = None,
+        value: str | None = None,
+        severity: Severity = "error",
+    ) -> None:
+        """Note one finding; what exceeds the limit is dropped."""
+        if not self.full:
+            place = Place(self.file, key, row, column, None if value is None else shown(value))
+            self._found.append(Diagnostic(code, message, rule=rule, hint=hint, place=place, severity=severity))
+
+    def extend(self, *diagnostics: Diagnostic) -> None:
+        """Note findings made elsewhere."""
+        self._found.extend(diagnostics[: LIMIT - len(self._found)])
+
+    def not_finite(self, what: str, text: str, row: int, column: int | None = None) -> None:
+        """Note a nan or an infinity; `what` says which value it is."""
+        self.add(
+            "FW4021",
+            f"{what} on line {row} is `{shown(text)}`, where a finite number is needed",
+            rule="Data must be finite: no nan and no infinity.",
+            hint="remove the row, or replace the value",
+            row=row,
+            column=column,
+            value=text,
+        )
+
+    def not_a_number(self, what: str, text: str, row: int, column: int | None = None, hint: str = "") -> None:
+        """Note a value that is no number."""
+        self.add(
+            "FW4020",
+            f"{what} on line {row} is `{shown(text)}`, where a number was expected",
+            rule="Values are decimal numbers with a point, such as `0.5`, `-3` or `1e-3`.",
+            hint=hint,
+            row=row,
+            column=column,
+            value=text,
+        )
+
+    def no_rows(self) -> None:
+        """Note a file that is there, and holds nothing."""
+        self.add("FW4004", f"`{self.file}` has no rows", rule="A source holds at least one row.")
+
+    def cannot_serve(self, roles: Sequence[Role], holds: str, rule: str, hint: str) -> None:
+        """Note declared names that do not fit what a format holds."""
+        names = ", ".join(f"`{r.name}`" for r in roles)
+        self.add("FW4030", f"`{self.file}` cannot serve {names}: {holds}", rule=rule, hint=hint)
+
+    def has(self, *codes: str) -> bool:
+        """Whether one of these was noted."""
+        return any(d.code in codes for d in self._found)
+
+    @property
+    def full(self) -> bool:
+        """Whether the limit is reached, so that looking further is of no use."""
+        return len(self._found) >= LIMIT
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was noted."""
+        return any(d.severity == "error" for d in self._found)
+
+    def result(self) -> tuple[Diagnostic, ...]:
+        """What was noted, in order."""
+        return tuple(self._found)
+
+
+def shown(text: str, width: int = 40) -> str:
+    """A piece of a file, fit for a message: printable, on one line, at most `width` characters."""
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return clean if len(clean) <= width else clean[: width - 3] + "..."

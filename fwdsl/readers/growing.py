@@ -1,0 +1,46 @@
+"""Arrays that grow in place: a file's rows are not counted before they are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Growing:
+    """A one-dimensional array with room to spare.
+
+    Growing reallocates by a quarter, which the system does for large arrays without a copy: reading holds about one
+    and a quarter of what it returns, not the two of a list of chunks that is joined.
+    """
+
+    def __init__(self, dtype: type[np.generic] | np.dtype[Any]) -> None:
+        self._array = np.empty(1024, dtype)
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        """How many numbers it holds."""
+        return self._size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What it holds."""
+        return self._array.dtype
+
+    def extend(self, values: np.ndarray[Any, Any]) -> None:
+        """Append; the values must fit the type."""
+        need = self._size + values.size
+        if need > self._array.size:
+            self._array.resize(max(need, self._array.size * 5 // 4), refcheck=False)
+        self._array[self._size : need] = values
+        self._size = need
+
+    def widen(self, dtype: type[np.generic]) -> None:
+        """Change the type of what it holds."""
+        self._array = self._array.astype(dtype)
+
+    def finish(self) -> np.ndarray[Any, Any]:
+        """The array, cut to its size; nothing may be appended after."""
+        self._array.resize(self._size, refcheck=False)
+        return self._array

@@ -1,0 +1,230 @@
+"""npy and npz files: memory-mapped where they lie plainly on disk, and never unpickled."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import math
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy_format
+
+from .files import Unreadable, opened
+from .findings import Findings
+from .roles import Role
+from .sources import compression
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from .roles import Raw
+
+_SPARSE = {"data", "indices", "indptr", "shape", "format"}
+
+
+def read_npy(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+    """The array for the only role: a read-only memory map of a plain file, an array of a compressed one.
+
+    Raises `Unreadable` where the file is not an array of numbers.
+    """
+    if len(roles) != 1:
+        findings.cannot_serve(
+            roles,
+            "an npy file holds one array",
+            "An npy source serves one name.",
+            "give each its own file, or an npz file with an array for each",
+        )
+        return {}
+    role = roles[0]
+    if compression(path):
+        with opened(path, findings) as stream:
+            return {role.name: _read_array(stream, role, path, None, findings)}
+    with opened(path, findings) as stream:
+        dtype, shape, offset, fortran = _read_header(stream, role, path, None, findings)
+        held = stream.seek(0, io.SEEK_END) - offset
+    needed = math.prod(shape) * dtype.itemsize
+    if held < needed:
+        _cut_short(path, None, shape, dtype, held, findings)
+    if needed == 0:
+        findings.no_rows()
+        return {}
+    order = "F" if fortran else "C"
+    with opened(path, findings):
+        mapped = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)  # type: ignore[call-overload]
+    return {role.name: mapped if dtype.isnative else mapped.astype(dtype.newbyteorder("="))}
+
+
+def read_npz(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+    """For each role the array of its name, or of `key=`; a matrix written by `scipy.sparse.save_npz` comes as CSR.
+
+    Raises `Unreadable` where the archive or an array in it cannot be read.
+    """
+    key = options.get("key")
+    if key is not None and len(roles) != 1:
+        findings.add(
+            "FW4030",
+            f"`key={key!r}` names one array of `{path}`, for {len(roles)} names",
+            rule="`key=` goes with a source that serves one name; without it each name is its own key.",
+            hint="leave `key=` out, or give each name its own source",
+        )
+        return {}
+    result: dict[str, Raw] = {}
+    with opened(path, findings) as stream:
+        source = io.BytesIO(stream.read()) if compression(path) else stream  # a zip archive is read from its end
+        try:
+            with zipfile.ZipFile(source) as archive:
+                members = {n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")}
+                for role in roles:
+                    wanted = role.name if key is None else str(key)
+                    if wanted in members:
+                        result[role.name] = _member(archive, wanted, role, path, findings)
+                    elif key is None and len(roles) == 1 and role.is_table and members >= _SPARSE:
+                        result[role.name] = _sparse(archive, role, path, findings)
+                    else:
+                        _no_such_key(path, wanted, sorted(members), findings)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            findings.add(
+                "FW4043",
+                f"`{path}` is not an npz archive, or is damaged: {error}",
+                rule="An npz file is a zip archive of npy files, without a password.",
+                hint="write it with `np.savez(path, A=A)`",
+            )
+            raise Unreadable from None
+    return result
+
+
+def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: Findings) -> np.ndarray[Any, Any]:
+    with archive.open(f"{key}.npy") as stream:
+        return _read_array(stream, role, path, key, findings)  # type: ignore[arg-type]  # an IO[bytes]
+
+
+def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: Findings) -> csr_array:
+    """The matrix that `scipy.sparse.save_npz` wrote."""
+    from scipy.sparse import csc_array, csr_array
+
+    part = Role(role.name, "labels", (None,))  # of any type; `format` is text
+    layout, data, indices, cuts, shape = (
+        _member(archive, k, part, path, findings) for k in ("format", "data", "indices", "indptr", "shape")
+    )
+    name = layout.item() if layout.size == 1 else b""
+    name = name.decode("latin-1") if isinstance(name, bytes) else str(name)
+    if name in ("csr", "csc") and data.dtype.kind in "fiub" and shape.shape == (2,):
+        make = csr_array if name == "csr" else csc_array
+        matrix = make((data, indices, cuts), shape=tuple(shape.tolist()))
+        matrix.check_format(full_check=True)
+        return csr_array(matrix)
+    findings.add(
+        "FW4044",
+        f"`{path}` holds a sparse matrix of the form `{name}`, where `csr` or `csc` was expected",
+        rule="Of sparse matrices in npz files, `csr` and `csc` ones are read.",
+        hint="write it with `scipy.sparse.save_npz(path, A.tocsr())`",
+    )
+    raise Unreadable
+
+
+def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findings: Findings) -> np.ndarray[Any, Any]:
+    """The array of a stream that cannot be mapped."""
+    dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
+    array = np.empty(math.prod(shape), dtype)
+    memory = array.view(np.uint8)
+    held = 0
+    while held < memory.size:
+        piece = stream.read(min(memory.size - held, 1 << 20))
+        if not piece:
+            _cut_short(path, key, shape, dtype, held, findings)
+        memory[held : held + len(piece)] = np.frombuffer(piece, np.uint8)
+        held += len(piece)
+    stream.read(1)  # checksums are compared at the end of the stream
+    if array.size == 0:
+        findings.no_rows()
+    array = array.reshape(shape, order="F" if fortran else "C")
+    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+
+
+def _read_header(
+    stream: BinaryIO, role: Role, path: str, key: str | None, findings: Findings
+) -> tuple[np.dtype[Any], tuple[int, ...], int, bool]:
+    """Type, shape, offset of the numbers, and whether they lie in Fortran's order; `Unreadable` if not numbers."""
+    where = _where(path, key)
+    try:
+        version = npy_format.read_magic(stream)
+        if version == (1, 0):
+            shape, fortran, dtype = npy_format.read_array_header_1_0(stream)
+        elif version == (2, 0):
+            shape, fortran, dtype = npy_format.read_array_header_2_0(stream)
+        else:  # 3.0 exists for records whose fields have names outside latin-1
+            shape, fortran, dtype = (), False, np.dtype([("", np.float64)])
+        sound = min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize < 2**62
+    except (OSError, EOFError, zlib.error, lzma.LZMAError):
+        raise
+    except (
+        Exception
+    ):  # NumPy reads the header as a Python literal, which fails in many ways, none of them a bug of ours
+        sound = False
+    if not sound:
+        findings.add(
+            "FW4040",
+            f"{where} is not an npy file",
+            rule="An npy file begins with a header that tells type and shape.",
+            hint="write it with `np.save(path, array)`",
+            key=key,
+        )
+        raise Unreadable
+    if dtype.hasobject:
+        findings.add(
+            "FW4041",
+            f"{where} holds Python objects, which are never unpickled",
+            rule="Unpickling a file runs code that it brings; data are numbers only.",
+            hint="convert the array first, as in `np.save(path, np.asarray(list_of_rows, dtype=float))`",
+            key=key,
+        )
+        raise Unreadable
+    numbers = dtype.kind in "fiub" and dtype.itemsize <= 8
+    text = role.may_be_text and dtype.kind in "US" and dtype.itemsize > 0
+    if not (numbers or text):
+        kind = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations", "V": "records"}
+        findings.add(
+            "FW4044",
+            f"{where} holds {kind.get(dtype.kind, f'numbers of type `{dtype}`')}, where real numbers were expected",
+            rule="Arrays hold real numbers: floats of at most 64 bits, integers or booleans; labels may be text.",
+            hint="convert the array first, as in `np.save(path, array.astype(float))`",
+            key=key,
+        )
+        raise Unreadable
+    return dtype, shape, stream.tell() if stream.seekable() else 0, fortran
+
+
+def _cut_short(
+    path: str, key: str | None, shape: tuple[int, ...], dtype: np.dtype[Any], held: int, findings: Findings
+) -> None:
+    size = " x ".join(map(str, shape)) or "1"
+    needed = math.prod(shape) * dtype.itemsize
+    findings.add(
+        "FW4042",
+        f"{_where(path, key)} is cut short: {size} numbers of type `{dtype}` need {needed} bytes, and {held} are there",
+        rule="An npy file holds as many numbers as its header tells.",
+        hint="write or copy it again",
+        key=key,
+    )
+    raise Unreadable
+
+
+def _no_such_key(path: str, wanted: str, keys: list[str], findings: Findings) -> None:
+    close = get_close_matches(wanted, keys, n=1)
+    listed = f"its arrays are {', '.join(f'`{k}`' for k in keys[:12])}" if keys else "it holds no arrays"
+    findings.add(
+        "FW4045",
+        f"`{path}` has no array `{wanted}`",
+        rule="An npz source serves each name from the array of that name, or of `key=`.",
+        hint=(f"did you mean `{close[0]}`? " if close else "") + listed,
+        key=wanted,
+    )
+
+
+def _where(path: str, key: str | None) -> str:
+    return f"`{path}`" if key is None else f"`{key}` in `{path}`"

@@ -1,0 +1,64 @@
+"""Reads a source: `read(spec, roles)` gives arrays for the declared names, and what is wrong with the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..grammar.diagnostic import Diagnostic
+from .files import Unreadable
+from .findings import Findings
+from .roles import LabelSets, Role
+from .sources import SourceSpec
+
+if TYPE_CHECKING:
+    from .roles import Raw
+
+__all__ = ["LabelSets", "Role", "read"]
+
+
+def read(spec: SourceSpec, roles: Sequence[Role]) -> tuple[dict[str, Raw], tuple[Diagnostic, ...]]:
+    """The arrays that a source serves, by name, and its diagnostics; no name is served where one of them is an error.
+
+    A `Raw` is a dense array, a memory map (plain `.npy`), a `csr_array` (libsvm, sparse mtx), an array of label values
+    (numbers or words) or `LabelSets`. Text formats are checked to be finite as they are read; arrays of npy and npz are
+    not (see `scan.find_nonfinite`), since that would load a memory map. `spec.format` must be one of `sources.FORMATS`.
+    """
+    findings = Findings(spec.path)
+    try:
+        arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
+    except Unreadable:
+        arrays = {}
+    return ({} if findings.failed else arrays), findings.result()
+
+
+class _Reader(Protocol):
+    def __call__(
+        self, path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings, /
+    ) -> dict[str, Raw]: ...
+
+
+def _reader(name: str) -> _Reader:
+    """A format's reader, imported when it is needed."""
+    match name:
+        case "libsvm":
+            from .libsvm import read_libsvm
+
+            return read_libsvm
+        case "csv":
+            from .csv_table import read_csv
+
+            return read_csv
+        case "npy":
+            from .npy import read_npy
+
+            return read_npy
+        case "npz":
+            from .npy import read_npz
+
+            return read_npz
+        case "mtx":
+            from .mtx import read_mtx
+
+            return read_mtx
+    raise ValueError(f"not a format: {name!r}")

@@ -1,0 +1,199 @@
+"""Where data comes from: formats, their options, and the command line's `--data`, `--set` and `--dim`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from ..grammar.diagnostic import Diagnostic
+
+COMPRESSIONS = (".gz", ".bz2", ".xz")
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """A source: `libsvm("a9a.svm", features=123)` is `SourceSpec("libsvm", "a9a.svm", {"features": 123})`.
+
+    `format` is empty where a `--data` names a file whose suffix does not tell it; the declared source's stands then.
+    """
+
+    format: str
+    path: str
+    options: Mapping[str, object] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: the suffixes that tell it, and its options with the kind of value each takes.
+
+    Kinds: `count` (an integer from 1), `flag`, `base` (0 or 1), `text`, `column` (a name, or a position from 0;
+    negative ones count from the end, as in NumPy), `columns` (a list of those).
+    """
+
+    suffixes: tuple[str, ...]
+    options: Mapping[str, str]
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "libsvm": Format((".svm", ".libsvm", ".svmlight"), {"features": "count", "multilabel": "flag", "base": "base"}),
+        "csv": Format((".csv",), {"target": "column", "columns": "columns", "header": "flag"}),
+        "npy": Format((".npy",), {}),
+        "npz": Format((".npz",), {"key": "text"}),
+        "mtx": Format((".mtx",), {}),
+    }
+)
+
+
+def compression(path: str) -> str:
+    """The compression's suffix (`.gz`, `.bz2`, `.xz`), or nothing."""
+    lower = path.lower()
+    return next((s for s in COMPRESSIONS if lower.endswith(s)), "")
+
+
+def infer_format(path: str) -> str | None:
+    """The format that a file's suffix tells (`a.svm.gz` is libsvm), or None: `.txt` and the like could be anything."""
+    stem = path.lower()
+    stem = stem[: len(stem) - len(compression(path))]
+    return next((name for name, f in FORMATS.items() if stem.endswith(f.suffixes)), None)
+
+
+# --- the command line ----------------------------------------------------------------------------------------------
+
+_NAME = re.compile(r"[^\W\d]\w*\Z")
+_DIGITS = r"\d+(?:_\d+)*"
+_NUMBER = re.compile(rf"-?(?:inf|(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?\d+)?)\Z", re.ASCII)
+_INTEGER = re.compile(rf"{_DIGITS}\Z", re.ASCII)
+_NPZ_KEY = re.compile(r"(?P<path>.*\.npz(?:\.gz|\.bz2|\.xz)?):(?P<key>.+)\Z", re.IGNORECASE | re.DOTALL)
+_PREFIX = re.compile(
+    r"(?P<format>[A-Za-z][A-Za-z0-9_]+):(?P<path>.*)\Z", re.DOTALL
+)  # one letter is a drive, not a format
+
+_DATA_RULE = "`--data` takes a name, or names separated by commas, then `=` and a file."
+_DATA_HINT = "write `--data X,y=train.svm`, `--data X,y=libsvm:train.txt` or `--data A=arrays.npz:key`"
+
+
+def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagnostic:
+    """`X,y=libsvm:PATH`, `A=f.npz:key`, `NAME=PATH` to the names and the source.
+
+    A format before a colon wins over the suffix. Where neither tells, the source's `format` is empty: see
+    `unknown_format`.
+    """
+    left, equals, path = text.partition("=")
+    if not equals:
+        return Diagnostic(
+            "FW0100", f"`--data {text}` has no `=` between the name and the file", rule=_DATA_RULE, hint=_DATA_HINT
+        )
+    names = tuple(part.strip() for part in left.split(","))
+    for name in names:
+        if not _NAME.match(name):
+            return _bad_name("--data", text, name)
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        return Diagnostic(
+            "FW0102",
+            f"`--data {text}` gives `{twice}` twice",
+            rule="Each name is served once.",
+            hint=f"write `{twice}` once",
+        )
+    given, path = _split_format(path)
+    if given and given not in FORMATS:
+        return _no_such_format(text, given, path)
+    options: dict[str, object] = {}
+    with_key = _NPZ_KEY.match(path)
+    if with_key and given in ("", "npz"):
+        given, path = "npz", with_key["path"]
+        options["key"] = with_key["key"]
+    if not path:
+        return Diagnostic("FW0103", f"`--data {text}` names no file", rule=_DATA_RULE, hint=_DATA_HINT)
+    return names, SourceSpec(given or infer_format(path) or "", path, options)
+
+
+def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:
+    """What to say where neither a prefix, nor the suffix, nor the program tells a file's format."""
+    written = ",".join(names)
+    return Diagnostic(
+        "FW0105",
+        f"the suffix of `{path}` does not tell its format",
+        rule="A file's format is told by its suffix, by the program's `from`, or by a format before a colon.",
+        hint=f"write the format, as in `--data {written}=libsvm:{path}`; the formats are {', '.join(FORMATS)}",
+    )
+
+
+def parse_set_argument(text: str) -> tuple[str, float] | Diagnostic:
+    """`delta=3` to `("delta", 3.0)`; numbers as the language writes them, a sign allowed; nothing is evaluated."""
+    name, equals, number = (part.strip() for part in text.partition("="))
+    if not equals:
+        return Diagnostic(
+            "FW0110",
+            f"`--set {text}` has no `=` between the parameter and its value",
+            rule="`--set` takes a parameter's name, `=` and a number.",
+            hint="write `--set delta=3`",
+        )
+    if not _NAME.match(name):
+        return _bad_name("--set", text, name)
+    if not _NUMBER.match(number):
+        return Diagnostic(
+            "FW0111",
+            f"`{number}` in `--set {text}` is not a number"
+            if number
+            else f"`--set {text}` has no number after the `=`",
+            rule="A parameter's value on the command line is a plain number; expressions are not evaluated.",
+            hint=f"write a number as programs do: `--set {name}=3`, `--set {name}=1e-3` or `--set {name}=1_000`",
+        )
+    return name, float(number)
+
+
+def parse_dim_argument(text: str) -> tuple[str, int] | Diagnostic:
+    """`k=5` to `("k", 5)`: a dimension is a whole number from 1."""
+    name, equals, number = (part.strip() for part in text.partition("="))
+    if not equals:
+        return Diagnostic(
+            "FW0120",
+            f"`--dim {text}` has no `=` between the dimension and its size",
+            rule="`--dim` takes a dimension's name, `=` and a whole number.",
+            hint="write `--dim k=5`",
+        )
+    if not _NAME.match(name):
+        return _bad_name("--dim", text, name)
+    # Longer digits than Python converts by default are no dimension either.
+    if not _INTEGER.match(number) or len(number) > 30 or not 1 <= int(number) < 2**63:
+        return Diagnostic(
+            "FW0121",
+            f"`{number}` in `--dim {text}` is not a dimension"
+            if number
+            else f"`--dim {text}` has no size after the `=`",
+            rule="A dimension is a whole number, at least 1.",
+            hint=f"write `--dim {name}=5`",
+        )
+    return name, int(number)
+
+
+def _split_format(path: str) -> tuple[str, str]:
+    """Format and path of `libsvm:PATH`; no format where what stands before the colon is part of a path."""
+    match = _PREFIX.match(path)
+    return (match["format"], match["path"]) if match else ("", path)
+
+
+def _bad_name(option: str, text: str, name: str) -> Diagnostic:
+    found = f"`{name}` in `{option} {text}` is not a name" if name else f"a name is missing in `{option} {text}`"
+    return Diagnostic(
+        "FW0101",
+        found,
+        rule="A name is made of letters, digits and `_`, and does not start with a digit.",
+        hint="write the name as the program declares it",
+    )
+
+
+def _no_such_format(text: str, given: str, path: str) -> Diagnostic:
+    close = get_close_matches(given.lower(), FORMATS, n=1)
+    meant = f"did you mean `{close[0]}:{path}`? " if close else ""
+    return Diagnostic(
+        "FW0104",
+        f"`{given}` in `--data {text}` is not a format",
+        rule=f"The formats are {', '.join(FORMATS)}.",
+        hint=f"{meant}a file's name that has a colon is written with its folder, as in `./{given}:{path}`",
+    )

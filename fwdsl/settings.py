@@ -1,0 +1,69 @@
+"""Options of a solve from Python: checked, and merged with those of the program."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from .build.misuse import misuse
+from .model import Model
+from .options import Options
+
+_NAMES = tuple(f.name for f in fields(Options) if f.name != "method_options")
+
+_EXPECTED = {
+    "tol": "a number above 0",
+    "gap": '"relative" or "absolute"',
+    "method": "the name of a method",
+    "max_iter": "a whole number from 0",
+    "time": "seconds, a number from 0",
+    "seed": "a whole number from 0",
+    "threads": "a whole number from 0 (0: one a core)",
+}
+
+
+def resolve_options(model: Model, **given: object) -> Options:
+    """The program's `solve` options with those that are given (not None) winning; unknown ones belong to the method named.
+
+    Raises `BuildError` for a value that an option cannot have, and for an unknown option where no method is named.
+    """
+    options = replace(Options(), **_declared(model))
+    known = {name: value for name, value in given.items() if name in _NAMES and value is not None}
+    extra = {name: value for name, value in given.items() if name not in _NAMES}
+    for name, value in known.items():
+        if not _fits(name, value):
+            raise misuse(
+                "FW0310", f"{name}={value!r} is not what the option takes", rule=f"`{name}` takes {_EXPECTED[name]}."
+            )
+    if "method" in known:
+        known["method_options"] = {}
+    options = replace(options, **known)  # type: ignore[arg-type]
+    if extra and options.method == "auto":
+        name = next(iter(extra))
+        close = get_close_matches(name, _NAMES, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]}=?" if close else "options of a method are given together with method="
+        raise misuse("FW0310", f"solve has no option {name!r}", rule=f"The options are {', '.join(_NAMES)}.", hint=hint)
+    return replace(options, method_options={**options.method_options, **extra}) if extra else options
+
+
+def _declared(model: Model) -> dict[str, Any]:
+    """The program's own options; a method with options of its own is a pair in the model."""
+    declared: dict[str, Any] = dict(model.options)
+    method = declared.get("method")
+    if isinstance(method, tuple):
+        declared["method"], declared["method_options"] = method[0], dict(method[1])
+    return declared
+
+
+def _fits(name: str, value: object) -> bool:
+    if name == "gap":
+        return value in ("relative", "absolute")
+    if name == "method":
+        return isinstance(value, str) and value.isidentifier()
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    if name in ("max_iter", "seed", "threads"):
+        return isinstance(value, numbers.Integral) and int(value) >= 0
+    return float(value) > 0.0 if name == "tol" else float(value) >= 0.0

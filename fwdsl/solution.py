@@ -1,0 +1,122 @@
+"""What a solve returns: primal, dual, certificate, history, record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal["optimal", "tolerance_not_reached", "infeasible", "unbounded", "interrupted"]
+CertificateKind = Literal["exact", "rigorous", "probabilistic", "conditional", "estimate", "none"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How well an answer is known, as the independent verifier recomputed it, in the user's own sense and units.
+
+    `gap` is |objective - dual_bound|, `relative_gap` is it over max(|P|, |D|, 1e-3 S) (language.md, section 8), `infeasibility` the largest
+    relative violation of a constraint. `statement` says in a sentence what the bound rests on.
+    """
+
+    kind: CertificateKind
+    objective: float
+    dual_bound: float
+    gap: float
+    relative_gap: float
+    infeasibility: float
+    scale: float
+    statement: str = ""
+    radius: float | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One report of a running solve; numbers in the user's sense, from the method's own bookkeeping (not yet verified)."""
+
+    phase: str
+    method: str
+    iteration: int
+    passes: float
+    elapsed: float
+    objective: float
+    dual_bound: float
+    relative_gap: float
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds: compiling the program, loading data, planning, compiling kernels (within solve), solving, verifying (within solve)."""
+
+    compile: float = 0.0
+    load: float = 0.0
+    plan: float = 0.0
+    solve: float = 0.0
+    verify: float = 0.0
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A certified answer. `solution["beta"]` is a variable's value; nothing is lost when a limit was reached.
+
+    `dual[name]` is the derivative of the optimal value in the right-hand side of that constraint; `terms[name]` the value of a named term;
+    `support` counts nonzeros per variable; `passes` are data passes (one touch of every nonzero) of the method, `verify_passes` those of the
+    verifier; `reason` says why it stopped; `start` what it started from.
+    """
+
+    status: Status
+    certificate: Certificate
+    variables: Mapping[str, Any]
+    dual: Mapping[str, Any]
+    terms: Mapping[str, float]
+    method: str
+    iterations: int
+    passes: float
+    verify_passes: float
+    reason: str
+    times: Times
+    history: tuple[Progress, ...] = ()
+    plan: Any = None
+    start: str = "the method's own starting point"
+    warnings: tuple[str, ...] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+    state: Any = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        c = self.certificate
+        reason = f" ({self.reason})" if self.status != "optimal" and self.reason else ""
+        return (
+            f"<Solution {self.status}{reason}: objective {c.objective:.10g}, dual bound {c.dual_bound:.10g}, "
+            f"relative gap {c.relative_gap:.1e} ({c.kind}), by {self.method} in {self.iterations} iterations; "
+            f"variables {', '.join(self.variables)}>"
+        )
+
+    def __getitem__(self, name: str) -> Any:
+        return self.variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    @property
+    def objective(self) -> float:
+        """The verified objective value, in the user's sense."""
+        return self.certificate.objective
+
+    @property
+    def dual_bound(self) -> float:
+        """The verified bound on the optimal value: below for `minimize`, above for `maximize`."""
+        return self.certificate.dual_bound
+
+    @property
+    def gap(self) -> float:
+        """|objective - dual_bound|."""
+        return self.certificate.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap relative to max(|P|, |D|, 1e-3 S)."""
+        return self.certificate.relative_gap
+
+    @property
+    def infeasibility(self) -> float:
+        """The largest relative violation of a constraint."""
+        return self.certificate.infeasibility

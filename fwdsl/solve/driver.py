@@ -1,0 +1,286 @@
+"""One loop for all methods: time, limits, progress, interruption, checkpoints, and when to ask the verifier.
+
+The status starts as "not solved"; only a verified certificate within the tolerance ends it as `optimal`.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array
+from ..backends.dual import repair
+from ..backends.functions import relative_gap
+from ..backends.method import Method, Report
+from ..backends.problem import Problem
+from ..canon.form import Canonical
+from ..certify import Verified, verify
+from ..options import Options
+from ..solution import Progress, Status
+
+FEASIBLE = 1e-7
+"""The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""
+
+PROGRESS_EVERY = 0.1
+HISTORY = 400
+
+#: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
+DEFAULT_ITERATIONS = {"apg": 20_000, "frank_wolfe": 200_000, "pdhg": 400_000}
+
+
+@dataclass
+class Control:
+    """What the caller can do to a running solve: `stop` ends it after the current step (Ctrl-C sets it, and so may another thread)."""
+
+    stop: bool = False
+
+
+@dataclass
+class Outcome:
+    """How a run ended: the best verified answer and its bookkeeping."""
+
+    status: Status
+    verified: Verified
+    x: Array
+    iterations: int
+    passes: float
+    verify_passes: float
+    seconds: float
+    verify_seconds: float
+    reason: str
+    history: tuple[Progress, ...]
+    state: Any = None
+
+
+@dataclass
+class _Best:
+    """The best primal point and the best bound ever verified; a bound stays valid whatever point it came with."""
+
+    x: Array | None = None
+    primal: Verified | None = None
+    bound: Verified | None = None
+
+    def add(self, x: Array, v: Verified) -> None:
+        """Keep what is better."""
+        old = self.primal
+        if old is None or _rank(v) < _rank(old):
+            self.x, self.primal = x.copy(), v
+        trusted = v.kind in ("exact", "rigorous")
+        if self.bound is None or (trusted and v.dual > self.bound.dual) or self.bound.kind == "none":
+            self.bound = v
+
+    def merged(self) -> Verified:
+        """The best point with the bound that serves it best."""
+        assert self.primal is not None and self.bound is not None
+        own, other = self.primal, self.bound
+        if other.dual > own.dual or own.kind == "none":
+            return replace(
+                own, dual=other.dual, kind=other.kind, statement=other.statement, radius=other.radius, y=other.y
+            )
+        return own
+
+
+def _rank(v: Verified) -> tuple[bool, float]:
+    """Feasible points first, by objective; then by how far they are from feasible."""
+    infeasible = v.infeasibility > FEASIBLE
+    return infeasible, v.infeasibility if infeasible else v.primal
+
+
+@dataclass
+class _Run:
+    canonical: Canonical
+    problem: Problem
+    method: Method
+    options: Options
+    control: Control
+    on_progress: Callable[[Progress], bool | None] | None
+    on_state: Callable[[Any], None] | None
+    started: float = field(default_factory=time.perf_counter)
+    history: list[Progress] = field(default_factory=list)
+    best: _Best = field(default_factory=_Best)
+    best_bound: float = -math.inf
+    verify_passes: float = 0.0
+    verify_seconds: float = 0.0
+    verified_at: int = -1
+    next_verify: int = 0
+    last_progress: float = -math.inf
+    stride: int = 1
+
+
+def drive(
+    canonical: Canonical,
+    problem: Problem,
+    method: Method,
+    state: Any,
+    options: Options,
+    on_progress: Callable[[Progress], bool | None] | None = None,
+    control: Control | None = None,
+    on_state: Callable[[Any], None] | None = None,
+) -> Outcome:
+    """Run a method from a state until the tolerance is certified or a limit is reached."""
+    run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state)
+    with _interruptible(run.control) as interrupted:
+        status, reason = _loop(run, state, interrupted)
+    if run.verified_at != state.iteration and status != "optimal":
+        _verify(run, state)
+        if _is_optimal(run):
+            status, reason = "optimal", "the tolerance is certified"
+    verified = run.best.merged()
+    _report_progress(run, state, method.report(problem, state), last=True)
+    assert run.best.x is not None
+    return Outcome(
+        status,
+        verified,
+        run.best.x,
+        state.iteration,
+        problem.passes,
+        run.verify_passes,
+        time.perf_counter() - run.started,
+        run.verify_seconds,
+        reason,
+        tuple(run.history),
+        state,
+    )
+
+
+def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Status, str]:
+    limit = run.options.max_iter if run.options.max_iter is not None else math.inf
+    own_limit = state.iteration + DEFAULT_ITERATIONS.get(run.method.name, 100_000)
+    stalled = _Stall()
+    while True:
+        report = run.method.report(run.problem, state)
+        if not _report_progress(run, state, report):
+            return "interrupted", "the callback asked to stop"
+        if _looks_done(run, report) and state.iteration >= run.next_verify:
+            _verify(run, state)
+            if _is_optimal(run):
+                return "optimal", "the tolerance is certified"
+            run.next_verify = state.iteration + 1 + state.iteration // 8
+        if interrupted():
+            return "interrupted", "interrupted"
+        if state.iteration >= limit:
+            return "tolerance_not_reached", f"the limit of {run.options.max_iter} iterations"
+        if time.perf_counter() - run.started >= run.options.time:
+            return "tolerance_not_reached", f"the limit of {run.options.time:g} s"
+        if state.iteration >= own_limit:
+            return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
+        if stalled.after(report):
+            return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
+        if not math.isfinite(report.objective) and state.iteration > 0:
+            return "tolerance_not_reached", "the objective is no longer finite"
+        run.method.step(run.problem, state)
+        if run.on_state is not None:
+            run.on_state(state)
+
+
+@dataclass
+class _Stall:
+    """Tells when neither the objective nor the bound has changed for many steps."""
+
+    last: tuple[float, float, float] = (math.nan, math.nan, math.nan)
+    count: int = 0
+
+    def after(self, report: Report) -> bool:
+        """Count one report."""
+        now = (report.objective, report.bound, report.infeasibility)
+        self.count = self.count + 1 if now == self.last else 0
+        self.last = now
+        return self.count >= 200
+
+
+def _looks_done(run: _Run, report: Report) -> bool:
+    run.best_bound = max(run.best_bound, report.bound) if report.infeasibility == 0.0 else report.bound
+    if report.infeasibility > FEASIBLE:
+        return False
+    if run.options.gap == "absolute":
+        return abs(report.objective - report.bound) <= run.options.tol
+    return relative_gap(report.objective, report.bound, run.canonical.scale) <= run.options.tol
+
+
+def _is_optimal(run: _Run) -> bool:
+    v = run.best.merged()
+    if v.kind in ("estimate", "none") or v.infeasibility > FEASIBLE:
+        return False
+    if run.options.gap == "absolute":
+        return abs(v.primal - v.dual) <= run.options.tol
+    return v.relative_gap(run.canonical.scale) <= run.options.tol
+
+
+def _verify(run: _Run, state: Any) -> None:
+    """Have the candidate verified, its dual point repaired where the blocks' domains ask for it."""
+    begin = time.perf_counter()
+    x, ys = run.method.candidate(run.problem, state)
+    if ys is not None and _needs_repair(run.canonical):
+        before = run.problem.passes
+        ys = repair(run.problem, ys, x)
+        run.verify_passes += run.problem.passes - before
+    verified = verify(run.canonical, x, ys)
+    if not math.isfinite(verified.dual):
+        # y = 0 bounds by the infima of the losses: all there is, and enough, where the optimum is a perfect fit
+        run.verify_passes += verified.passes
+        zero = verify(run.canonical, x, [np.zeros(t.map.rows) for t in run.canonical.terms])
+        verified = zero if math.isfinite(zero.dual) else verified
+    run.best.add(x, verified)
+    run.verify_passes += verified.passes
+    run.verify_seconds += time.perf_counter() - begin
+    run.verified_at = state.iteration
+
+
+def _needs_repair(canonical: Canonical) -> bool:
+    return any(not math.isfinite(b.g.radius()) and b.g.curvature == 0.0 for b in canonical.blocks)
+
+
+def _report_progress(run: _Run, state: Any, report: Report, last: bool = False) -> bool:
+    """Record where the run stands and, about ten times a second, pass it on; False where the callback asked to stop."""
+    elapsed = time.perf_counter() - run.started
+    due = not last and run.on_progress is not None and elapsed - run.last_progress >= PROGRESS_EVERY
+    keep = last or state.iteration % run.stride == 0
+    if not (keep or due):
+        return True
+    sense = run.canonical.sense
+    progress = Progress(
+        report.phase,
+        run.method.name,
+        state.iteration,
+        run.problem.passes,
+        elapsed,
+        sense * report.objective,
+        sense * report.bound,
+        relative_gap(report.objective, report.bound, run.canonical.scale),
+    )
+    if keep:
+        run.history.append(progress)
+        if len(run.history) > HISTORY:
+            run.history = run.history[::2]
+            run.stride *= 2
+    if due and run.on_progress is not None:
+        run.last_progress = elapsed
+        return run.on_progress(progress) is not False
+    return True
+
+
+@contextmanager
+def _interruptible(control: Control) -> Iterator[Callable[[], bool]]:
+    """While open, the first Ctrl-C only sets a flag, so that no step is cut in two; the second one raises as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: control.stop
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def handle(_signal: int, _frame: object) -> None:
+        control.stop = True
+        signal.signal(signal.SIGINT, previous if callable(previous) else signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield lambda: control.stop
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -1,0 +1,18 @@
+"""Values of the objective's named terms at a point, in the user's sense."""
+
+from __future__ import annotations
+
+from ..atoms.base import Array
+from ..canon.affine import AffineReader
+from ..canon.form import Canonical
+from .evaluate import term_value
+
+
+def term_values(canonical: Canonical, x: Array) -> dict[str, float]:
+    """The value of each term that a `let` names, coefficient included; terms of one name are added up."""
+    reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
+    out: dict[str, float] = {}
+    for term in canonical.instance.model.terms:
+        if term.name:
+            out[term.name] = out.get(term.name, 0.0) + term_value(reader, term, x)
+    return out

@@ -1,0 +1,65 @@
+"""Errors and warnings as data. Rendering lives in `fwdsl.diagnostics`; every stage returns these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .source import Source, Span
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A secondary span: another place that explains the first, with a few words on why."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """An edit that would mend the program: replace the text under `span`."""
+
+    description: str
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a data source an error lies. Rows count from 1 as the user's editor shows them; columns likewise."""
+
+    file: str
+    key: str | None = None
+    row: int | None = None
+    column: int | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding.
+
+    `message` says what was found and what was expected, in the user's own names, in one sentence without a final stop.
+    `label` is the few words printed under the caret; `labels` are secondary spans; `rule` names the rule that was
+    broken; `hint` says what to write instead; `fix` is that as an edit. `place` is a position in a data source.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    source: Source | None = None
+    label: str = ""
+    labels: tuple[Label, ...] = ()
+    rule: str = ""
+    hint: str = ""
+    fix: Fix | None = None
+    place: Place | None = None
+    severity: Severity = "error"
+
+
+def has_errors(diagnostics: list[Diagnostic] | tuple[Diagnostic, ...]) -> bool:
+    """Whether any of them is an error rather than a warning."""
+    return any(d.severity == "error" for d in diagnostics)

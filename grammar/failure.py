@@ -1,0 +1,145 @@
+"""What is known where the parser stopped, and what a recogniser of `slips` makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from .diagnostic import Diagnostic, Fix, Label
+from .lexer import Token
+from .lines import CLOSING, OPENING
+from .source import Source, Span
+from .words import expected, quoted
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A finding; and, where what was meant is plain, the line's tokens as meant, with which parsing goes on.
+
+    `resume` is the offset of the text at which another statement starts, where that is inside the line.
+    """
+
+    diagnostic: Diagnostic
+    mended: tuple[Token, ...] | None = None
+    resume: int | None = None
+
+
+Role = Literal["call", "group", "type", "index", "list"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The parser took `tokens[:index]` of a line of this kind, and could have gone on with one of `accepts`."""
+
+    source: Source
+    kind: str
+    tokens: tuple[Token, ...]
+    index: int
+    accepts: frozenset[str]
+    end: Token
+
+    @property
+    def found(self) -> Token:
+        """The token that was refused; the end of the line has one too."""
+        return self.at(self.index)
+
+    @property
+    def before(self) -> Token:
+        """The token in front of it."""
+        return self.at(self.index - 1)
+
+    @property
+    def after(self) -> Token:
+        """The token behind it."""
+        return self.at(self.index + 1)
+
+    def at(self, index: int) -> Token:
+        """The token at an index; outside the line, its end."""
+        return self.tokens[index] if 0 <= index < len(self.tokens) else self.end
+
+    @cached_property
+    def opens(self) -> tuple[int, ...]:
+        """The indices of the brackets that are open, the innermost last."""
+        stack: list[int] = []
+        for i, token in enumerate(self.tokens[: self.index]):
+            if token.type in OPENING:
+                stack.append(i)
+            elif token.type in CLOSING and stack:
+                stack.pop()
+        return tuple(stack)
+
+    @property
+    def declares(self) -> bool:
+        """Whether the line is `data`, `param` or `var`."""
+        return self.kind in ("DATA", "PARAM", "VAR")
+
+    def role(self) -> Role | None:
+        """What the innermost open bracket is for."""
+        if not self.opens:
+            return None
+        at = self.opens[-1]
+        previous = self.at(at - 1).type
+        if self.tokens[at].type == "LPAR":
+            return "call" if previous == "NAME" else "group"
+        if previous in ("NAME", "FAMILY") and self.declares and self.at(at - 2).type in ("COLON", "OF"):
+            return "type"
+        return "index" if previous in ("NAME", "RPAR", "RSQB", "TRANSPOSE") else "list"
+
+    def closer(self, index: int) -> int | None:
+        """The index of the bracket that closes the one at `index`."""
+        depth = 0
+        for i in range(index, len(self.tokens)):
+            depth += (self.tokens[i].type in OPENING) - (self.tokens[i].type in CLOSING)
+            if depth == 0:
+                return i
+        return None
+
+    def text(self, start: int, stop: int) -> str:
+        """The text from token `start` up to token `stop`, quoted for a message."""
+        return quoted(self.source.text[self.tokens[start].start : self.tokens[stop - 1].end])
+
+    def wanted(self) -> str:
+        """What could have stood here, in words."""
+        before = self.before.type if self.index else ""
+        if before == "FROM":
+            return "a source such as `libsvm(...)`"
+        if before == "IN" and "NAME" in self.accepts:
+            return "a set"
+        if self.declares and before in ("COLON", "OF") and not self.opens:
+            return "a type" if before == "COLON" else "a type or a dimension"
+        if self.role() == "type" and "NAME" in self.accepts:
+            return "a dimension"
+        if self.kind == "SOLVE" and self.accepts == {"NAME"}:
+            return "an option"
+        return expected(self.accepts)
+
+    # --- making slips
+
+    def slip(
+        self,
+        code: str,
+        message: str,
+        rule: str,
+        hint: str,
+        *,
+        span: Span | None = None,
+        label: str = "",
+        labels: tuple[Label, ...] = (),
+        fix: tuple[Span, str] | None = None,
+        mended: tuple[Token, ...] | None = None,
+        resume: int | None = None,
+    ) -> Slip:
+        """A slip at `span` (the token found unless told); `fix` is an edit, described by the hint."""
+        edit = None if fix is None else Fix(hint, *fix)
+        at = self.found.span if span is None else span
+        return Slip(Diagnostic(code, message, at, self.source, label, labels, rule, hint, edit), mended, resume)
+
+    def swapped(self, *tokens: Token) -> tuple[Token, ...]:
+        """The line with these in place of the token found."""
+        return (*self.tokens[: self.index], *tokens, *self.tokens[self.index + 1 :])
+
+    def inserted(self, kind: str, text: str) -> tuple[Token, ...]:
+        """The line with a token in front of the one found."""
+        at = self.before.end
+        return (*self.tokens[: self.index], Token(kind, text, at, at), *self.tokens[self.index :])

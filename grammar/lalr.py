@@ -1,0 +1,66 @@
+"""The LALR driver: a stack of states and a stack of values over the tables. No recursion, at any depth of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .lexer import Token
+from .tables import Tables
+
+Actions = Mapping[str, Callable[[list[Any]], Any]]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The parse ended at token `index` (the end's index is the number of tokens); `accepts` are the terminals that
+    could have stood there, `$END` among them where the line could have ended."""
+
+    index: int
+    accepts: frozenset[str]
+
+
+def run(tables: Tables, start: str, tokens: Sequence[Token], end: Token, actions: Actions) -> Any:
+    """The value of `start` over the tokens, or a `Stop`."""
+    states, values = [tables.starts[start]], list[Any]()
+    for index, token in enumerate((*tokens, end)):
+        if not _feed(tables, states, values, token, actions):
+            return _stop(tables, start, tokens, index)
+    return values[0]
+
+
+def _feed(tables: Tables, states: list[int], values: list[Any], token: Token, actions: Actions) -> bool:
+    """Reduce, then shift the token. False where it cannot be shifted."""
+    while (target := tables.states[states[-1]].get(token.type)) is not None:
+        if target >= 0:
+            states.append(target)
+            values.append(token)
+            return True
+        rule = tables.rules[-1 - target]
+        children = values[-rule.length :]
+        del values[-rule.length :], states[-rule.length :]
+        values.append(children[0] if rule.action is None else actions[rule.action](children))
+        states.append(tables.states[states[-1]][rule.origin])
+    return False
+
+
+def _stop(tables: Tables, start: str, tokens: Sequence[Token], index: int) -> Stop:
+    # The token that was refused has already caused reductions that hide alternatives: go there again without it.
+    states = [tables.starts[start]]
+    for token in tokens[:index]:
+        _advance(tables, states, token.type)
+    symbols = [s for s in tables.states[states[-1]] if s.isupper()]
+    return Stop(index, frozenset(s for s in symbols if _advance(tables, states.copy(), s)))
+
+
+def _advance(tables: Tables, states: list[int], symbol: str) -> bool:
+    """`_feed` without values."""
+    while (target := tables.states[states[-1]].get(symbol)) is not None:
+        if target >= 0:
+            states.append(target)
+            return True
+        rule = tables.rules[-1 - target]
+        del states[-rule.length :]
+        states.append(tables.states[states[-1]][rule.origin])
+    return False

@@ -1,0 +1,84 @@
+"""The newline filter: which lines are one statement. One token of lookahead, the bracket depth, the kind of statement.
+
+A line goes on while a bracket is open; after a comma, `=`, `:`, `of`, `from`, `in`, a binary operator or a comparison;
+where the next line starts with `from`, `in`, `of`, a closing bracket, a comparison, `*`, `/` or `@`; and in `minimize`,
+`maximize` and `let` also where it starts with `+` or `-`. Blank and comment lines in between do not count. A keyword
+that starts a statement always starts one at the start of a line, even in a bracket that somebody forgot to close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .lexer import Token
+
+STARTERS = frozenset("FW PROBLEM DATA PARAM VAR LET MINIMIZE MAXIMIZE SUBJECT SOLVE".split())
+OPENING = {"LPAR": "RPAR", "LSQB": "RSQB"}
+CLOSING = {"RPAR": "LPAR", "RSQB": "LSQB"}
+COMPARISONS = frozenset("LE GE EQEQ STRICT BACKWARDS UNEQUAL".split())
+_TIMES = frozenset("STAR SLASH AT POWER".split())
+_AFTER = COMPARISONS | _TIMES | frozenset("COMMA EQUAL COLON OF FROM IN PLUS MINUS".split())
+_BEFORE = COMPARISONS | _TIMES | frozenset("FROM IN OF RPAR RSQB".split())
+_SIGNS = frozenset(("PLUS", "MINUS"))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A logical line: a statement, the words `subject to`, one constraint, or (`STRAY`) a line that starts with no keyword.
+
+    `kind` is the terminal the line starts with, `CONSTRAINT` or `STRAY`; `stop` is the token that ended it where that
+    was a comma between constraints or a semicolon; `next` is the index at which the text goes on.
+    """
+
+    kind: str
+    tokens: tuple[Token, ...]
+    stop: Token | None
+    next: int
+
+
+def skip_newlines(tokens: Sequence[Token], index: int) -> int:
+    """The index of the first token from here on that is no newline."""
+    while index < len(tokens) and tokens[index].type == "NEWLINE":
+        index += 1
+    return index
+
+
+def next_line(tokens: Sequence[Token], index: int, in_list: bool) -> Line:
+    """The logical line that starts at `index` (a token that is no newline); `in_list`: after a `subject to`."""
+    kind = tokens[index].type
+    if kind == "SUBJECT":
+        to = index + 1 < len(tokens) and tokens[index + 1].type == "TO"
+        return Line(kind, tuple(tokens[index : index + 1 + to]), None, index + 1 + to)
+    if kind not in STARTERS:
+        kind = "CONSTRAINT" if in_list else "STRAY"
+    line: list[Token] = []
+    open_brackets = 0
+    broken = False  # whether a newline stands between the last token of the line and this one
+    for i in range(index, len(tokens)):
+        token = tokens[i]
+        if token.type == "NEWLINE":
+            broken = True
+            continue
+        if broken and not _continues(kind, line, token, open_brackets):
+            return Line(kind, tuple(line), None, i)
+        if not open_brackets and (token.type == "SEMICOLON" or (token.type == "COMMA" and kind == "CONSTRAINT")):
+            return Line(kind, tuple(line), token, i + 1)
+        broken = False
+        line.append(token)
+        if token.type in OPENING:
+            open_brackets += 1
+        elif token.type in CLOSING and open_brackets:
+            open_brackets -= 1
+    return Line(kind, tuple(line), None, len(tokens))
+
+
+def _continues(kind: str, line: list[Token], token: Token, open_brackets: int) -> bool:
+    """Whether a line goes on with `token`, the first one after a newline."""
+    if token.type in STARTERS:
+        return False
+    if open_brackets or not line or line[-1].type in _AFTER or token.type in _BEFORE:
+        return True
+    if kind in ("MINIMIZE", "MAXIMIZE"):
+        return token.type in _SIGNS or len(line) == 1
+    return kind == "LET" and token.type in _SIGNS

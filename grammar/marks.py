@@ -1,0 +1,206 @@
+"""Slips that one token shows by itself: characters of other languages, of mathematics and of word processors."""
+
+from __future__ import annotations
+
+import re
+
+from .failure import Failure, Slip
+from .lexer import Token
+from .source import Span
+from .words import found, quoted
+
+_TEXTS = "A text stands in straight double quotes."
+
+
+def unclosed_text(f: Failure) -> Slip | None:
+    """`"a.svm`"""
+    if f.found.type != "OPEN":
+        return None
+    return f.slip("FW1033", "the text that starts here is never closed", _TEXTS, 'write `"` where it ends')
+
+
+def wrong_quotes(f: Failure) -> Slip | None:
+    """`'a.svm'`, `“a.svm”`"""
+    if f.found.type not in ("SINGLE", "SMART"):
+        return None
+    inner = f.found.text[1:-1]
+    right = '"' + inner.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    code, what = ("FW1035", "single") if f.found.type == "SINGLE" else ("FW1034", "curly")
+    token = Token("STRING", right, f.found.start, f.found.end)
+    return f.slip(
+        code,
+        f"{found(f.found)} stands in {what} quotes",
+        _TEXTS,
+        f"write {quoted(right)}",
+        fix=(f.found.span, right),
+        mended=f.swapped(token),
+    )
+
+
+def power(f: Failure) -> Slip | None:
+    """`x^2`, `x**2`, `x²`"""
+    if f.found.type != "POWER":
+        return None
+    square = quoted(f"sum_squares({f.before.text if f.before.type == 'NAME' else '...'})")
+    return f.slip(
+        "FW1042",
+        f"{found(f.found)} is not an operator: the language has no powers",
+        "Squares are functions, so that the compiler knows them to be convex.",
+        f"write {square} for a sum of squares, or the loss `squared(z, b)`",
+    )
+
+
+def _comparator(f: Failure, code: str, message: str, rule: str, text: str) -> Slip:
+    token = Token("LE" if text == "<=" else "GE", text, f.found.start, f.found.end)
+    mended = f.swapped(token) if token.type in f.accepts else None
+    return f.slip(code, message, rule, f"write `{text}`", fix=(f.found.span, text), mended=mended)
+
+
+def strict(f: Failure) -> Slip | None:
+    """`x < 1`"""
+    if f.found.type != "STRICT":
+        return None
+    return _comparator(
+        f,
+        "FW1043",
+        f"`{f.found.text}` is a strict inequality",
+        "A feasible set contains its boundary, else an optimum need not exist.",
+        f.found.text + "=",
+    )
+
+
+def backwards(f: Failure) -> Slip | None:
+    """`x =< 1`"""
+    if f.found.type != "BACKWARDS":
+        return None
+    text = f.found.text[::-1]
+    return _comparator(
+        f, "FW1043", f"`{f.found.text}` is written `{text}`", "Comparisons are `<=`, `>=` and `==`.", text
+    )
+
+
+def unequal(f: Failure) -> Slip | None:
+    """`x != 0`"""
+    if f.found.type != "UNEQUAL":
+        return None
+    return f.slip(
+        "FW1044",
+        f"{found(f.found)} is not a constraint of a convex program",
+        "What is left when a point is taken out of a set is not convex.",
+        "write `<=`, `>=` or `==`",
+    )
+
+
+def prime(f: Failure) -> Slip | None:
+    """`A'`"""
+    if f.found.type != "PRIME":
+        return None
+    return f.slip(
+        "FW1045",
+        f"`'` does not transpose {quoted(f.before.text)}" if f.before.type == "NAME" else "`'` does not transpose",
+        "The transpose of a matrix is written `A.T`.",
+        f"write `{f.before.text}.T`" if f.before.type == "NAME" else "write `.T`",
+        fix=(f.found.span, ".T"),
+        mended=f.swapped(Token("TRANSPOSE", ".T", f.found.start, f.found.end)),
+    )
+
+
+_NORMS = {"_1": "norm1", "_2": "norm2", "_inf": "norm_inf", "_∞": "norm_inf", "": "norm2"}
+
+
+def bars(f: Failure) -> Slip | None:
+    """`||x||`, `||x||_1`, `|x|`"""
+    if f.found.type != "BAR":
+        return None
+    rule = "Norms and absolute values are functions with names."
+    single = f.found.text == "|"
+    hint = (
+        "write `norm1(x)`, or the loss `absolute(z, b)`" if single else "write `norm2(x)`, `norm1(x)` or `norm_inf(x)`"
+    )
+    what = "an absolute value" if single else "a norm"
+    closing = next((i for i in range(f.index + 1, len(f.tokens)) if f.tokens[i].text == f.found.text), None)
+    if closing is None or closing == f.index + 1:
+        return f.slip("FW1047", f"{found(f.found)} does not write {what} here", rule, hint)
+    whole = f.text(f.index, closing + 1)
+    span = f.found.span.to(f.tokens[closing].span)
+    inner = f.source.text[f.found.end : f.tokens[closing].start].strip()
+    suffix = f.at(closing + 1)
+    norm = _NORMS.get(suffix.text if suffix.type == "NAME" and suffix.start == span.end else "")
+    if single or norm is None or "|" in inner:
+        return f.slip("FW1047", f"{whole} does not write {what} here", rule, hint, span=span)
+    if suffix.type == "NAME" and suffix.start == span.end:
+        span = Span(span.start, suffix.end)
+        closing += 1
+    if f.at(closing + 1).type == "POWER":
+        hint = "write `sum_squares(x)` for the square of a norm"
+        return f.slip("FW1047", f"{whole} does not write a norm here", rule, hint, span=span)
+    right = f"{norm}({inner})"
+    call = (
+        Token("NAME", norm, f.found.start, f.found.end),
+        Token("LPAR", "(", f.found.start, f.found.end),
+        *f.tokens[f.index + 1 : closing - (f.tokens[closing].type != "BAR")],
+        Token("RPAR", ")", f.tokens[closing].start, f.tokens[closing].end),
+    )
+    mended = (*f.tokens[: f.index], *call, *f.tokens[closing + 1 :]) if "NAME" in f.accepts else None
+    hint = f"write {quoted(right)}"
+    return f.slip(
+        "FW1047", f"{whole} does not write a norm here", rule, hint, span=span, fix=(span, right), mended=mended
+    )
+
+
+def semicolon(f: Failure) -> Slip | None:
+    """`[1, 0; 0, 1]`"""
+    if f.found.type != "SEMICOLON":
+        return None
+    return f.slip(
+        "FW1005",
+        "a `;` stands inside brackets",
+        "The rows of a matrix are lists in a list.",
+        "write `[[1, 0], [0, 1]]`",
+    )
+
+
+def malformed_number(f: Failure) -> Slip | None:
+    """`1.`, `1_`, `1e`, `0x1f`, `1.2.3`"""
+    if f.before.type != "NUMBER" or f.before.end != f.found.start or f.found is f.end:
+        return None
+    number = f.before.text
+    rule = "Numbers are written `1`, `1.5`, `.5`, `1e-3` or `1_000`."
+    if f.found.text == ".":
+        if not number.replace("_", "").isdigit():
+            return None
+        right = number + ".0"
+        span = f.before.span.to(f.found.span)
+        rest = f.tokens[f.index + 1 :]
+        mended = (*f.tokens[: f.index - 1], Token("NUMBER", right, span.start, span.end), *rest)
+        message = f"`{number}.` has no digit behind its point"
+        return f.slip("FW1037", message, rule, f"write `{right}`", span=span, fix=(span, right), mended=mended)
+    odd = f.found.type == "NAME" and re.fullmatch(r"_.*|[eE]|[xXbBoO][0-9a-fA-F]+", f.found.text)
+    if odd or (f.found.type == "NUMBER" and f.found.text.startswith(".")):
+        span = f.before.span.to(f.found.span)
+        return f.slip(
+            "FW1037", f"{f.text(f.index - 1, f.index + 1)} is not a number", rule, "write a number", span=span
+        )
+    return None
+
+
+_CHARACTERS = {
+    "\\": "a line goes on by itself after an operator or a comma, and in brackets: delete it",
+    "{": "write `(` or `[`",
+    "}": "write `)` or `]`",
+    "!": "comments start with `#`",
+    "%": "comments start with `#`",
+    "&": "separate constraints by commas, or write one a line",
+    ".": "a point stands only in numbers and in `.T`; call functions as `sum(x)`",
+    "'": 'texts stand in double quotes, and a transpose is `A.T`',
+}  # fmt: skip
+
+
+def stray_character(f: Failure) -> Slip | None:
+    """`$`, `{`, `\\`, ..."""
+    if f.found.type != "BAD":
+        return None
+    hint = _CHARACTERS.get(f.found.text, "delete it")
+    return f.slip(
+        "FW1030", f"{found(f.found)} has no meaning here", "Programs use the characters of the language.", hint
+    )

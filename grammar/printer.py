@@ -1,0 +1,251 @@
+"""Expressions to text: the brackets that the tree needs and no others, on one line or, where that is too long, on several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isinf
+
+from .tree import (
+    Boolean,
+    Call,
+    Expr,
+    Ident,
+    Index,
+    Keyword,
+    List,
+    Name,
+    Neg,
+    Node,
+    Number,
+    Product,
+    Slice,
+    String,
+    Sum,
+    Transpose,
+    TypeExpr,
+)
+
+WIDTH = 100
+STEP = 4
+
+
+def format_expr(expr: Expr | Slice | Keyword | TypeExpr) -> str:
+    """An expression (or a part of one) on one line, as the formatter writes it."""
+    return Printer().flat(expr)
+
+
+def format_number(number: Number) -> str:
+    """Its own spelling, or for a number that was never written the shortest that reads back the same."""
+    if number.text:
+        return number.text
+    value = number.value
+    if isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if value == int(value) and abs(value) < 1e16:
+        return str(int(value))
+    mantissa, _, exponent = repr(float(value)).partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+
+
+def format_string(text: str) -> str:
+    """A text in quotes, with escapes where it cannot stand as it is."""
+    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
+    return '"' + "".join(escapes.get(c, c if ord(c) >= 32 else f"\\u{ord(c):04x}") for c in text) + '"'
+
+
+class Printer:
+    """Prints the expressions of one program; remembers what it has printed, so that nesting costs nothing extra."""
+
+    def __init__(self) -> None:
+        self._flat: dict[int, tuple[Node, str]] = {}  # by identity; the node is kept so that its identity stays its own
+
+    # --- on one line
+
+    def flat(self, node: Node) -> str:
+        """The text of a node on one line."""
+        todo = [] if id(node) in self._flat else [node]
+        while todo:  # children first, so that `_make` finds them and never recurses
+            missing = [child for child in todo[-1].children() if id(child) not in self._flat]
+            if missing:
+                todo += missing
+            else:
+                ready = todo.pop()
+                self._flat[id(ready)] = (ready, self._make(ready))
+        return self._flat[id(node)][1]
+
+    def _make(self, node: Node) -> str:
+        match node:
+            case Name(id=text) | Ident(name=text):
+                return text
+            case Number():
+                return format_number(node)
+            case Boolean(value=value):
+                return "true" if value else "false"
+            case String(value=text):
+                return format_string(text)
+            case Neg(operand=operand):
+                return "-" + self._bracketed(operand, isinstance(operand, Sum) or _negative(operand))
+            case Sum():
+                first, *rest = self.terms(node)
+                return " ".join([first, *rest])
+            case Product(factors=factors, ops=ops):
+                text = self._factor(factors[0], 0)
+                for i, (op, factor) in enumerate(zip(ops, factors[1:], strict=True)):
+                    tight = op == "/" and _simple(factors[i]) and _simple(factor)
+                    text += ("/" if tight else f" {op} ") + self._factor(factor, i + 1)
+                return text
+            case Transpose(operand=operand):
+                return self._bracketed(operand, _compound(operand)) + ".T"
+            case Index(base=base, items=items):
+                return self._bracketed(base, _compound(base)) + "[" + self._list(items) + "]"
+            case Slice(start=start, stop=stop):
+                return (self.flat(start) if start else "") + ":" + (self.flat(stop) if stop else "")
+            case Call(func=func, args=args, keywords=keywords):
+                return f"{func.name}({self._list((*args, *keywords))})"
+            case Keyword(name=name, value=value):
+                return f"{name.name}={self.flat(value)}"
+            case List(items=items):
+                return "[" + self._list(items) + "]"
+            case TypeExpr(name=name, dims=dims, of=of):
+                text = name.name + (f"[{self._list(dims)}]" if dims else "")
+                return text if of is None else f"{text} of {self.flat(of)}"
+        raise TypeError(f"not an expression: {type(node).__name__}")
+
+    def terms(self, node: Sum) -> list[str]:
+        """The terms of a sum, each with its sign as it stands: `a`, `+ b`, `- c`."""
+        out = []
+        for i, (term, sign) in enumerate(zip(node.terms, node.signs, strict=True)):
+            out.append(_sign(i, sign) + self._bracketed(term, _term_needs(term)))
+        return out
+
+    def _factor(self, factor: Expr, i: int) -> str:
+        signs, bare = _bare(factor, i)
+        return signs + self._bracketed(bare, _compound(bare))
+
+    def _bracketed(self, node: Node, needed: bool) -> str:
+        return f"({self.flat(node)})" if needed else self.flat(node)
+
+    def _list(self, nodes: Sequence[Node]) -> str:
+        return ", ".join(self.flat(node) for node in nodes)
+
+    # --- on several lines
+
+    def broken(self, node: Node, column: int, indent: int, tail: int = 0, bracketed: bool = False) -> str:
+        """The text of a node that starts at `column` on a line with this indent, broken where it would not fit with the
+        `tail` characters that follow it. Outside brackets lines break only behind an operator."""
+        flat = self.flat(node)
+        if column + len(flat) + tail <= WIDTH or indent > WIDTH // 2:  # so far to the right nothing is gained
+            return flat
+        match node:
+            case Call(func=func, args=args, keywords=keywords) if args or keywords:
+                return f"{func.name}(" + self._block((*args, *keywords), indent) + ")"
+            case List(items=items) if items:
+                if all(isinstance(item, (Number, Neg, Name)) for item in items):
+                    return "[" + self._filled(items, indent) + "]"
+                return "[" + self._block(items, indent) + "]"
+            case Keyword(name=name, value=value):
+                head = f"{name.name}="
+                return head + self.broken(value, column + len(head), indent, tail, bracketed)
+            case Sum():
+                return self._sum(node, column, indent, tail, bracketed)
+            case Product(factors=factors):
+                # What is around the longest factor stays on its line.
+                longest = max(range(len(factors)), key=lambda i: len(self.flat(factors[i])))
+                parts = [self._factor(factor, i) for i, factor in enumerate(factors)]
+                before = flat[: self._offset(node, longest)]
+                after = flat[len(before) + len(parts[longest]) :]
+                return before + self._enclosed(factors[longest], longest, column + len(before), indent, tail) + after
+            case Neg(operand=operand):
+                needed = isinstance(operand, Sum) or _negative(operand)
+                return "-" + self._maybe_enclosed(operand, needed, column + 1, indent, tail)
+            case Transpose(operand=operand):
+                return self._maybe_enclosed(operand, _compound(operand), column, indent, tail + 2) + ".T"
+            case Index(base=base, items=items):
+                after = "[" + self._list(items) + "]"
+                return self._maybe_enclosed(base, _compound(base), column, indent, tail + len(after)) + after
+        return flat
+
+    def term(self, term: Expr, i: int, sign: int, column: int, tail: int = 0) -> str:
+        """Term `i` of a sum with its sign, on a line of its own at `column`."""
+        head = _sign(i, sign)
+        return head + self._maybe_enclosed(term, _term_needs(term), column + len(head), column, tail)
+
+    def _sum(self, node: Sum, column: int, indent: int, tail: int, bracketed: bool) -> str:
+        pad = "\n" + " " * indent
+        if bracketed:
+            each = zip(node.terms, node.signs, strict=True)
+            return pad.join(self.term(term, i, sign, indent, tail) for i, (term, sign) in enumerate(each))
+        pad += " " * STEP
+        text = ""
+        for i, (term, sign) in enumerate(zip(node.terms, node.signs, strict=True)):
+            head = _sign(i, sign).strip()
+            text += head if i == 0 else f" {head}{pad}"
+            at = column if i == 0 else indent + STEP
+            text += self._maybe_enclosed(term, _term_needs(term), at, indent + STEP, tail + 2)
+        return text
+
+    def _offset(self, node: Product, index: int) -> int:
+        """Where factor `index` starts in the flat text."""
+        if index == 0:
+            return 0
+        head = Product(node.factors[: index + 1], node.ops[:index])
+        return len(self._make(head)) - len(self._factor(node.factors[index], index))
+
+    def _enclosed(self, factor: Expr, i: int, column: int, indent: int, tail: int) -> str:
+        signs, bare = _bare(factor, i)
+        return signs + self._maybe_enclosed(bare, _compound(bare), column + len(signs), indent, tail)
+
+    def _maybe_enclosed(self, node: Node, needed: bool, column: int, indent: int, tail: int) -> str:
+        if not needed:
+            return self.broken(node, column, indent, tail)
+        flat = f"({self.flat(node)})"
+        return flat if column + len(flat) + tail <= WIDTH else "(" + self._block((node,), indent) + ")"
+
+    def _block(self, nodes: Sequence[Node], indent: int) -> str:
+        """What stands between two brackets: one node a line, indented."""
+        pad = "\n" + " " * (indent + STEP)
+        lines = [self.broken(node, indent + STEP, indent + STEP, 1, bracketed=True) for node in nodes]
+        return pad + ("," + pad).join(lines) + "\n" + " " * indent
+
+    def _filled(self, nodes: Sequence[Node], indent: int) -> str:
+        """What stands between two brackets: as many nodes a line as fit, indented."""
+        lines: list[str] = []
+        for node in nodes:
+            text = self.flat(node) + ","
+            if lines and indent + STEP + len(lines[-1]) + 1 + len(text) <= WIDTH:
+                lines[-1] += " " + text
+            else:
+                lines.append(text)
+        pad = "\n" + " " * (indent + STEP)
+        return pad + pad.join(lines)[:-1] + "\n" + " " * indent
+
+
+def _bare(factor: Expr, i: int) -> tuple[str, Expr]:
+    """The minus signs that may stand in front of a factor that is not the first, and what they stand in front of."""
+    signs = ""
+    while i and isinstance(factor, Neg):
+        signs, factor = signs + "-", factor.operand
+    return signs, factor
+
+
+def _sign(i: int, sign: int) -> str:
+    if i == 0:
+        return "" if sign > 0 else "-"
+    return "+ " if sign > 0 else "- "
+
+
+def _negative(node: Node) -> bool:
+    """A number below zero: only trees that were never text have them."""
+    return isinstance(node, Number) and format_number(node).startswith("-")
+
+
+def _compound(node: Node) -> bool:
+    return isinstance(node, (Sum, Product, Neg)) or _negative(node)
+
+
+def _term_needs(node: Node) -> bool:
+    return isinstance(node, (Sum, Neg)) or _negative(node)
+
+
+def _simple(node: Node) -> bool:
+    return isinstance(node, (Number, Name)) and not _negative(node)

@@ -1,0 +1,148 @@
+"""`fwdsl check`, `fwdsl fmt`, `fwdsl plan` without solving."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from fwdsl.cli import main
+
+GOOD = "fw 1\n\nvar x: vector[3]\n\nminimize sum_squares(x - 1)\n"
+BAD = "var x: vector[3]\nminimise norm7(x)\nsubject to x = 1\n"
+UGLY = "var x:vector[3] # three\nminimize sum_squares( x-1 )\n"
+UNBOUND = "fw 1\n\ndata A: matrix[n, 3]\nvar x: vector[3]\n\nminimize mean(squared(A @ x, 1))\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("good", GOOD), ("bad", BAD), ("ugly", UGLY), ("unbound", UNBOUND)):
+        (tmp_path / f"{name}.fw").write_text(text)
+    return tmp_path
+
+
+def standard_input(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+
+
+@pytest.mark.usefixtures("folder")
+def test_check_tells_each_file(capsys: pytest.CaptureFixture[str]):
+    assert main(["check", "good.fw"]) == 0
+    assert capsys.readouterr().out == "good.fw: ok\n"
+    assert main(["check", "good.fw", "bad.fw", "absent.fw"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "good.fw: ok\n"
+    assert " --> bad.fw:2:1" in err and " --> bad.fw:3:" in err and "FW0010" in err
+
+
+@pytest.mark.usefixtures("folder")
+def test_check_as_json(capsys: pytest.CaptureFixture[str]):
+    assert main(["check", "good.fw", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"status": "ok", "diagnostics": []}
+    assert main(["check", "bad.fw", "--json"]) == 2
+    form = json.loads(capsys.readouterr().out)
+    assert form["status"] == "rejected"
+    first = form["diagnostics"][0]
+    assert set(first) >= {"code", "severity", "message", "span", "hint"}
+    assert first["span"] == {"file": "bad.fw", "line": 2, "column": 1, "end_line": 2, "end_column": 9}
+    assert main(["check", "good.fw", "bad.fw", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["files"] == {"good.fw": "ok", "bad.fw": "rejected"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_check_reads_data_only_where_they_are_bound(capsys: pytest.CaptureFixture[str], folder: Path):
+    assert main(["check", "unbound.fw"]) == 0
+    (folder / "A.csv").write_text("a,b,c\n1,2,3\n4,x,6\n")
+    assert main(["check", "unbound.fw", "--data", "A=A.csv"]) == 1
+    err = capsys.readouterr().err
+    assert "A.csv" in err and "row 3" in err and "column 2" in err
+
+
+def test_check_of_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    standard_input(monkeypatch, BAD)
+    assert main(["check", "-"]) == 2
+    assert " --> <stdin>:2:1" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_plan_without_data(capsys: pytest.CaptureFixture[str]):
+    assert main(["plan", "unbound.fw"]) == 0
+    assert "canonical form" in capsys.readouterr().out
+    assert main(["plan", "unbound.fw", "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert (form["status"], form["plan"]["with_data"]) == ("ok", False)
+
+
+@pytest.mark.usefixtures("folder")
+def test_plan_with_data_predicts(capsys: pytest.CaptureFixture[str]):
+    assert main(["plan", "good.fw", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert plan["with_data"]
+    chosen = next(m for m in plan["methods"] if m["name"] == plan["method"])
+    assert chosen["applies"] and chosen["predicted"]["passes"] > 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_plan_beside_what_happened(capsys: pytest.CaptureFixture[str]):
+    assert main(["plan", "good.fw", "--analyze", "--json"]) == 0
+    analysis = json.loads(capsys.readouterr().out)["analysis"]
+    assert analysis["passes"]["predicted"] > 0 and analysis["passes"]["actual"] > 0
+    assert main(["plan", "good.fw", "--analyze"]) == 0
+    out = capsys.readouterr().out
+    assert "predicted" in out and "status" in out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_method_that_there_is_not_is_the_programs_error(capsys: pytest.CaptureFixture[str]):
+    assert main(["plan", "good.fw", "--method", "adam"]) == 1
+    assert "FW5" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_fmt_rewrites_in_place(capsys: pytest.CaptureFixture[str], folder: Path):
+    assert main(["fmt", "--check", "good.fw", "ugly.fw"]) == 1
+    assert capsys.readouterr().out == "ugly.fw is not formatted\n"
+    assert (folder / "ugly.fw").read_text() == UGLY
+    assert main(["fmt", "good.fw", "ugly.fw"]) == 0
+    assert capsys.readouterr().out == "ugly.fw formatted\n"
+    assert (folder / "good.fw").read_text() == GOOD
+    text = (folder / "ugly.fw").read_text()
+    assert text.startswith("fw 1\n") and "# three" in text and "sum_squares(x - 1)" in text
+    assert main(["fmt", "--check", "good.fw", "ugly.fw"]) == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_fmt_leaves_a_program_with_errors_alone(capsys: pytest.CaptureFixture[str], folder: Path):
+    assert main(["fmt", "bad.fw", "ugly.fw"]) == 2
+    out, err = capsys.readouterr()
+    assert (folder / "bad.fw").read_text() == BAD
+    assert out == "ugly.fw formatted\n" and "bad.fw:2:1" in err
+
+
+def test_fmt_of_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    standard_input(monkeypatch, UGLY)
+    assert main(["fmt", "-"]) == 0
+    assert "sum_squares(x - 1)" in capsys.readouterr().out
+
+
+def test_check_loads_no_numerical_library(root: Path):
+    script = (
+        "import sys; from fwdsl.cli import main; code = main(['check', 'examples/elastic_net.fw']); "
+        "print(sorted({'numpy', 'scipy', 'numba', 'rich'} & set(sys.modules))); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]")
+
+
+def test_the_examples_are_formatted_and_accepted(root: Path, capsys: pytest.CaptureFixture[str]):
+    names = sorted(str(path) for path in (root / "examples").glob("*.fw"))
+    assert len(names) >= 5
+    assert main(["fmt", "--check", *names]) == 0
+    assert main(["check", "--strict", *names]) == 0
+    assert capsys.readouterr().err == ""

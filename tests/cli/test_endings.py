@@ -1,0 +1,101 @@
+"""How a command may end without having done what it was asked: bugs, interruptions, closed pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from fwdsl.cli import app, main
+from fwdsl.cli.output import Output
+from fwdsl.errors import DataError
+from fwdsl.grammar.diagnostic import Diagnostic
+
+
+def ending(monkeypatch: pytest.MonkeyPatch, error: BaseException, program: bytes | None = None) -> None:
+    """Make every command end with `error`."""
+
+    def command(argv: list[str], output: Output) -> int:
+        if "--json" in argv:
+            output.configure(mode="json")
+        output.program = program
+        raise error
+
+    monkeypatch.setattr(app, "_command", command)
+
+
+@pytest.fixture
+def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where reports of bugs go."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_bug_writes_a_report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reports: Path):
+    ending(monkeypatch, ZeroDivisionError("by zero"), "minimize 変\n".encode() + b"\xff")
+    assert main(["run", "fit.fw"]) == 70
+    out, err = capsys.readouterr()
+    (report,) = reports.glob("fwdsl-bug-*.txt")
+    text = report.read_text(encoding="utf-8")
+    assert out == "" and "error[FW9001]: an error in fwdsl itself: ZeroDivisionError" in err and str(report) in err
+    assert "Traceback" not in err
+    assert "command: fwdsl run fit.fw" in text and "ZeroDivisionError: by zero" in text and "minimize 変\n\\xff" in text
+    assert "numpy " in text and "python " in text
+
+
+def test_a_bug_in_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reports: Path):
+    ending(monkeypatch, RecursionError())
+    assert main(["run", "fit.fw", "--json"]) == 70
+    out, err = capsys.readouterr()
+    form = json.loads(out)
+    assert err == ""
+    assert (form["status"], form["diagnostics"][0]["code"]) == ("rejected", "FW9001")
+    assert form["diagnostics"][0]["place"]["file"] == str(next(reports.iterdir()))
+
+
+def test_an_interruption_before_any_point(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    ending(monkeypatch, KeyboardInterrupt())
+    assert main(["run", "fit.fw"]) == 130
+    assert capsys.readouterr().err == "interrupted before solving began: there is no result\n"
+    assert main(["run", "fit.fw", "--json"]) == 130
+    assert json.loads(capsys.readouterr().out)["status"] == "interrupted"
+
+
+def test_memory_that_ran_out_is_no_bug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    ending(monkeypatch, MemoryError())
+    assert main(["run", "fit.fw"]) == 1
+    assert capsys.readouterr().err.startswith("error[FW6001]: ")
+
+
+def test_an_error_of_the_python_interface(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    ending(monkeypatch, DataError([Diagnostic("FW4001", "there is no file `X.npy`")]))
+    assert main(["run", "fit.fw"]) == 1
+    assert capsys.readouterr().err == "error[FW4001]: there is no file `X.npy`\n"
+
+
+def test_a_reader_that_went_away_is_no_error_to_tell(root: Path):
+    # The reading end is closed before the first byte is written.
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "fwdsl", "explain"], cwd=root, stdout=write, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_names_that_the_terminal_cannot_write(root: Path, tmp_path: Path):
+    (tmp_path / "a.fw").write_text("var 変: real\nminimize sum_squares(変 - 1)\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "fwdsl", "run", str(tmp_path / "a.fw")]
+    text = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=True).stdout.decode("ascii")
+    assert "\\u5909 " in text
+    form = subprocess.run([*command, "--json"], cwd=root, env=environment, capture_output=True, check=True).stdout
+    assert list(json.loads(form.decode("ascii"))["variables"]) == ["変"]

@@ -1,0 +1,104 @@
+"""The command line before anything is compiled: commands, options, files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fwdsl import __version__
+from fwdsl.cli import main
+from fwdsl.cli.app import COMMANDS
+
+PROGRAM = "var x: real\nminimize sum_squares(x - 1)\n"
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fit.fw").write_text(PROGRAM)
+    return "fit.fw"
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "words"),
+    [
+        ((), "FW0001", "a command is missing"),
+        (("chekc", "a.fw"), "FW0001", "did you mean `fwdsl check`?"),
+        (("fit.fw",), "FW0001", "write `fwdsl run fit.fw`"),
+        (("run", "fit.fw", "--tolerance", "1"), "FW0002", "did you mean `--tol`?"),
+        (("check", "fit.fw", "--tol=1"), "FW0002", "`fwdsl check` has no option `--tol`"),
+        (("run", "fit.fw", "-x"), "FW0002", "`fwdsl run` has no option `-x`"),
+        (("run", "fit.fw", "--tol"), "FW0003", "`--tol` has no value"),
+        (("run", "fit.fw", "--quiet=3"), "FW0003", "`--quiet` takes no value"),
+        (("run", "fit.fw", "--tol", "small"), "FW0004", "`--tol` takes a number above 0"),
+        (("run", "fit.fw", "--tol", "nan"), "FW0004", "`--tol` takes a number above 0"),
+        (("run", "fit.fw", "--tol", "0"), "FW0004", "`--tol` takes a number above 0"),
+        (("run", "fit.fw", "--time", "soon"), "FW0004", "`--time` takes a time in seconds"),
+        (("run", "fit.fw", "--max-iter", "1.5"), "FW0004", "a whole number from 0"),
+        (("run", "fit.fw", "--max-iter=-1"), "FW0004", "a whole number from 0"),
+        (("run", "fit.fw", "--gap", "relativ"), "FW0004", "write for instance `--gap relative`"),
+        (("run",), "FW0005", "no program is named"),
+        (("run", "fit.fw", "train.svm"), "FW0006", "`train.svm` is one argument too many"),
+        (("run", "fiit.fw"), "FW0010", "did you mean `fit.fw`?"),
+        (("run", "fit"), "FW0010", "did you mean `fit.fw`?"),
+        (("run", "a\0b.fw"), "FW0010", "there is no file"),
+        (("check", "."), "FW0011", "it holds `fit.fw`"),
+        (("run", "fit.fw", "--out", "nowhere/fit.npz"), "FW0013", "there is no folder `nowhere`"),
+        (("run", "fit.fw", "--out", "."), "FW0013", "it is a folder"),
+        (("run", "fit.fw", "--data", "X"), "FW0100", "no `=`"),
+        (("explain", "FW0000"), "FW0015", "is not the code of a diagnostic"),
+        (("explain", "15"), "FW0015", "did you mean `FW0015`?"),
+    ],
+)
+@pytest.mark.usefixtures("program")
+def test_what_is_wrong_is_named(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], code: str, words: str):
+    assert main(argv) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error[{code}]: ")
+    assert words in err
+
+
+@pytest.mark.usefixtures("program")
+def test_all_that_is_wrong_with_bindings_is_named_at_once(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "fit.fw", "--data", "X", "--set", "delta", "--dim", "k=0"]) == 1
+    text = capsys.readouterr().err
+    assert [code in text for code in ("FW0100", "FW0110", "FW0121", "3 errors")] == [True] * 4
+
+
+@pytest.mark.usefixtures("program")
+def test_options_that_exclude_each_other(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "fit.fw", "--json", "--json-stream"]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert json.loads(out)["diagnostics"][0]["code"] == "FW0007"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str):
+    assert main([command, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"usage: fwdsl {command} ")
+    assert err == ""
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]):
+    assert main(["--help"]) == 0
+    out, _ = capsys.readouterr()
+    for name, (_, summary) in COMMANDS.items():
+        assert f"  {name}" in out and summary in out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"fwdsl {__version__}\n"
+
+
+def test_explain(capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", "fw0001", "FW0002"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("FW0001: no such command\n") and "\nFW0002: no such option\n" in out
+    assert main(["explain"]) == 0
+    assert "FW0001  no such command" in capsys.readouterr().out

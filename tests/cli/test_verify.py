@@ -1,0 +1,86 @@
+"""`fwdsl verify`: a solution against its certificate and against cvxpy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fwdsl.cli import main
+
+pytest.importorskip("cvxpy")
+
+PROGRAM = """\
+data A: matrix[3, 2] = [[1, 0], [0, 1], [1, 1]], b: vector[3] = [1, 0, 0.5]
+param r: positive = 1
+var x: vector[2]
+minimize mean(squared(A @ x, b)) + norm1(A @ x)
+subject to budget: x in simplex(r)
+"""
+
+
+@pytest.fixture
+def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program beside its saved solution, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fit.fw").write_text(PROGRAM)
+    assert main(["run", "fit.fw", "--out", "fit.npz", "--quiet"]) == 0
+    return tmp_path / "fit.npz"
+
+
+def changed(file: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
+    """Save the solution again after a change of its arrays and record."""
+    with np.load(file, allow_pickle=False) as old:
+        arrays = {name: old[name] for name in old.files}
+    record = json.loads(str(arrays.pop("record")))
+    change(arrays, record)
+    np.savez(file, record=np.array(json.dumps(record)), **arrays)
+
+
+@pytest.mark.usefixtures("saved")
+def test_a_fresh_and_a_saved_solution_agree(capsys: pytest.CaptureFixture[str]):
+    for argv in (["fit.fw"], ["fit.fw", "--solution", "fit.npz"]):
+        capsys.readouterr()
+        assert main(["verify", *argv]) == 0
+        out = capsys.readouterr().out
+        assert "certificate: agrees" in out and "cvxpy: agrees" in out
+
+
+@pytest.mark.parametrize("field", ["objective", "dual_bound"])
+def test_a_false_claim_is_found(capsys: pytest.CaptureFixture[str], saved: Path, field: str):
+    def claim(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+        record[field] += 0.01
+
+    changed(saved, claim)
+    assert main(["verify", "fit.fw", "--solution", "fit.npz", "--json"]) == 1
+    form = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert not form["agrees"] and not form["recheck"]["agrees"]
+
+
+def test_another_point_is_found(capsys: pytest.CaptureFixture[str], saved: Path):
+    def move(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+        arrays["x"] = np.array([0.5, 0.5])
+
+    changed(saved, move)
+    assert main(["verify", "fit.fw", "--solution", "fit.npz"]) == 1
+    assert "certificate: DISAGREES" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (["fit.fw", "--solution", "absent.npz"], "FW0016"),
+        (["fit.fw", "--solution", "fit.fw"], "FW0016"),
+        (["other.fw", "--solution", "fit.npz"], "FW0016"),
+        (["fit.fw", "--set", "r=2", "--solution", "fit.npz"], "FW0017"),
+    ],
+)
+def test_a_file_that_does_not_belong_here(capsys: pytest.CaptureFixture[str], saved: Path, argv: list[str], code: str):
+    saved.with_name("other.fw").write_text("var z: vector[2]\nminimize sum_squares(z)\n")
+    capsys.readouterr()
+    assert main(["verify", *argv]) == 1
+    assert capsys.readouterr().err.startswith(f"error[{code}]: ")

@@ -1,0 +1,43 @@
+"""What all tests share: one thread, the same random numbers each time, bounded examples, the shared data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Libraries read these when they load; nothing above loads any.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+# What a user's terminal says must not change what is compared.
+for _name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+    os.environ.pop(_name, None)
+
+ROOT = Path(__file__).resolve().parent.parent
+
+settings.register_profile(
+    "fwdsl",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("fwdsl")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data sets beside the repository; tests that need it are skipped where it is absent."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"the real data sets are not at {folder}")
+    return folder
