@@ -1,0 +1,202 @@
+"""The objective: expansion into terms, signs of coefficients, names, curvature."""
+
+from __future__ import annotations
+
+import pytest
+
+from fwdsl.check import format_term, format_typed
+from fwdsl.check.signatures import CONVEX, LOSSES
+
+from .helpers import REGRESSION, accepted, codes, marked, only
+
+CLASSES = (
+    "data X: matrix[n, p], y: labels[n, k], g: signs[n], r: vector[n]\nvar W: matrix[p, k], w: vector[p], b: real\n"
+)
+
+
+def terms(text: str) -> list[str]:
+    return [format_term(t) for t in accepted(f"{REGRESSION}{text}\n").terms]
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("minimize 1/2 * sum_squares(X @ w - y)", ["0.5 * sum_squares(X @ w - y)"]),
+        ("minimize sum_squares(w) * mu / 2 / n", ["0.5 * mu / n * sum_squares(w)"]),
+        ("minimize mu * (norm1(w) + delta * sum_squares(w))", ["mu * norm1(w)", "delta * mu * sum_squares(w)"]),
+        ("minimize norm1(w) - (1 - norm2(w))", ["norm1(w)", "-1", "norm2(w)"]),
+        ("minimize 3 * norm1(w) - norm1(w)", ["2 * norm1(w)"]),
+        ("minimize 2 * mu * norm1(w) - mu * norm1(w)", ["mu * norm1(w)"]),
+        ("minimize -(-norm1(w))", ["norm1(w)"]),
+        ("minimize mean(2 * squared(X @ w, y))", ["2 * mean(squared(X @ w, y))"]),
+        ("minimize mean(squared(X @ w, y) / 2)", ["0.5 * mean(squared(X @ w, y))"]),
+        (
+            "minimize mean(squared(X @ w, y) + mu * norm1(w))",
+            ["mean(squared(X @ w, y))", "mu * norm1(w)"],
+        ),
+        ("minimize sum(squared(X @ w, y) + norm1(w))", ["sum(squared(X @ w, y))", "sum(ones(n)) * norm1(w)"]),
+        ("minimize 2 * sum(w) - w[0] / 2 + 3", ["2 * sum(w)", "-0.5 * w[0]", "3"]),
+        ("minimize sum_squares(w) + s", ["sum_squares(w)", "s"]),
+        ("maximize s * sum(w) - 2 * mu * sum_squares(w)", ["s * sum(w)", "-2 * mu * sum_squares(w)"]),
+    ],
+)
+def test_brackets_distribute_and_scalars_collect(text: str, expanded: list[str]):
+    assert terms(text) == expanded
+
+
+def test_every_loss_is_a_term_with_its_options_filled_in():
+    for name, loss in LOSSES.items():
+        target = {"real": "r", "signs": "g", "labels": "y"}[loss.target]
+        prediction = "X @ W" if loss.scores else "X @ w + b"
+        (term,) = accepted(f"{CLASSES}minimize mean({name}({prediction}, {target}))\n").terms
+        assert (term.kind, term.atom, term.reduce) == ("loss", name, "mean")
+        assert [n for n, _ in term.options] == [p.name for p in loss.options]
+        assert [v.value for _, v in term.options] == [p.default for p in loss.options]
+
+
+def test_every_convex_function_is_a_term():
+    further = {"group_norm": ", [[0, 1], [2]]", "quad_form": ", [[2, 0, 0], [0, 1, 0], [0, 0, 0]]"}
+    for name, function in CONVEX.items():
+        argument = "x" if "vector" in function.of else "V"
+        program = f"var x: vector[3], V: matrix[3, 3]\nminimize {name}({argument}{further.get(name, '')})\n"
+        (term,) = accepted(program).terms
+        assert (term.kind, term.atom) == ("function", name)
+
+
+def test_defaults_and_explicit_options_make_equal_terms():
+    implicit = accepted(f"{CLASSES}minimize mean(quantile(X @ w, r))\n").terms
+    assert implicit == accepted(f"{CLASSES}minimize mean(quantile(X @ w, r, tau=0.5))\n").terms
+    assert implicit == accepted(f"{CLASSES}minimize mean(quantile(X @ w, r, 0.5))\n").terms
+
+
+def test_names_of_lets_stay_on_their_terms():
+    model = accepted(
+        f"{REGRESSION}let r = X @ w - y\nlet fit = mean(squared(X @ w, y))\nlet cost = sum(w)\nlet reg = norm1(w) + norm2(w)\n"
+        "let all = fit + mu * reg\nminimize all + 2 * cost + sum_squares(r)\n"
+    )
+    assert [t.name for t in model.terms] == ["fit", "reg", "reg", "cost", ""]
+    assert [name for name, _ in model.lets] == ["r", "fit", "cost", "reg", "all"]
+    assert format_typed(dict(model.lets)["r"]) == "X @ w - y"
+    assert [t.atom for t in dict(model.lets)["all"]] == ["squared", "norm1", "norm2"]
+
+
+def test_weights_of_samples():
+    program = "data X: matrix[n, p], y: signs[n], c: vector[n] in nonnegative\nparam mu: positive\nvar w: vector[p]\n"
+    (term,) = accepted(f"{program}minimize mean((mu / 2 * c) * logistic(X @ w, y))\n").terms
+    assert (format_typed(term.coefficient), format_typed(term.weights)) == ("0.5 * mu", "c")
+    (negative,) = accepted(f"{program}maximize mean((-c) * logistic(X @ w, y))\n").terms
+    assert (format_typed(negative.coefficient), format_typed(negative.weights)) == ("-1", "c")
+    found = only(f"{program.replace(' in nonnegative', '')}minimize mean(c * logistic(X @ w, y))\n")
+    assert (found.code, marked(found)) == ("FW3007", "c")
+    assert "declare `c: vector[n] in nonnegative`" in found.hint
+
+
+def test_a_literal_shows_that_weights_are_nonnegative():
+    program = "data y: vector[3]\nvar b: real\n"
+    assert accepted(f"{program}minimize mean([1, 0, 2] * absolute(b, y))\n").terms[0].weights is not None
+    assert codes(f"{program}minimize mean([1, -1, 2] * absolute(b, y))\n") == ["FW3007"]
+
+
+def test_a_scalar_prediction_is_one_for_each_sample():
+    (term,) = accepted("data y: vector[n]\nvar b: real\nminimize mean(quantile(b, y, tau=0.9))\n").terms
+    assert format_typed(term.argument) == "b * ones(n)"
+    (single,) = accepted("var b: real\nminimize sum(huber(b, 3))\n").terms
+    assert single.argument.type.array_shape == (1,)
+
+
+def test_observed_entries_are_predictions_and_targets():
+    (term,) = accepted("data M: entries[n, p]\nvar B: matrix[n, p]\nminimize sum(squared(B[M], M))\n").terms
+    assert term.argument.op == "observe" and term.target is not None and term.target.type.kind == "entries"
+    signed = "data M: entries[n, p] of signs\nvar B: matrix[n, p]\nminimize sum(logistic(B[M], M))\n"
+    assert accepted(signed).terms[0].target.name == "M"
+    assert codes(signed.replace(" of signs", "")) == ["FW2047"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "under"),
+    [
+        ("minimize -norm1(w)", "FW3001", "-norm1(w)"),
+        ("minimize norm1(w) - 2 * norm1(w)", "FW3001", "norm1(w)"),
+        ("maximize norm1(w)", "FW3001", "norm1(w)"),
+        ("minimize s * norm1(w)", "FW3002", "s * norm1(w)"),
+        ("maximize mu * norm1(w) * s", "FW3002", "mu * norm1(w) * s"),
+        ("minimize (1 - mu) * norm1(w)", "FW3002", "(1 - mu) * norm1(w)"),
+        ("minimize w @ w", "FW3003", "w @ w"),
+        ("minimize norm1(w) * norm1(w)", "FW3003", "norm1(w) * norm1(w)"),
+        ("minimize 1 / sum(w)", "FW3004", "sum(w)"),
+        ("minimize norm1(norm2(w))", "FW3005", "norm2(w)"),
+        ("minimize mean(squared(y, X @ w))", "FW3016", "X @ w"),
+        ("minimize squared(X @ w, y)", "FW2058", "squared(X @ w, y)"),
+        ("minimize X @ w", "FW2057", "X @ w"),
+        ("minimize sum(y)", "FW2059", "sum(y)"),
+        ("minimize mean(norm1(w))", "FW2061", "mean(norm1(w))"),
+        ("minimize norm2(X)", "FW2051", "norm2(X)"),
+        ("minimize norm(w)", "FW2050", "norm"),
+        ("minimize mean(logistic(X @ w, y))", "FW2047", "y"),
+        ("minimize mean(squared(X @ w, w[0:3] * 0))", "FW3016", "w[0:3] * 0"),
+        ("minimize mean(squared(w, y))", "FW2046", "squared(w, y)"),
+        ("minimize mean(huber(X @ w, y, delta=0))", "FW2012", "0"),
+        ("minimize mean(huber(X @ w, y, delta=s))", "FW2064", "s"),
+        ("minimize mean(huber(X @ w, y, delta=sum(w)))", "FW3010", "sum(w)"),
+        ("minimize quad_form(w, X.T @ X)", "FW3017", "X.T @ X"),
+        ("minimize quad_form(w[0:2], [[1, 2], [2, 1]])", "FW3017", "[[1, 2], [2, 1]]"),
+    ],
+)
+def test_what_is_refused(text: str, code: str, under: str):
+    found = only(f"{REGRESSION}{text}\n")
+    assert (found.code, marked(found)) == (code, under)
+
+
+def test_a_loss_without_mean_or_sum_spells_out_both_readings():
+    hint = only(f"{REGRESSION}minimize squared(X @ w, y)\n").hint
+    assert "`mean(squared(X @ w, y))`" in hint and "`sum(squared(X @ w, y))`" in hint
+
+
+def test_an_unknown_weight_proposes_nonnegative_where_it_is_declared():
+    found = only(f"{REGRESSION}minimize s * norm1(w)\n")
+    assert found.hint == "declare `param s: nonnegative`"
+    assert found.fix is not None and found.source is not None
+    assert (found.source.slice(found.fix.span), found.fix.replacement) == ("real", "nonnegative")
+
+
+def test_swapped_arguments_of_a_loss_are_put_right():
+    assert only(f"{REGRESSION}minimize mean(squared(y, X @ w))\n").hint == "write `squared(X @ w, y)`"
+
+
+def test_a_square_of_a_variable_names_sum_squares():
+    assert "`sum_squares(w)`" in only(f"{REGRESSION}minimize sum(w * w)\n").hint
+    assert "`quad_form(w, P)`" in only("data P: psd[p]\nvar w: vector[p]\nminimize w.T @ P @ w\n").hint
+
+
+def test_independent_errors_are_reported_together_and_followers_are_not():
+    found = codes(
+        f"{REGRESSION}let r = X @ z\nminimize sum_squares(r) + norm1(nothing) - norm2(w)\nsubject to norm1(r) >= 1\n"
+    )
+    assert found == ["FW2001", "FW2001"]
+    assert codes(f"{REGRESSION}minimize s * norm1(w) - norm2(w)\nsubject to norm1(w) >= 1\n") == [
+        "FW3002",
+        "FW3001",
+        "FW3008",
+    ]
+
+
+def test_twenty_errors_at_most():
+    lines = "".join(f"let a{i} = missing{i}\n" for i in range(50))
+    assert len(codes(f"{REGRESSION}{lines}minimize norm1(w)\n")) == 20
+
+
+def test_a_zero_coefficient_is_a_warning():
+    found = only(f"{REGRESSION}minimize sum_squares(w) + (mu - mu) * norm1(w)\n")
+    assert (found.code, found.severity) == ("FW2093", "warning")
+
+
+def test_facts_say_where_they_come_from():
+    facts = accepted(f"{REGRESSION}let fit = mean(squared(X @ w, y))\nminimize fit + delta * norm1(w) + sum(w)\n").facts
+    by = {f.subject: (f.fact, f.reason) for f in facts}
+    assert by["fit"] == (
+        "convex",
+        "`squared` is a loss, convex in its prediction, which is affine in `w`; its coefficient `1` is positive",
+    )
+    assert by["norm1(w)"][1].endswith("its coefficient `delta` is positive")
+    assert by["sum(w)"] == ("affine", "affine in `w`")
+    assert by["delta"] == ("positive", "declared so")
