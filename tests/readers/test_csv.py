@@ -1,0 +1,268 @@
+"""csv files: which columns serve which names, words, quotes, and every malformation at its place."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwdsl.readers import csv_table, files
+from fwdsl.readers.read import Role, read
+from fwdsl.readers.sources import SourceSpec
+
+MATRIX = Role("X", "matrix", (None, None))
+VECTOR = Role("y", "vector", (None,))
+LABELS = Role("y", "labels", (None, None))
+SIGNS = Role("y", "signs", (None,))
+Found = Callable[..., list[tuple[object, ...]]]
+Served = Callable[..., dict[str, Any]]
+HOUSES = "size,rooms,town,price\n120,4,Ulm,1500\n80,3,Bonn,1100.5\n"
+
+
+def test_target_and_columns_by_name(served: Served) -> None:
+    arrays = served("csv", HOUSES, target="price", columns=["rooms", "size"])
+    np.testing.assert_array_equal(arrays["X"], [[4, 120], [3, 80]])
+    np.testing.assert_array_equal(arrays["y"], [1500, 1100.5])
+
+
+def test_target_and_columns_by_position(served: Served) -> None:
+    arrays = served("csv", HOUSES, target=-1, columns=[0, 1])
+    np.testing.assert_array_equal(arrays["X"], [[120, 4], [80, 3]])
+    np.testing.assert_array_equal(arrays["y"], [1500, 1100.5])
+
+
+def test_matrix_takes_all_but_the_target(served: Served) -> None:
+    arrays = served("csv", "a,b,c\n1,2,3\n4,5,6\n", target="b")
+    np.testing.assert_array_equal(arrays["X"], [[1, 3], [4, 6]])
+    np.testing.assert_array_equal(arrays["y"], [2, 5])
+    alone = served("csv", "a,b,c\n1,2,3\n4,5,6\n", MATRIX, target="b")
+    np.testing.assert_array_equal(alone["X"], [[1, 3], [4, 6]])
+
+
+def test_a_column_of_the_names_own(served: Served) -> None:
+    roles = (Role("rooms", "vector", (None,)), Role("price", "vector", (None,)))
+    arrays = served("csv", HOUSES, *roles)
+    np.testing.assert_array_equal(arrays["rooms"], [4, 3])
+    np.testing.assert_array_equal(arrays["price"], [1500, 1100.5])
+
+
+def test_target_goes_to_the_name_without_a_column(served: Served) -> None:
+    arrays = served("csv", HOUSES, Role("rooms", "vector", (None,)), VECTOR, target="price")
+    np.testing.assert_array_equal(arrays["rooms"], [4, 3])
+    np.testing.assert_array_equal(arrays["y"], [1500, 1100.5])
+
+
+def test_vector_of_one_column(served: Served) -> None:
+    np.testing.assert_array_equal(served("csv", "v\n1\n2\n\n", VECTOR)["y"], [1, 2])
+    np.testing.assert_array_equal(served("csv", "1\n2\n", VECTOR, header=False)["y"], [1, 2])
+    np.testing.assert_array_equal(served("csv", HOUSES, VECTOR, columns=["rooms"])["y"], [4, 3])
+    np.testing.assert_array_equal(served("csv", "v\n1\n2\n", MATRIX)["X"], [[1], [2]])
+
+
+def test_labels_are_words_or_numbers(served: Served) -> None:
+    words = served("csv", HOUSES, MATRIX, LABELS, target="town", columns=[0])
+    assert words["y"].tolist() == ["Ulm", "Bonn"]
+    numbers = served("csv", "a,y\n1,2\n3,10\n5,2.0\n", MATRIX, LABELS)
+    assert numbers["y"].dtype == np.float64
+    assert numbers["y"].tolist() == [2, 10, 2]
+
+
+def test_quotes_line_breaks_and_bom(served: Served) -> None:
+    text = '\ufeff"a ""b"", c",y\r\n"1",x\r\n2,"x\r\nz"\r\n3,x\r\n'
+    arrays = served("csv", text, MATRIX, LABELS, target="y")
+    np.testing.assert_array_equal(arrays["X"], [[1], [2], [3]])
+    assert arrays["y"].tolist() == ["x", "x\r\nz", "x"]
+    assert served("csv", text, VECTOR, target='a "b", c')["y"].tolist() == [1, 2, 3]
+
+
+def test_spaces_and_blank_lines_do_not_count(served: Served) -> None:
+    arrays = served("csv", "\n a , y \n\n 1, 2\n\n\t3 ,4\n", MATRIX, VECTOR)
+    np.testing.assert_array_equal(arrays["X"], [[1], [3]])
+    np.testing.assert_array_equal(arrays["y"], [2, 4])
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("1,,3", ("FW4023", 4, 2, "")),
+        ("1, ,3", ("FW4023", 4, 2, "")),
+        ("1,2", ("FW4022", 4, 3, None)),
+        ("1,2,3,4", ("FW4022", 4, 4, None)),
+        ("1,x,3", ("FW4020", 4, 2, "x")),
+        ("1,2,1_0", ("FW4020", 4, 3, "1_0")),
+        ("nan,2,3", ("FW4021", 4, 1, "nan")),
+        ("1,2,-inf", ("FW4021", 4, 3, "-inf")),
+        ("1,2,1e999", ("FW4021", 4, 3, "1e999")),
+        ('1,"2,3', ("FW4035", 4, None, None)),
+    ],
+)
+def test_malformed(found: Found, line: str, expected: tuple[object, ...]) -> None:
+    assert found("csv", f"a,b,y\n1,2,3\n\n{line}\n4,5,6\n")[0] == expected
+
+
+def test_rows_are_lines_behind_a_quoted_line_break(found: Found) -> None:
+    assert found("csv", 'a,y\n"1","2"\n"\n1",2\n3,x\nnan,4\n') == [("FW4020", 5, 2, "x"), ("FW4021", 6, 1, "nan")]
+
+
+def test_all_errors_of_a_file(found: Found) -> None:
+    assert found("csv", "a,y\nx,nan\n1\n,2\n") == [
+        ("FW4020", 2, 1, "x"),
+        ("FW4021", 2, 2, "nan"),
+        ("FW4022", 3, 2, None),
+        ("FW4023", 4, 1, ""),
+    ]
+
+
+def test_lines_count_over_chunks(found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files.lines, "__defaults__", (16,))
+    assert found("csv", "a,y\n" + "1,2\n" * 30 + "x,1\n" + "1,2\n" * 9 + '"z",3\n1,inf\n') == [
+        ("FW4020", 32, 1, "x"),
+        ("FW4020", 42, 1, "z"),
+        ("FW4021", 43, 2, "inf"),
+    ]
+
+
+def test_missing_cell_of_one_column(found: Found) -> None:
+    assert found("csv", "v\n1\n\n2\n", VECTOR) == [("FW4023", 3, 1, "")]
+
+
+def test_labels_that_are_missing_or_not_finite(found: Found) -> None:
+    assert found("csv", "a,y\n1,u\n2,\n", MATRIX, LABELS) == [("FW4023", 3, 2, "")]
+    assert found("csv", "a,y\n1,1\n2,2\n3,nan\n4,NaN\n", MATRIX, LABELS) == [
+        ("FW4021", 4, 2, "nan"),
+        ("FW4021", 5, 2, "NaN"),
+    ]
+
+
+def test_signs_of_three_values(found: Found) -> None:
+    assert found("csv", "a,y\n1,u\n2,v\n3,w\n4,v\n5,u\n", MATRIX, SIGNS) == [("FW4050", 4, 2, "w")]
+    assert found("csv", "a,y\n1,u\n2,u\n", MATRIX, SIGNS) == [("FW4050", None, 2, None)]
+
+
+def test_numbers_in_the_header_are_a_warning(folder: Path) -> None:
+    Path("a.csv").write_text("1,2\n3,4\n")
+    arrays, (warning,) = read(SourceSpec("csv", "a.csv"), (MATRIX,))
+    assert (warning.severity, warning.code) == ("warning", "FW4033")
+    np.testing.assert_array_equal(arrays["X"], [[3, 4]])
+    for header, rows in ((False, [[1, 2], [3, 4]]), (True, [[3, 4]])):
+        arrays, diagnostics = read(SourceSpec("csv", "a.csv", {"header": header}), (MATRIX,))
+        assert diagnostics == ()
+        np.testing.assert_array_equal(arrays["X"], rows)
+
+
+def test_words_in_the_first_line_without_header(folder: Path) -> None:
+    Path("a.csv").write_text("a,b\n3,4\n")
+    _, diagnostics = read(SourceSpec("csv", "a.csv", {"header": False}), (MATRIX,))
+    assert [(d.place.row, d.place.column) for d in diagnostics if d.place] == [(1, 1), (1, 2)]
+    assert diagnostics[0].message == "column 1 on line 1 is `a`, where a number was expected"
+    assert diagnostics[0].hint == "if the first line is a header, leave `header=false` out"
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "hint"),
+    [
+        (
+            {"target": "prize"},
+            "`a.csv` has no column `prize`",
+            "did you mean `price`? the columns are `size`, `rooms`, `town`, `price`",
+        ),
+        ({"target": 4}, "`a.csv` has no column 4: it has 4", "the columns are `size`, `rooms`, `town`, `price`"),
+        ({"target": -5}, "`a.csv` has no column -5: it has 4", "the columns are `size`, `rooms`, `town`, `price`"),
+        (
+            {"target": "price", "header": False},
+            "the column `price` is given by name, but `a.csv` has no header",
+            "the file has no header; its columns are 0 to 3",
+        ),
+    ],
+)
+def test_columns_that_are_not_there(folder: Path, options: dict[str, object], message: str, hint: str) -> None:
+    Path("a.csv").write_text(HOUSES)
+    _, (diagnostic,) = read(SourceSpec("csv", "a.csv", options), (MATRIX, VECTOR))
+    assert (diagnostic.code, diagnostic.message, diagnostic.hint) == ("FW4032", message, hint)
+
+
+def test_column_named_twice(found: Found) -> None:
+    assert found("csv", "a,a,b\n1,2,3\n", target="a") == [("FW4032", 1, None, None)]
+
+
+def test_nothing_says_which_column(found: Found) -> None:
+    assert found("csv", HOUSES) == [("FW4031", 1, None, None)]
+    assert found("csv", HOUSES, VECTOR, Role("z", "vector", (None,))) == [("FW4031", 1, None, None)] * 2
+    assert found("csv", "y\n1\n") == [("FW4031", None, None, None)]  # no column is left for the matrix
+
+
+def test_roles_it_cannot_serve(found: Found) -> None:
+    assert found("csv", HOUSES, MATRIX, Role("Z", "matrix", (None, None))) == [("FW4030", None, None, None)]
+    assert found("csv", HOUSES, Role("T", "tensor", (None, None, None))) == [("FW4030", None, None, None)]
+
+
+@pytest.mark.parametrize("line", ["a;b\n1;2\n", "a\tb\n1\t2\n"])
+def test_other_separators(found: Found, line: str) -> None:
+    assert found("csv", line) == [("FW4034", 1, None, None)]
+
+
+def test_broken_header(found: Found) -> None:
+    assert found("csv", '"a\nb",c\n1,2\n') == [("FW4035", 1, None, None)]
+
+
+def test_text_that_is_not_utf8(found: Found) -> None:
+    assert found("csv", b"a,y\n1,u\n2,\xff\n", MATRIX, LABELS) == [("FW4006", 3, None, "ff")]
+    assert found("csv", b"\xfc,y\n1,u\n") == [("FW4006", 1, None, "fc")]
+
+
+cells = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(-(10**20), 10**20).map(float),
+    st.decimals(-1000, 1000, places=3).map(float),
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.data())
+def test_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    width = data.draw(st.integers(1, 5))
+    rows = data.draw(st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=20))
+    words = data.draw(
+        st.lists(st.text("ab ,\"\n'é;", min_size=1).filter(str.strip), min_size=len(rows), max_size=len(rows))
+    )
+    quoting = data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, quoting=quoting, lineterminator=data.draw(st.sampled_from(["\n", "\r\n"])))
+    writer.writerow([*(f"c{i}" for i in range(width)), "y"])
+    writer.writerows([*row, word] for row, word in zip(rows, words, strict=True))
+    path = tmp_path_factory.mktemp("round") / "a.csv"
+    path.write_bytes(buffer.getvalue().encode())
+    arrays, diagnostics = read(SourceSpec("csv", str(path)), (MATRIX, LABELS))
+    assert diagnostics == ()
+    assert arrays["X"].tolist() == rows
+    assert arrays["y"].tolist() == [word.strip() for word in words]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(st.sampled_from(["1", "2.5", "x", "", " 3", "nan", ",", ",", "\n", "\n", "\r\n"]), max_size=40))
+def test_fast_and_slow_rows_agree(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
+    path = tmp_path_factory.mktemp("agree") / "a.csv"
+    path.write_bytes(("a,y\n" + "".join(words)).encode())
+    spec = SourceSpec("csv", str(path))
+    fast, found = read(spec, (MATRIX, LABELS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_table._Table, "add_chunk", lambda *_: False)
+        slow, also = read(spec, (MATRIX, LABELS))
+    assert found == also
+    assert {k: v.tolist() for k, v in fast.items()} == {k: v.tolist() for k, v in slow.items()}
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.binary(max_size=100))
+def test_any_bytes_give_diagnostics_or_arrays(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "a.csv"
+    path.write_bytes(b"a,y\n" + data)
+    arrays, diagnostics = read(SourceSpec("csv", str(path)), (MATRIX, LABELS))
+    assert bool(arrays) != bool(diagnostics)
