@@ -1,0 +1,202 @@
+"""Products with matrices of every layout: against scipy and NumPy, bit-identical for any number of threads, work counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fwdsl.backends.kernels import Operator, Pool, kernel
+from fwdsl.backends.kernels.matrix import csr_gram, csr_matvec, csr_scatter
+
+LAYOUTS: dict[str, Any] = {
+    "C": lambda M: M,
+    "F": np.asfortranarray,
+    "C float32": lambda M: M.astype(np.float32),
+    "F float32": lambda M: np.asfortranarray(M.astype(np.float32)),
+    "strided": lambda M: np.repeat(M, 2, axis=1)[:, ::2],
+    "int": lambda M: np.round(M).astype(np.int64),
+    "csr": sp.csr_array,
+    "csc": sp.csc_array,
+    "csr float32": lambda M: sp.csr_array(M.astype(np.float32)),
+    "csc matrix": sp.csc_matrix,
+    "coo": sp.coo_array,
+}
+# the larger ones have several blocks; the last is wide
+SHAPES = [(0, 0), (0, 3), (3, 0), (1, 1), (7, 5), (2600, 120), (40, 3500)]
+
+layouts = pytest.mark.parametrize("layout", LAYOUTS)
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
+
+
+def matrix(shape: tuple[int, int], seed: int = 0) -> Any:
+    """Half of it zeros, with empty rows and columns."""
+    rng = np.random.default_rng(seed)
+    M = rng.normal(0.0, 2.0, shape) * (rng.random(shape) < 0.5)
+    M[::3] = 0.0
+    M[:, 1::4] = 0.0
+    return M
+
+
+def everything(op: Operator, x: Any, y: Any, support: Any, weights: Any) -> list[Any]:
+    """All products of an operator."""
+    sparse_x = np.zeros_like(x)
+    sparse_x[support] = x[support]
+    fused = np.full(op.shape[0], np.nan)
+    for start, stop in op.blocks:
+        op.matvec_block(x, fused, start, stop)
+    return [
+        op.matvec(x),
+        fused,
+        op.rmatvec(y),
+        op.matvec_columns(sparse_x, support),
+        op.columns(support).matvec(x[support]),
+        op.columns(support).rmatvec(y),
+        op.gram(support, weights),
+        op.columns(support).gram(None, weights),
+    ]
+
+
+@layouts
+@shapes
+def test_products_match_numpy_for_one_and_two_threads(layout: str, shape: tuple[int, int]) -> None:
+    n, d = shape
+    rng = np.random.default_rng(1)
+    A = LAYOUTS[layout](matrix(shape))
+    M = (A.toarray() if sp.issparse(A) else A).astype(np.float64)
+    x, y, weights = rng.normal(size=d), rng.normal(size=n), rng.exponential(size=n)
+    for size in {0, min(3, d), d // 3}:
+        support = np.sort(rng.choice(d, size, replace=False))
+        S = M[:, support]
+        sparse_x = np.zeros(d)
+        sparse_x[support] = x[support]
+        gram = (S.T * weights) @ S
+        expected = [M @ x, M @ x, M.T @ y, M @ sparse_x, S @ x[support], S.T @ y, gram, gram]
+        with Pool(1) as one, Pool(2) as two:
+            serial, parallel = (everything(Operator(A, pool), x, y, support, weights) for pool in (one, two))
+        for a, b, c in zip(serial, parallel, expected, strict=True):
+            assert a.dtype == np.float64
+            np.testing.assert_array_equal(a, b)
+            np.testing.assert_allclose(a, c, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("index", [np.uint32, np.uint64])
+@pytest.mark.parametrize("number", [np.float32, np.float64])
+def test_sparse_kernels_take_both_widths_of_indices_and_numbers(index: Any, number: Any) -> None:
+    M = matrix((30, 20))
+    A = sp.csr_array(M.astype(number))
+    arrays = (A.indptr.astype(index), A.indices.astype(index), A.data)
+    rng = np.random.default_rng(2)
+    x, y, out = rng.normal(size=20), rng.normal(size=30), np.full(30, np.nan)
+    kernel(csr_matvec)(*arrays, x, out, 4, 30)
+    np.testing.assert_allclose(out[4:], (A.astype(float) @ x)[4:], rtol=1e-13, atol=1e-13)
+    assert np.all(np.isnan(out[:4]))
+    total = np.zeros(20)
+    kernel(csr_scatter)(*arrays, np.arange(0, 30, 2), y, total)
+    np.testing.assert_allclose(total, A.toarray().astype(float)[::2].T @ y[::2], rtol=1e-13, atol=1e-13)
+    gram = np.zeros((20, 20))
+    kernel(csr_gram)(*arrays, y, gram, 0, 30)
+    np.testing.assert_allclose(gram, np.triu((A.toarray().astype(float).T * y) @ A.toarray()), rtol=1e-12, atol=1e-12)
+
+
+def test_sums_of_float32_data_are_in_float64() -> None:
+    tiny = np.full((1, 4097), 1e-8, dtype=np.float32)
+    tiny[0, 0] = 1.0
+    exact = float(tiny.astype(np.float64).sum())
+    ones = np.ones(4097)
+    for A in (tiny, np.asfortranarray(np.vstack([tiny, tiny])), sp.csr_array(tiny)):
+        assert Operator(A).matvec(ones)[0] == pytest.approx(exact, rel=1e-15)
+
+
+def test_duplicates_and_unsorted_indices_are_added_up() -> None:
+    data, indices, indptr = np.array([1.0, 2.0, 4.0, 8.0]), np.array([2, 0, 2, 1]), np.array([0, 3, 4])
+    A = sp.csr_array((data, indices, indptr), shape=(2, 3))
+    M = np.array([[2.0, 0.0, 5.0], [0.0, 8.0, 0.0]])
+    op = Operator(A)
+    np.testing.assert_array_equal(op.matvec(np.array([1.0, 10.0, 100.0])), M @ [1.0, 10.0, 100.0])
+    np.testing.assert_array_equal(op.rmatvec(np.array([1.0, 10.0])), M.T @ [1.0, 10.0])
+    np.testing.assert_array_equal(op.gram(None, np.array([1.0, 2.0])), (M.T * [1.0, 2.0]) @ M)
+    assert A.nnz == 4
+    # few enough numbers for the sparse kernel
+    wide = sp.csr_array((data, 5 * indices, np.concatenate([indptr, [4] * 20])), shape=(22, 11))
+    d = np.arange(1.0, 23.0)
+    np.testing.assert_array_equal(Operator(wide).gram(None, d), (wide.toarray().T * d) @ wide.toarray())
+    np.testing.assert_array_equal(wide.indices, 5 * indices)
+
+
+def test_data_are_viewed_and_left_alone(tmp_path: Path) -> None:
+    M = np.asfortranarray(matrix((200, 40)))
+    op = Operator(M)
+    assert np.shares_memory(op._storage.store, M)  # type: ignore[union-attr]
+    assert M.flags.writeable
+    path = tmp_path / "A.npy"
+    np.save(path, np.ascontiguousarray(M))
+    mapped = np.load(path, mmap_mode="r")
+    x = np.arange(40.0)
+    np.testing.assert_array_equal(Operator(mapped).matvec(x), Operator(np.ascontiguousarray(M)).matvec(x))
+    assert np.shares_memory(Operator(mapped)._storage.store, mapped)  # type: ignore[union-attr]
+    A = sp.csr_array(M)
+    assert np.shares_memory(Operator(A)._storage.rows.data, A.data)  # type: ignore[union-attr]
+
+
+def test_gram_of_many_columns_and_of_full_sparse_matrices() -> None:
+    rng = np.random.default_rng(3)
+    M = rng.normal(size=(900, 70))
+    d = rng.normal(size=900)
+    expected = (M.T * d) @ M
+    for A in (M, np.asfortranarray(M), sp.csr_array(M), sp.csc_array(M)):
+        gram = Operator(A).gram(None, d)
+        np.testing.assert_allclose(gram, expected, rtol=1e-11, atol=1e-11)
+        np.testing.assert_array_equal(gram, gram.T)
+
+
+def test_work_is_counted_in_touched_numbers() -> None:
+    M = matrix((50, 60))
+    A = sp.csr_array(M)
+    op = Operator(A)
+    assert op.nnz == A.nnz
+    op.matvec(np.ones(60))
+    op.rmatvec(np.ones(50))
+    assert (op.counter.matvecs, op.counter.rmatvecs, op.passes) == (1, 1, 2.0)
+    support = np.array([2, 4])
+    own = int((M[:, support] != 0.0).sum())
+    x = np.zeros(60)
+    x[support] = 1.0
+    op.matvec_columns(x, support)
+    assert (op.counter.matvecs, op.counter.touched) == (2, 2 * A.nnz + own)
+    op.matvec_columns(np.ones(60), np.arange(60))
+    assert (op.counter.matvecs, op.counter.touched) == (3, 3 * A.nnz + own)
+    part = op.columns(support)
+    part.matvec(np.ones(2))
+    assert op.counter.touched == 3 * A.nnz + 3 * own
+    assert Operator(np.ones((3, 4))).nnz == 12
+
+
+def test_norm_estimate_grows_to_the_spectral_norm() -> None:
+    M = matrix((80, 30))
+    weights = np.linspace(0.0, 2.0, 80)
+    exact = np.linalg.norm(M, 2)
+    rough, fine = Operator(M).norm_estimate(iterations=3), Operator(M).norm_estimate(iterations=500, tol=0.0)
+    assert rough <= fine * (1 + 1e-12)
+    assert fine == pytest.approx(exact, rel=1e-6)
+    weighted = Operator(sp.csr_array(M)).norm_estimate(iterations=500, tol=0.0, weights=weights)
+    assert weighted == pytest.approx(np.linalg.norm(np.sqrt(weights)[:, None] * M, 2), rel=1e-6)
+    assert Operator(np.zeros((3, 2))).norm_estimate() == 0.0
+    assert Operator(np.zeros((0, 2))).norm_estimate() == 0.0
+
+
+def test_results_go_where_they_are_asked_and_shapes_are_checked() -> None:
+    M = matrix((9, 4))
+    op = Operator(M)
+    out = np.full(9, np.nan)
+    assert op.matvec(np.ones(4), out) is out
+    np.testing.assert_allclose(out, M.sum(axis=1), rtol=1e-13, atol=1e-13)
+    for wrong in (np.ones(3), np.ones((4, 1))):
+        with pytest.raises(ValueError, match="4 numbers"):
+            op.matvec(wrong)
+    with pytest.raises(ValueError, match="two axes"):
+        Operator(np.ones(3))
+    np.testing.assert_array_equal(op.matvec(np.ones(8)[::2]), op.matvec(np.ones(4)))
