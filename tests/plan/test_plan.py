@@ -1,0 +1,127 @@
+"""The plan: structure, choice, reasons, refusals."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.options import Options
+from fwdsl.pipeline import compile_text, make_plan
+
+HEAD = "data A: matrix[n, p], y: vector[n]\n"
+
+
+def plan_of(text: str, **options: object):  # type: ignore[no-untyped-def]
+    model, found = compile_text(text)
+    assert model is not None, found
+    return make_plan(model, Options(**options))  # type: ignore[arg-type]
+
+
+def chosen(text: str) -> str:
+    plan, found = plan_of(text)
+    assert plan is not None, found
+    return plan.method
+
+
+@pytest.mark.parametrize(
+    ("body", "method"),
+    [
+        ("var x: vector[p] in l1_ball(2)\nminimize mean(squared(A @ x, y))\n", "apg"),
+        ("var x: vector[p]\nminimize mean(squared(A @ x, y)) + 0.1 * norm1(x)\n", "apg"),
+        ("var x: vector[p] in nonnegative\nminimize mean(huber(A @ x, y)) + norm1(x) + sum_squares(x)\n", "apg"),
+        ("var x: vector[p] in l1_ball(2)\nminimize mean(absolute(A @ x, y))\n", "pdhg"),
+        ("var x: vector[p] in l1_ball(2)\nminimize mean(squared(A @ x, y))\nsubject to x in simplex(1)\n", "pdhg"),
+        ("var x: vector[p]\nminimize mean(squared(A @ x, y)) + norm1(x - 1)\n", "pdhg"),
+        ("var x: vector[p]\nminimize sum_squares(A @ x - y)\n", "apg"),
+        ("var x: vector[p]\nminimize mean(squared(A @ x, y))\nsubject to\n    x >= 0\n    sum(x) == 1\n", "apg"),
+    ],
+)
+def test_the_structure_decides_the_method(body: str, method: str) -> None:
+    assert chosen(HEAD + body) == method
+
+
+def test_what_has_no_joint_prox_moves_into_the_sum_and_the_plan_says_so() -> None:
+    plan, _ = plan_of(
+        HEAD + "var x: vector[p] in l1_ball(2)\nminimize mean(squared(A @ x, y))\nsubject to x in simplex(1)\n"
+    )
+    assert plan is not None
+    text = plan.render()
+    assert "moved into the sum" in text
+    assert "l1_ball(2)" in text
+    assert "no joint prox" in text
+
+
+def test_a_simplex_is_recognised() -> None:
+    plan, _ = plan_of(
+        HEAD + "var x: vector[p]\nminimize mean(squared(A @ x, y))\nsubject to\n    x >= 0\n    sum(x) <= 1\n"
+    )
+    assert plan is not None
+    assert any("solid_simplex" in fact for fact in plan.facts)
+
+
+def test_every_method_gives_a_reason_or_applies() -> None:
+    plan, _ = plan_of(HEAD + "var x: vector[p]\nminimize mean(absolute(A @ x, y)) + norm1(x)\n")
+    assert plan is not None
+    by_name = {c.name: c for c in plan.candidates}
+    assert by_name["pdhg"].applies
+    assert "not differentiable" in " ".join(by_name["apg"].reasons)
+    assert "linear minimisation oracle" in " ".join(by_name["frank_wolfe"].reasons)
+
+
+def test_a_bound_plan_predicts_and_an_infinite_box_bars_frank_wolfe() -> None:
+    text = HEAD + "param top: real\nvar x: vector[p] in box(0, top)\nminimize mean(squared(A @ x, y))\n"
+    A, y = np.ones((4, 2)), np.arange(4.0)
+    finite = fw.parse(text).bind(A=A, y=y, top=2.0).plan()
+    assert {c.name for c in finite.candidates if c.applies} == {"apg", "frank_wolfe", "pdhg"}
+    assert all(c.estimate is not None and c.estimate.passes > 0 and c.estimate.seconds > 0 for c in finite.candidates)
+    json.dumps(finite.to_json())
+    unbounded = (
+        fw.parse(text.replace("box(0, top)", "box(0, inf)").replace("param top: real\n", "")).bind(A=A, y=y).plan()
+    )
+    assert "not bounded" in " ".join(next(c for c in unbounded.candidates if c.name == "frank_wolfe").reasons)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "word"),
+    [
+        ({"method": "fista"}, "FW5002", "fista"),
+        ({"method": "frank_wolfe"}, "FW5003", "frank_wolfe"),
+        ({"method": "apg", "method_options": {"speed": 3.0}}, "FW5004", "speed"),
+        ({"method": "apg", "method_options": {"newton": 3.0}}, "FW5004", "newton"),
+    ],
+)
+def test_a_method_that_cannot_be_had_is_refused_with_its_reason(options: dict, code: str, word: str) -> None:
+    plan, found = plan_of(HEAD + "var x: vector[p]\nminimize mean(squared(A @ x, y))\n", **options)
+    assert plan is None
+    assert [d.code for d in found] == [code]
+    assert word in found[0].message
+    assert found[0].hint
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "var W: matrix[p, k] in nuclear_ball(1)\nminimize mean(squared(A @ W, Y))\n",
+        "var x: vector[p] in ksupport_ball(2, 1)\nminimize mean(squared(A @ x, y))\n",
+        "var x: vector[p]\nminimize mean(squared(A @ x, y)) + entropy(x)\n",
+    ],
+)
+def test_what_no_method_covers_yet_is_refused_once_and_clearly(body: str) -> None:
+    head = HEAD + ("data Y: matrix[n, k]\n" if "Y)" in body else "")
+    plan, found = plan_of(head + body)
+    assert plan is None
+    assert {d.code for d in found} == {"FW5001"}
+    assert all(d.span is not None for d in found)
+
+
+def test_an_empty_box_and_an_impossible_sum_are_found_before_any_solve() -> None:
+    for text in (
+        "param a: real\nvar x: vector[3]\nminimize sum_squares(x)\nsubject to\n    x <= 1\n    x >= a\n",
+        "param a: real\nvar x: vector[3] in nonnegative\nminimize sum_squares(x)\nsubject to sum(x) == -a\n",
+    ):
+        with pytest.raises(fw.FwError) as caught:
+            fw.parse(text).bind(a=2.0).solve()
+        assert caught.value.code == "FW5010"

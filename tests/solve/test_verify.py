@@ -1,0 +1,101 @@
+"""The verifier: any dual point gives a bound, the three rules for a miss, and a naive transcription of P and D."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.certify import verify
+from tests.problems import random_problem
+
+
+def canonical_of(text: str, **data: object):  # type: ignore[no-untyped-def]
+    return fw.parse(text).bind(**data).canonical
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_dual_point_bounds_the_optimum_from_below(seed: int) -> None:
+    problem = random_problem(seed)
+    bound = fw.parse(problem.text).bind(**problem.data)
+    best = bound.solve(tol=1e-7, threads=1)
+    rng = np.random.default_rng(seed)
+    canonical = bound.canonical
+    x = canonical.join(best.variables)
+    slack = 1e-6 * max(abs(best.objective), 1e-3 * canonical.scale)
+    for size in (0.0, 1e-3, 0.1, 1.0):
+        y = [size * rng.standard_normal(t.map.rows) for t in canonical.terms]
+        assert verify(canonical, x, y).dual <= best.objective + slack
+
+
+def test_primal_and_dual_against_a_transcription() -> None:
+    """min mean (A x - b)^2 over |x|_1 <= 2: D(y) = sum_j (b_j y_j + ...) written out by hand."""
+    rng = np.random.default_rng(0)
+    A, b, x, y = (
+        rng.standard_normal((5, 3)),
+        rng.standard_normal(5),
+        0.3 * rng.standard_normal(3),
+        rng.standard_normal(5),
+    )
+    text = "data A: matrix[n, p], b: vector[n]\nvar x: vector[p] in l1_ball(2)\nminimize mean(squared(A @ x, b))\n"
+    verified = verify(canonical_of(text, A=A, b=b), x, [y])
+    assert verified.primal == pytest.approx(np.mean((A @ x - b) ** 2), rel=1e-14)
+    # (w l)*(y) = w l*(y / w) with l*(u) = u^2 / 4 + b u and w = 1/5
+    conjugate = np.sum(0.2 * ((5 * y) ** 2 / 4 + b * 5 * y))
+    assert verified.dual == pytest.approx(-conjugate - 2 * np.abs(A.T @ y).max(), rel=1e-13)
+    assert verified.kind == "exact"
+    assert verified.infeasibility == 0.0
+
+
+def test_a_point_outside_its_set_is_infeasible() -> None:
+    canonical = canonical_of("var x: vector[2] in l1_ball(1)\nminimize sum_squares(x)\n")
+    assert verify(canonical, np.array([3.0, 0.0]), []).infeasibility > 0.1
+    assert verify(canonical, np.array([0.5, -0.5]), []).infeasibility == 0.0
+
+
+def test_an_equality_missed_by_rounding_is_met_and_one_missed_by_more_is_not() -> None:
+    rng = np.random.default_rng(1)
+    A, b = rng.standard_normal((12, 2)), rng.standard_normal(12)
+    canonical = canonical_of(
+        "data A: matrix[n, p], b: vector[n]\nvar x: vector[p]\nminimize sum(absolute(A @ x, b))\n", A=A, b=b
+    )
+    x = np.linalg.lstsq(A, b, rcond=None)[0]
+    y = rng.uniform(-0.5, 0.5, 12)
+    y -= A @ np.linalg.lstsq(A, y, rcond=None)[0]
+    y *= 0.9 / np.abs(y).max()
+    exact = verify(canonical, x, [y])
+    assert exact.kind == "exact"
+    assert math.isfinite(exact.dual)
+    conditional = verify(canonical, x, [y + 1e-14 * A[:, 0]])
+    assert conditional.kind == "conditional"
+    assert conditional.radius is not None
+    assert conditional.radius >= 1000 * np.linalg.norm(x)
+    assert conditional.dual < exact.dual + 1e-9
+    none = verify(canonical, x, [y + 1e-6 * A[:, 0]])
+    assert none.kind == "none"
+    assert none.dual == -math.inf
+
+
+def test_a_penalty_bounds_what_a_miss_can_cost() -> None:
+    rng = np.random.default_rng(2)
+    A, b = rng.standard_normal((12, 3)), rng.standard_normal(12)
+    text = "data A: matrix[n, p], b: vector[n]\nvar x: vector[p]\nminimize mean(squared(A @ x, b)) + 0.5 * norm1(x)\n"
+    bound = fw.parse(text).bind(A=A, b=b)
+    best = bound.solve(tol=1e-9)
+    canonical = bound.canonical
+    x = best["x"]
+    gradient = 2 / 12 * (A @ x - b)
+    verified = verify(canonical, x, [1.01 * gradient])
+    assert verified.kind == "exact"
+    assert "penalty" in verified.statement
+    assert math.isfinite(verified.dual)
+    assert verified.dual <= best.objective
+
+
+def test_no_dual_point_gives_no_bound() -> None:
+    canonical = canonical_of("var x: vector[2] in l1_ball(1)\nminimize sum_squares(x)\n")
+    verified = verify(canonical, np.zeros(2), None)
+    assert verified.kind == "none"
+    assert verified.dual == -math.inf
