@@ -1,0 +1,1 @@
+"""The builder: programs written in Python. It makes the syntax tree that the parser makes of the same program's text."""

@@ -1,0 +1,142 @@
+"""From an objective and constraints in Python to a whole program, with the arrays that belong to it by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ..grammar import tree
+from .convert import identifier, operand
+from .expression import Constraint, describe
+from .infer import data_type
+from .leaves import DataLeaf, Leaf, LetLeaf, ParamLeaf, Role, Use, VarLeaf, parts, uses
+from .misuse import misuse
+from .naming import Names
+from .rewrite import rename
+
+Key = tuple[object, ...]
+"""What makes two leaves one declaration."""
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A program in the syntax tree's words, and the value of each datum that was given as an array."""
+
+    program: tree.Program
+    values: Mapping[str, object]
+
+
+@dataclass
+class _Entry:
+    """One declaration to be: its leaf, and the roles its uses gave it."""
+
+    leaf: Leaf
+    roles: set[Role]
+
+
+def assemble(
+    sense: Literal["minimize", "maximize"], objective: object, constraints: Iterable[object], name: str | None = None
+) -> Assembled:
+    """The program of an objective and its constraints; declarations come in the order of their first use."""
+    value = operand(objective).node
+    relations = tuple(_flat(constraints))
+    entries: dict[Key, _Entry] = {}
+    for node in (value, *(c.node for c in relations)):
+        _collect(node, entries)
+    names = _name(entries)
+
+    def name_of(found: Use) -> str:
+        assert found.leaf is not None
+        return names[_key(found.leaf, found.role)]
+
+    statements: list[tree.Statement] = []
+    if name is not None:
+        statements.append(tree.ProblemName(tree.Ident(identifier(name))))
+    order = {DataLeaf: 0, ParamLeaf: 1, VarLeaf: 2, LetLeaf: 2}
+    for key, entry in sorted(entries.items(), key=lambda item: order[type(item[1].leaf)]):
+        statements.append(rename(_declaration(names[key], entry), name_of))
+    statements.append(rename(tree.Objective(sense, value), name_of))
+    if relations:
+        statements.append(rename(tree.SubjectTo(tuple(c.node for c in relations)), name_of))
+    values = {
+        names[key]: e.leaf.value
+        for key, e in entries.items()
+        if isinstance(e.leaf, DataLeaf) and e.leaf.value is not None
+    }
+    return Assembled(tree.Program(tuple(statements)), values)
+
+
+def _flat(constraints: Iterable[object]) -> Iterable[Constraint]:
+    for given in constraints:
+        if isinstance(given, Constraint):
+            yield given
+        elif isinstance(given, list | tuple):
+            yield from _flat(given)
+        else:
+            raise misuse(
+                "FW0309",
+                f"a constraint is expected, not {describe(given)}",
+                hint="write for example fw.norm1(x) <= 5 or x.in_(fw.simplex(1))",
+            )
+
+
+def _key(leaf: Leaf, role: Role) -> Key:
+    """Data are one datum where they share one array and are needed as the same kind of thing."""
+    if not isinstance(leaf, DataLeaf):
+        return ("leaf", id(leaf))
+    if leaf.name is not None:
+        return ("named", leaf.name, id(leaf.value))
+    kind = role if role in ("signs", "labels", "index") else ""
+    return ("array", id(leaf.value), kind)
+
+
+def _collect(node: tree.Node, entries: dict[Key, _Entry]) -> None:
+    """Enter all leaves under a node, what a leaf's own declaration uses before the leaf itself."""
+    for found in uses(node):
+        leaf = found.leaf
+        assert leaf is not None
+        key = _key(leaf, found.role)
+        if key not in entries:
+            for part in parts(leaf):
+                _collect(part, entries)
+            entries[key] = _Entry(leaf, set())
+        entry = entries[key]
+        if isinstance(leaf, DataLeaf) and isinstance(entry.leaf, DataLeaf) and not _same(leaf, entry.leaf):
+            raise _twice(leaf.name or "")
+        entry.roles.add(found.role)
+
+
+def _same(a: DataLeaf, b: DataLeaf) -> bool:
+    return a.name is None or (a.type == b.type and a.member == b.member)
+
+
+def _name(entries: Mapping[Key, _Entry]) -> dict[Key, str]:
+    names = Names()
+    for entry in entries.values():
+        if entry.leaf.name is not None and not names.take(entry.leaf.name):
+            raise _twice(entry.leaf.name)
+    return {key: entry.leaf.name or names.fresh(entry.leaf) for key, entry in entries.items()}
+
+
+def _twice(name: str) -> Exception:
+    return misuse(
+        "FW0306",
+        f"two different things in this program are named {name!r}",
+        rule="A name is declared once.",
+        hint="make the object once and use it wherever it is meant, or give one of them another name",
+    )
+
+
+def _declaration(name: str, entry: _Entry) -> tree.Statement:
+    leaf = entry.leaf
+    ident = tree.Ident(name)
+    if isinstance(leaf, LetLeaf):
+        return tree.Let(ident, leaf.value)
+    if isinstance(leaf, ParamLeaf):
+        return tree.Declaration("param", (tree.Item(ident, leaf.type, value=leaf.value),))
+    if isinstance(leaf, VarLeaf):
+        return tree.Declaration("var", (tree.Item(ident, leaf.type, member=leaf.member),))
+    kind = leaf.type or data_type(name, leaf.value, entry.roles)
+    promised = leaf.member or (tree.Name("nonnegative") if "weights" in entry.roles else None)
+    return tree.Declaration("data", (tree.Item(ident, kind, member=promised),))

@@ -1,0 +1,172 @@
+"""From Python values to syntax trees: numbers become literals, arrays become data."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+from ..grammar import tree
+from .expression import Constraint, Expression, SetExpression, describe
+from .leaves import DataLeaf, Role, Use, use
+from .misuse import misuse
+
+KEYWORDS = frozenset(
+    "fw problem data param var let minimize maximize subject to solve in of from family true false inf".split()
+)
+
+
+def operand(value: object, role: Role = "") -> Expression:
+    """An expression for a value: itself, a literal for a number, data for an array or a list of numbers.
+
+    `role` is what the place needs an array to be.
+    """
+    if isinstance(value, Expression):
+        return with_role(value, role) if role else value
+    if isinstance(value, SetExpression | Constraint):
+        raise misuse(
+            "FW0309",
+            f"an expression is expected here, not {describe(value)}",
+            rule="Sets and constraints are no expressions: constraints stand behind the objective in fw.minimize.",
+        )
+    if isinstance(value, bool):
+        raise misuse("FW0304", f"{value} is not a number of the language", hint="write 1.0 or 0.0")
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()  # an array of no dimensions is a number
+    if isinstance(value, numbers.Real):
+        return Expression(number(value))
+    return Expression(use(DataLeaf(None, None, array(value, role)), role))
+
+
+def with_role(expression: Expression, role: Role) -> Expression:
+    """The same expression; where it is a datum of undeclared type, this use says what it is."""
+    node = expression.node
+    if isinstance(node, Use) and isinstance(node.leaf, DataLeaf) and node.leaf.type is None and not node.role:
+        return Expression(use(node.leaf, role))
+    return expression
+
+
+def as_weights(expression: Expression) -> Expression:
+    """An array that multiplies a loss is a weight per sample, and so promised to be nonnegative."""
+    node = expression.node
+    if isinstance(node, Use) and isinstance(node.leaf, DataLeaf) and node.leaf.member is None:
+        return with_role(expression, "weights")
+    return expression
+
+
+def number(value: Any) -> tree.Number | tree.Neg:
+    """A literal that reads back as exactly this number."""
+    if isinstance(value, numbers.Integral):
+        text = str(abs(int(value)))
+    else:
+        value = float(value)
+        if math.isnan(value):
+            raise misuse(
+                "FW0304", "nan is not a number of the language", hint="find where the computation before went wrong"
+            )
+        text = repr(abs(value))
+    literal = tree.Number(abs(float(value)), text)
+    return tree.Neg(literal) if value < 0 else literal
+
+
+def whole(value: object) -> int | None:
+    """A whole number as an int; None for anything else, truth values included."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        return None
+    return int(value)
+
+
+def array(value: object, role: Role = "") -> object:
+    """A value that can be data: an array of numbers, sparse or dense (kept as it is, never copied), or a list of them."""
+    if isinstance(value, list | tuple):
+        import numpy as np
+
+        try:
+            value = np.asarray(value)
+        except ValueError:
+            raise misuse(
+                "FW0304", "a list of rows of different lengths is not a matrix", hint="give all rows the same length"
+            ) from None
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    if kind is None and hasattr(value, "__array__"):
+        import numpy as np
+
+        value = np.asarray(value)
+        kind = value.dtype.kind
+    if kind is None:
+        raise misuse(
+            "FW0304",
+            f"{describe(value)} cannot stand in a program",
+            rule="A program is made of expressions, numbers and arrays of numbers.",
+        )
+    if kind in "fiub" or (kind in "OUS" and role in ("signs", "labels")):
+        return value
+    what = {"c": "complex numbers", "O": "Python objects", "U": "text", "S": "bytes"}.get(kind, f"dtype kind {kind!r}")
+    hint = "write A @ x: A.dot(x) makes NumPy compute with the expression entry by entry" if kind == "O" else ""
+    raise misuse("FW0304", f"{describe(value)} holds {what}", rule="Data are real numbers.", hint=hint)
+
+
+def index_items(index: object) -> tuple[tree.Expr | tree.Slice, ...]:
+    """The items between the brackets of `x[...]`."""
+    return tuple(_index_item(item) for item in (index if isinstance(index, tuple) else (index,)))
+
+
+def _index_item(item: object) -> tree.Expr | tree.Slice:
+    if isinstance(item, slice):
+        if item.step not in (None, 1):
+            raise misuse("FW0308", f"a slice has the step {item.step!r}", rule="Slices have no step: `x[0:5]`.")
+        return tree.Slice(*(None if end is None else _position(end) for end in (item.start, item.stop)))
+    if whole(item) is not None:
+        return _position(item)
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        raise misuse(
+            "FW0308", f"{item!r} cannot stand in an index", hint="write slices and whole numbers, such as W[:, 2]"
+        )
+    return operand(item, "index").node
+
+
+def _position(value: object) -> tree.Expr:
+    at = whole(value)
+    if at is None:
+        return operand(value).node
+    if at < 0:
+        raise misuse("FW0308", f"the index {at} is negative", rule="Indices count from 0.")
+    return number(at)
+
+
+def literal(value: object) -> tree.Expr:
+    """A literal: numbers, truth values, texts, and lists of them."""
+    if isinstance(value, bool):
+        return tree.Boolean(value)
+    if isinstance(value, str):
+        return tree.String(value)
+    if isinstance(value, list | tuple):
+        return tree.List(tuple(literal(v) for v in value))
+    if isinstance(value, numbers.Real):
+        return number(value)
+    return operand(value).node
+
+
+def identifier(name: object) -> str:
+    """A name that the language can spell."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise misuse(
+            "FW0306", f"{name!r} is not a name", rule="Names are letters, digits and `_`, not starting with a digit."
+        )
+    if name in KEYWORDS:
+        raise misuse("FW0306", f"{name!r} cannot be a name", rule=f"`{name}` is a keyword of the language.")
+    return name
+
+
+def dimension(value: object) -> tree.Expr:
+    """A dimension of a type: a name, a size, or `fw.dim(Phi)`."""
+    if isinstance(value, str):
+        return tree.Name(identifier(value))
+    size = whole(value)
+    if size is not None and size >= 0:
+        return number(size)
+    if isinstance(value, Expression):
+        return value.node
+    raise misuse(
+        "FW0304", f"{describe(value)} is not a dimension", hint='write a size or a name: fw.vector(20), fw.vector("p")'
+    )

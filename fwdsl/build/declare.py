@@ -1,0 +1,188 @@
+"""Declarations in Python: types, data, parameters, variables, named expressions."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Literal
+
+from ..grammar import tree
+from .convert import array, dimension, identifier, operand
+from .expression import Expression, SetExpression, describe
+from .leaves import DataLeaf, LetLeaf, ParamLeaf, VarLeaf, use
+from .misuse import misuse
+from .text import text_of
+
+Size = int | str | Expression
+"""A dimension: a size, a name, or `fw.dim(Phi)`."""
+
+
+class TypeSpec:
+    """A type of the language for `fw.data`, such as `fw.matrix_type("n", "p")`."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: tree.TypeExpr) -> None:
+        self.node = node
+
+    def __repr__(self) -> str:
+        dims = f"[{', '.join(text_of(d) for d in self.node.dims)}]" if self.node.dims else ""
+        of = self.node.of
+        tail = "" if of is None else f" of {TypeSpec(of) if isinstance(of, tree.TypeExpr) else text_of(of)}"
+        return f"{self.node.name.name}{dims}{tail}"
+
+
+def _type(name: str, *dims: Size, of: tree.TypeExpr | tree.Expr | None = None) -> TypeSpec:
+    return TypeSpec(tree.TypeExpr(tree.Ident(name), tuple(dimension(d) for d in dims), of))
+
+
+def real_type() -> TypeSpec:
+    """`real`: a number."""
+    return _type("real")
+
+
+def vector_type(n: Size) -> TypeSpec:
+    """`vector[n]`."""
+    return _type("vector", n)
+
+
+def matrix_type(n: Size, d: Size) -> TypeSpec:
+    """`matrix[n, d]`, dense or sparse."""
+    return _type("matrix", n, d)
+
+
+def tensor_type(*dims: Size) -> TypeSpec:
+    """`tensor[n, d, e, ...]`."""
+    return _type("tensor", *dims)
+
+
+def signs_type(n: Size, k: Size | None = None) -> TypeSpec:
+    """`signs[n]` or `signs[n, k]`: labels of exactly two values, mapped to -1 and +1."""
+    return _type("signs", n) if k is None else _type("signs", n, k)
+
+
+def labels_type(n: Size, k: Size | None = None) -> TypeSpec:
+    """`labels[n, k]`: classes, mapped to 0, ..., k-1 in sorted order."""
+    return _type("labels", n) if k is None else _type("labels", n, k)
+
+
+def index_type(n: Size, of: Size) -> TypeSpec:
+    """`index[n] of T`: integers from 0 to T-1."""
+    return _type("index", n, of=dimension(of))
+
+
+def entries_type(n: Size, p: Size, of: Literal["signs"] | None = None) -> TypeSpec:
+    """`entries[n, p]`: observed entries of an n x p matrix."""
+    return _type("entries", n, p, of=None if of is None else tree.TypeExpr(tree.Ident("signs")))
+
+
+def symmetric_type(d: Size) -> TypeSpec:
+    """`symmetric[d]`: a promise, checked when data is bound."""
+    return _type("symmetric", d)
+
+
+def psd_type(d: Size) -> TypeSpec:
+    """`psd[d]`: a symmetric positive semidefinite matrix, checked when data is bound."""
+    return _type("psd", d)
+
+
+def data(name: str, *given: object, in_: SetExpression | None = None) -> Expression:
+    """Name or declare data: `fw.data("X", array)`, `fw.data("X", fw.matrix_type("n", "p"))`, or both, type first.
+
+    An array of undeclared type is a vector or matrix of its own size, or what the one loss that it is the target of needs (`signs`, `labels`).
+    `in_=fw.nonnegative` is a promise, checked when the data is bound.
+    """
+    identifier(name)
+    types = [g for g in given if isinstance(g, TypeSpec)]
+    values = [g for g in given if not isinstance(g, TypeSpec)]
+    if len(types) > 1 or len(values) > 1 or not given:
+        raise misuse(
+            "FW0309",
+            f"fw.data({name!r}, ...) takes an array, a type, or a type and an array, and got {len(given)} things",
+            hint=f'write fw.data("{name}", array) or fw.data("{name}", fw.matrix_type("n", "p"))',
+        )
+    # What an array of undeclared type may hold is known once its uses are: labels may be text.
+    value = (
+        array(values[0], "" if types and types[0].node.name.name not in ("signs", "labels") else "labels")
+        if values
+        else None
+    )
+    leaf = DataLeaf(name, types[0].node if types else None, value, _member(in_))
+    return Expression(use(leaf))
+
+
+Domain = Literal["real", "positive", "nonnegative", "count"]
+
+
+def param(name: str, value: float | Expression | None = None, domain: Domain | None = None) -> Expression:
+    """A parameter, with a default or without: `fw.param("delta", 5.0)`, `fw.param("mu", 10 / fw.dim("n"), "nonnegative")`.
+
+    The domain follows the sign of the default where it is not given: positive, nonnegative for 0, real otherwise.
+    """
+    identifier(name)
+    default = None if value is None else operand(value).node
+    if domain is None:
+        size = float(value) if isinstance(value, numbers.Real) else -1.0
+        domain = "positive" if size > 0.0 else "nonnegative" if size == 0.0 else "real"
+    if domain not in ("real", "positive", "nonnegative", "count"):
+        raise misuse("FW0304", f"{domain!r} is not a domain", hint='write "real", "positive", "nonnegative" or "count"')
+    return Expression(use(ParamLeaf(name, tree.TypeExpr(tree.Ident(domain)), default)))
+
+
+def _member(in_: SetExpression | None) -> tree.Expr | None:
+    if in_ is None:
+        return None
+    if not isinstance(in_, SetExpression):
+        raise misuse("FW0309", f"in_= takes a set, not {describe(in_)}", hint="write for example in_=fw.l1_ball(5)")
+    return in_.node
+
+
+def _variable(spec: TypeSpec, name: str | None, in_: SetExpression | None) -> Expression:
+    return Expression(use(VarLeaf(None if name is None else identifier(name), spec.node, _member(in_))))
+
+
+def scalar(*, name: str | None = None, in_: SetExpression | None = None) -> Expression:
+    """A scalar variable."""
+    return _variable(real_type(), name, in_)
+
+
+def vector(n: Size, *, name: str | None = None, in_: SetExpression | None = None) -> Expression:
+    """A variable `vector[n]`."""
+    return _variable(vector_type(n), name, in_)
+
+
+def matrix(n: Size, d: Size, *, name: str | None = None, in_: SetExpression | None = None) -> Expression:
+    """A variable `matrix[n, d]`."""
+    return _variable(matrix_type(n, d), name, in_)
+
+
+def symmetric_var(d: Size, *, name: str | None = None, in_: SetExpression | None = None) -> Expression:
+    """A symmetric matrix variable `symmetric[d]`."""
+    return _variable(symmetric_type(d), name, in_)
+
+
+def psd_var(d: Size, *, name: str | None = None, in_: SetExpression | None = None) -> Expression:
+    """A symmetric positive semidefinite matrix variable `psd[d]`."""
+    return _variable(psd_type(d), name, in_)
+
+
+def family(count: Size, of: TypeSpec, *, name: str | None = None, in_: SetExpression | None = None) -> Expression:
+    """A variable of `count` blocks of one type: `fw.family(3, fw.psd_type(5))`; the set holds for each block."""
+    if not isinstance(of, TypeSpec):
+        raise misuse(
+            "FW0309",
+            f"fw.family takes a type, not {describe(of)}",
+            hint="write for example fw.family(3, fw.vector_type(5))",
+        )
+    return _variable(_type("family", count, of=of.node), name, in_)
+
+
+def let(name: str, value: Expression) -> Expression:
+    """Name an expression. Names given to terms of the objective come back in `sol.terms` and in messages."""
+    return Expression(use(LetLeaf(identifier(name), operand(value).node)), per_sample=operand(value).per_sample)
+
+
+def dim(of: str | Expression) -> Expression:
+    """A dimension as a number, `fw.dim("n")`, or the number of columns of a feature map, `fw.dim(Phi)`."""
+    if isinstance(of, str):
+        return Expression(tree.Name(identifier(of)))
+    return Expression(tree.Call(tree.Ident("dim"), (operand(of).node,)))

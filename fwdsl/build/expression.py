@@ -1,0 +1,308 @@
+"""Expressions, sets and constraints as Python objects over the syntax tree.
+
+The operators of an `Expression` make the node that the parser would have made of the same text: sums and products are flat from left
+to right, a bracketed sum or product stays nested. `__array_ufunc__ = None` and `__array_priority__` make NumPy and SciPy hand `A @ x`,
+`A * x`, `A + x` and comparisons over to the expression, whatever the array's format.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NoReturn
+
+from ..grammar import tree
+from .misuse import misuse
+from .text import text_of
+
+MAX_DEPTH = 200
+"""The parser refuses deeper nesting, so that no stage can run out of stack."""
+
+
+class Expression:
+    """An expression of the language, such as `X @ beta` or `fw.mean(fw.logistic(X @ beta, y))`; its repr is its text.
+
+    `node` is the syntax tree. `depth` counts nested operations. `per_sample` tells that a loss stands in it outside `mean` and
+    `sum`, so that an array multiplied with it is a weight per sample.
+    """
+
+    __slots__ = ("depth", "node", "per_sample")
+    __array_ufunc__ = None
+    __array_priority__ = 1e6
+
+    def __init__(self, node: tree.Expr, depth: int = 1, per_sample: bool = False) -> None:
+        if depth > MAX_DEPTH:
+            raise misuse(
+                "FW0305",
+                f"an expression is nested more than {MAX_DEPTH} deep",
+                rule=f"Brackets and calls nest at most {MAX_DEPTH} deep.",
+                hint="name parts of it with fw.let(name, expression)",
+            )
+        self.node = node
+        self.depth = depth
+        self.per_sample = per_sample
+
+    # --- arithmetic ------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> Expression:
+        return _sum(self, other, +1)
+
+    def __radd__(self, other: object) -> Expression:
+        # The built-in `sum` starts from the integer 0.
+        return self if type(other) is int and other == 0 else _sum(other, self, +1)
+
+    def __sub__(self, other: object) -> Expression:
+        return _sum(self, other, -1)
+
+    def __rsub__(self, other: object) -> Expression:
+        return _sum(other, self, -1)
+
+    def __mul__(self, other: object) -> Expression:
+        return _product(self, other, "*")
+
+    def __rmul__(self, other: object) -> Expression:
+        return _product(other, self, "*")
+
+    def __truediv__(self, other: object) -> Expression:
+        return _product(self, other, "/")
+
+    def __rtruediv__(self, other: object) -> Expression:
+        return _product(other, self, "/")
+
+    def __matmul__(self, other: object) -> Expression:
+        return _product(self, other, "@")
+
+    def __rmatmul__(self, other: object) -> Expression:
+        return _product(other, self, "@")
+
+    def __neg__(self) -> Expression:
+        return Expression(tree.Neg(self.node), self.depth + 1, self.per_sample)
+
+    def __pos__(self) -> Expression:
+        return self
+
+    @property
+    def T(self) -> Expression:
+        """The transpose."""
+        return Expression(tree.Transpose(self.node), self.depth + 1)
+
+    def __getitem__(self, index: object) -> Expression:
+        """`x[0:5]`, `W[:, 2]`, `B[M]` (observed entries), `F[task]` (blocks of a family)."""
+        from .convert import index_items
+
+        items = index_items(index)
+        return Expression(tree.Index(self.node, items), self.depth + 1)
+
+    # --- constraints -----------------------------------------------------------------------------------------------
+
+    def __le__(self, other: object) -> Constraint:
+        return _comparison(self, other, "<=")
+
+    def __ge__(self, other: object) -> Constraint:
+        return _comparison(self, other, ">=")
+
+    def __eq__(self, other: object) -> Constraint:  # type: ignore[override]
+        return _comparison(self, other, "==")
+
+    __hash__ = object.__hash__
+
+    def in_(self, members: SetExpression) -> Constraint:
+        """The constraint `self in members`: `x.in_(fw.l1_ball(5))`."""
+        if not isinstance(members, SetExpression):
+            raise misuse(
+                "FW0309",
+                f"in_(...) takes a set, and got {describe(members)}",
+                hint="write for example x.in_(fw.l1_ball(5)) or x.in_(fw.nonnegative)",
+            )
+        return Constraint(tree.Member(self.node, members.node))
+
+    # --- what Python offers and the language does not ----------------------------------------------------------------
+
+    def __ne__(self, other: object) -> NoReturn:
+        raise _no_operator("!=", "the set of points that differ is not convex")
+
+    def __lt__(self, other: object) -> NoReturn:
+        raise _no_operator("<", "write <= : constraints are closed")
+
+    def __gt__(self, other: object) -> NoReturn:
+        raise _no_operator(">", "write >= : constraints are closed")
+
+    def __pow__(self, other: object) -> NoReturn:
+        raise _no_operator("**", "write fw.sum_squares(x) for the sum of squares, or fw.squared(z, b) per sample")
+
+    def __rpow__(self, other: object) -> NoReturn:
+        raise _no_operator("**", "a variable cannot be an exponent")
+
+    def __abs__(self) -> NoReturn:
+        raise _no_operator("abs()", "write fw.norm1(x) for the sum of absolute values, or fw.absolute(z, b) per sample")
+
+    def __floordiv__(self, other: object) -> NoReturn:
+        raise _no_operator("//", "write /")
+
+    def __mod__(self, other: object) -> NoReturn:
+        raise _no_operator("%", "there is no remainder of a convex expression")
+
+    def __bool__(self) -> NoReturn:
+        raise misuse(
+            "FW0301",
+            f"the expression {self!r} was used as a truth value",
+            rule="Expressions have no truth value: `and`, `or`, `not` and `if` cannot be applied to them.",
+            hint="pass several constraints as separate arguments of fw.minimize",
+        )
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise _no_in()
+
+    def __iter__(self) -> NoReturn:
+        raise misuse(
+            "FW0308",
+            f"the expression {self!r} cannot be iterated over",
+            rule="An expression stands for a whole vector or matrix; its size may be unknown until data is bound.",
+            hint="use fw.sum(x), or a slice such as x[0:5]",
+        )
+
+    def __array_function__(self, func: Any, types: object, args: object, kwargs: object) -> NoReturn:
+        name = getattr(func, "__name__", "a NumPy function")
+        raise misuse(
+            "FW0307",
+            f"numpy.{name} cannot take an expression",
+            rule="NumPy computes with numbers; an expression stands for numbers that are not known yet.",
+            hint={"dot": "write A @ x", "matmul": "write A @ x"}.get(
+                name, "use fwdsl's own functions, such as fw.sum, fw.mean, fw.dot"
+            ),
+        )
+
+    def __repr__(self) -> str:
+        return text_of(self.node)
+
+
+class SetExpression:
+    """A set, such as `fw.l1_ball(5)` or `fw.nonnegative`; membership is `x.in_(set)`."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: tree.Name | tree.Call) -> None:
+        self.node = node
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise _no_in()
+
+    def __repr__(self) -> str:
+        return text_of(self.node)
+
+
+class Constraint:
+    """A constraint, such as `fw.norm1(x) <= 5` or `x.in_(fw.simplex(1))`; `.named("budget")` gives it a name."""
+
+    __slots__ = ("name", "relation")
+    __array_ufunc__ = None
+
+    def __init__(self, relation: tree.Comparison | tree.Member, name: str | None = None) -> None:
+        self.relation = relation
+        self.name = name
+
+    def named(self, name: str) -> Constraint:
+        """The same constraint under a name: `sol.dual[name]` is its dual."""
+        from .convert import identifier
+
+        return Constraint(self.relation, identifier(name))
+
+    @property
+    def node(self) -> tree.Constraint:
+        """The syntax tree."""
+        return tree.Constraint(self.relation, None if self.name is None else tree.Ident(self.name))
+
+    def __bool__(self) -> NoReturn:
+        raise misuse(
+            "FW0301",
+            f"the constraint `{self!r}` was used as a truth value, as a chained comparison does",
+            rule="Python reads `a <= x <= b` as `(a <= x) and (x <= b)`, which would drop one of the two.",
+            hint="write two constraints, or x.in_(fw.box(a, b))",
+        )
+
+    def _chained(self, other: object) -> NoReturn:
+        raise misuse(
+            "FW0301",
+            f"the constraint `{self!r}` was compared once more",
+            rule="A constraint is not a number.",
+            hint="write two constraints, or x.in_(fw.box(a, b))",
+        )
+
+    __le__ = __ge__ = __lt__ = __gt__ = _chained
+
+    def __repr__(self) -> str:
+        return text_of(self.node)
+
+
+def _no_operator(operator: str, hint: str) -> Exception:
+    return misuse("FW0303", f"the language has no operator {operator} for expressions", hint=hint)
+
+
+def _no_in() -> Exception:
+    return misuse(
+        "FW0302",
+        "Python's `in` cannot make a constraint",
+        rule="Python turns the answer of `in` into True or False at once.",
+        hint="write x.in_(fw.l1_ball(5))",
+    )
+
+
+def describe(value: object) -> str:
+    """A value of the wrong sort, in a few words for a message."""
+    if isinstance(value, Expression):
+        return f"the expression {value!r}"
+    if isinstance(value, Constraint):
+        return f"the constraint {value!r}"
+    if isinstance(value, SetExpression):
+        return f"the set {value!r}"
+    kind = type(value).__name__
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return f"the {kind} of shape {shape}"
+    text = repr(value)
+    return f"{text} ({kind})" if len(text) <= 40 else f"the {kind} given"
+
+
+def _operands(left: object, right: object) -> tuple[Expression, Expression]:
+    from .convert import operand
+
+    return operand(left), operand(right)
+
+
+def _sum(left: object, right: object, sign: int) -> Expression:
+    a, b = _operands(left, right)
+    terms: tuple[tree.Expr, ...]
+    signs: tuple[int, ...]
+    if isinstance(a.node, tree.Sum):
+        terms, signs, depth = a.node.terms, a.node.signs, a.depth
+    elif isinstance(a.node, tree.Neg):
+        terms, signs, depth = (a.node.operand,), (-1,), a.depth
+    else:
+        terms, signs, depth = (a.node,), (1,), a.depth + 1
+    added = b.node
+    if isinstance(added, tree.Neg):
+        added, sign = added.operand, -sign
+    return Expression(tree.Sum((*terms, added), (*signs, sign)), max(depth, b.depth + 1), a.per_sample or b.per_sample)
+
+
+def _product(left: object, right: object, op: Literal["*", "/", "@"]) -> Expression:
+    from .convert import as_weights
+
+    a, b = _operands(left, right)
+    if op == "*" and b.per_sample:
+        a = as_weights(a)
+    if op in "*/" and a.per_sample:
+        b = as_weights(b)
+    first, negative = (a.node.operand, True) if isinstance(a.node, tree.Neg) else (a.node, False)
+    factors: tuple[tree.Expr, ...]
+    ops: tuple[Literal["*", "/", "@"], ...]
+    if isinstance(first, tree.Product):
+        factors, ops, depth = first.factors, first.ops, a.depth
+    else:
+        factors, ops, depth = (first,), (), a.depth + 1
+    product = tree.Product((*factors, b.node), (*ops, op))
+    node = tree.Neg(product) if negative else product
+    return Expression(node, max(depth, b.depth + 1), a.per_sample or b.per_sample)
+
+
+def _comparison(left: object, right: object, op: Literal["<=", ">=", "=="]) -> Constraint:
+    a, b = _operands(left, right)
+    return Constraint(tree.Comparison((a.node, b.node), (op,)))

@@ -1,0 +1,90 @@
+"""What expressions are made of: data, parameters, variables and named expressions, before they have got their names.
+
+A leaf is an object of its own: two leaves are the same only if they are one object, or data that share one array. Names
+of the unnamed (`data1`, `var1`, ...) are given when a whole program is assembled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..grammar import tree
+
+Role = Literal["", "signs", "labels", "index", "weights", "psd"]
+"""What the place where an array is used needs it to be; "" is numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataLeaf:
+    """A datum; without a name it gets one, without a type it is declared as its uses need it."""
+
+    name: str | None
+    type: tree.TypeExpr | None
+    value: object = field(default=None, repr=False)
+    member: tree.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParamLeaf:
+    """A parameter with its default."""
+
+    name: str
+    type: tree.TypeExpr
+    value: tree.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VarLeaf:
+    """A variable and the set of its declaration."""
+
+    name: str | None
+    type: tree.TypeExpr
+    member: tree.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetLeaf:
+    """A named expression."""
+
+    name: str
+    value: tree.Expr
+
+
+Leaf = DataLeaf | ParamLeaf | VarLeaf | LetLeaf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use(tree.Name):
+    """A use of a leaf inside a tree that is being built; assembly replaces it by a plain `Name`."""
+
+    leaf: Leaf | None = None
+    role: Role = ""
+
+
+def use(leaf: Leaf, role: Role = "") -> Use:
+    """A tree node that stands for a leaf."""
+    return Use(id=leaf.name or "", leaf=leaf, role=role)
+
+
+def parts(leaf: Leaf) -> Iterator[tree.Node]:
+    """The trees that the declaration of a leaf contains."""
+    for part in (
+        getattr(leaf, "type", None),
+        getattr(leaf, "member", None),
+        leaf.value if isinstance(leaf, ParamLeaf | LetLeaf) else None,
+    ):
+        if part is not None:
+            yield part
+
+
+def uses(node: tree.Node) -> Iterator[Use]:
+    """All uses of leaves under a node, in the order of the text."""
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, Use):
+            yield top
+        else:
+            stack.extend(reversed(list(top.children())))

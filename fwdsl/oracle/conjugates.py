@@ -1,0 +1,84 @@
+"""Conjugates of the scalar losses and dual norms, written down a second time: the atoms are not asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Parameters = Mapping[str, float]
+Conjugate = Callable[[Array, Array, Parameters], Array]
+
+SLACK = 1e-9
+"""How far outside a domain, relative to its size, counts as rounding; the value is that of the nearest end."""
+
+
+def loss_conjugate(name: str, u: Array, b: Array, p: Parameters) -> Array:
+    """l*(u_j; b_j) = sup_z u_j z - l(z; b_j) for each j; inf outside the domain by more than rounding."""
+    return _CONJUGATES[name](u, b, p)
+
+
+def dual_norm(name: str, y: Array) -> float:
+    """The dual norm of a norm of the language."""
+    if name == "norm1":
+        return float(np.abs(y).max(initial=0.0))
+    if name == "norm_inf":
+        return float(np.abs(y).sum())
+    return float(np.linalg.norm(y))
+
+
+def _within(u: Array, lo: Array | float, hi: Array | float, value: Callable[[Array], Array]) -> Array:
+    inside = (u >= np.asarray(lo) - SLACK) & (u <= np.asarray(hi) + SLACK)
+    return np.where(inside, value(np.clip(u, lo, hi)), math.inf)
+
+
+def _entropy(t: Array) -> Array:
+    return np.where(t > 0.0, t * np.log(np.where(t > 0.0, t, 1.0)), 0.0)
+
+
+def _margin(value: Callable[[Array], Array], hi: float) -> Conjugate:
+    """Losses of the margin m = y z, decreasing: with t = -y u in [0, hi], l*(u) = value(t)."""
+
+    def conjugate(u: Array, b: Array, p: Parameters) -> Array:
+        return _within(-b * u, 0.0, hi, value)
+
+    return conjugate
+
+
+def _residual(
+    value: Callable[[Array, Parameters], Array], ends: Callable[[Parameters], tuple[float, float]]
+) -> Conjugate:
+    """Losses of the residual z - b: l*(u) = u b + value(u)."""
+
+    def conjugate(u: Array, b: Array, p: Parameters) -> Array:
+        lo, hi = ends(p)
+        return _within(u, lo, hi, lambda t: t * b + value(t, p))
+
+    return conjugate
+
+
+def _poisson(u: Array, b: Array, p: Parameters) -> Array:
+    # exp(z) - c z: with t = u + c >= 0, l*(u) = t log t - t.
+    return _within(u + b, 0.0, math.inf, lambda t: _entropy(t) - t)
+
+
+def _everywhere(p: Parameters) -> tuple[float, float]:
+    return -math.inf, math.inf
+
+
+_CONJUGATES: dict[str, Conjugate] = {
+    "squared": _residual(lambda t, p: t * t / 4.0, _everywhere),
+    "absolute": _residual(lambda t, p: np.zeros_like(t), lambda p: (-1.0, 1.0)),
+    "quantile": _residual(lambda t, p: np.zeros_like(t), lambda p: (-p.get("tau", 0.5), 1.0 - p.get("tau", 0.5))),
+    "huber": _residual(lambda t, p: t * t / 2.0, lambda p: (-p.get("delta", 1.0), p.get("delta", 1.0))),
+    "epsilon_insensitive": _residual(lambda t, p: p.get("eps", 0.1) * np.abs(t), lambda p: (-1.0, 1.0)),
+    "squared_epsilon_insensitive": _residual(lambda t, p: p.get("eps", 0.1) * np.abs(t) + t * t / 4.0, _everywhere),
+    "logistic": _margin(lambda t: _entropy(t) + _entropy(1.0 - t), 1.0),
+    "hinge": _margin(lambda t: -t, 1.0),
+    "squared_hinge": _margin(lambda t: t * t / 4.0 - t, math.inf),
+    "smooth_hinge": _margin(lambda t: t * t / 2.0 - t, 1.0),
+    "poisson": _poisson,
+}

@@ -1,0 +1,160 @@
+"""Expressions as NumPy and SciPy values where constant, else as cvxpy expressions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..instance import Instance
+from ..model import Expr, evaluate_dim
+from .require import cannot
+
+
+class ExpressionTranslator:
+    """Translates the expressions of one instance; `variables` are cvxpy's, by name."""
+
+    def __init__(self, cp: Any, instance: Instance, variables: Mapping[str, Any]) -> None:
+        self.cp = cp
+        self.instance = instance
+        self.dims = instance.dims
+        self.variables = variables
+
+    def number(self, e: Expr) -> float:
+        """The value of a constant scalar."""
+        return float(self.expr(e))
+
+    def expr(self, e: Expr) -> Any:
+        """A NumPy or SciPy value where constant, else a cvxpy expression."""
+        operation = getattr(self, f"_op_{e.op}", None)
+        if operation is None:
+            raise cannot(f"`{e.name or e.op}`")
+        return operation(e)
+
+    def _args(self, e: Expr) -> list[Any]:
+        return [self.expr(a) for a in e.args]
+
+    def _shape(self, e: Expr) -> tuple[int, ...]:
+        return tuple(evaluate_dim(d, self.dims) for d in e.type.array_shape)
+
+    def _op_const(self, e: Expr) -> Any:
+        value: Any = e.value
+        return float(value)
+
+    def _op_literal(self, e: Expr) -> Any:
+        return np.array(e.value, dtype=np.float64)
+
+    def _op_dim(self, e: Expr) -> Any:
+        return float(evaluate_dim(e.name, self.dims))
+
+    def _op_data(self, e: Expr) -> Any:
+        value = self.instance.values[e.name]
+        return value if _is_sparse(value) else np.asarray(value, dtype=np.float64)
+
+    def _op_param(self, e: Expr) -> Any:
+        return self.instance.values[e.name]
+
+    def _op_var(self, e: Expr) -> Any:
+        return self.variables[e.name]
+
+    def _op_add(self, e: Expr) -> Any:
+        shape = self._shape(e)
+        total: Any = 0.0
+        for arg in e.args:
+            part = self.expr(arg)
+            if len(shape) == 2 and len(arg.type.array_shape) == 1:  # a row, added to every row
+                part = np.ones((shape[0], 1)) @ _row(self.cp, part, shape[1])
+            total = total + (dense(part) if not arg.variables else part)
+        return total
+
+    def _op_neg(self, e: Expr) -> Any:
+        return -self.expr(e.args[0])
+
+    def _op_mul(self, e: Expr) -> Any:
+        a, b = self._args(e)
+        if not np.ndim(a) or not np.ndim(b):
+            return a * b
+        if e.is_constant:
+            return dense(a) * dense(b)
+        return self.cp.multiply(a, b)
+
+    def _op_div(self, e: Expr) -> Any:
+        a, b = self._args(e)
+        if e.is_constant:
+            return dense(a) / dense(b)
+        return a / b if not np.ndim(b) else self.cp.multiply(a, 1.0 / dense(b))
+
+    def _op_matmul(self, e: Expr) -> Any:
+        a, b = self._args(e)
+        return a @ b
+
+    def _op_transpose(self, e: Expr) -> Any:
+        return self.expr(e.args[0]).T
+
+    def _op_slice(self, e: Expr) -> Any:
+        items: Any = e.value
+        value = self.expr(e.args[0])
+        index = tuple(slice(*(self._end(end) for end in i)) if isinstance(i, tuple) else i for i in items)
+        return (dense(value) if not e.variables else value)[index]
+
+    def _end(self, end: Any) -> int | None:
+        return None if end is None else evaluate_dim(end, self.dims)
+
+    def _op_inner(self, e: Expr) -> Any:
+        tensor, x = self._args(e)
+        if e.args[0].variables:
+            raise cannot("`inner` with a variable tensor")
+        flat = np.asarray(tensor).reshape(np.shape(tensor)[0], -1)
+        return flat @ (self.cp.vec(x, order="C") if e.variables else np.asarray(x).reshape(-1))
+
+    def _op_quad(self, e: Expr) -> Any:
+        rows, x = self._args(e)
+        rows = dense(rows)
+        return self.cp.sum(self.cp.multiply(rows @ x, rows), axis=1)
+
+    def _op_eye(self, e: Expr) -> Any:
+        return np.eye(self._shape(e)[0])
+
+    def _op_ones(self, e: Expr) -> Any:
+        return np.ones(self._shape(e))
+
+    def _op_zeros(self, e: Expr) -> Any:
+        return np.zeros(self._shape(e))
+
+    def _op_diag(self, e: Expr) -> Any:
+        value = self.expr(e.args[0])
+        return self.cp.diag(value) if e.variables else np.diag(dense(value))
+
+    def _op_trace(self, e: Expr) -> Any:
+        value = self.expr(e.args[0])
+        return self.cp.trace(value) if e.variables else float(np.trace(dense(value)))
+
+    def _op_sum(self, e: Expr) -> Any:
+        value = self.expr(e.args[0])
+        return self.cp.sum(value) if e.variables else float(np.sum(dense(value)))
+
+    def _op_mean(self, e: Expr) -> Any:
+        count = math.prod(self._shape(e.args[0]))
+        value = self.expr(e.args[0])
+        return self.cp.sum(value) / count if e.variables else float(np.sum(dense(value))) / count
+
+    def _op_dot(self, e: Expr) -> Any:
+        a, b = self._args(e)
+        return self.cp.sum(self.cp.multiply(a, b)) if e.variables else float(np.sum(dense(a) * dense(b)))
+
+
+def _is_sparse(value: object) -> bool:
+    return hasattr(value, "tocsr")
+
+
+def dense(value: Any) -> Any:
+    """A constant as an array: the oracle is for small instances."""
+    return value.toarray() if _is_sparse(value) else np.asarray(value)
+
+
+def _row(cp: Any, value: Any, size: int) -> Any:
+    return (
+        cp.reshape(value, (1, size), order="C") if hasattr(value, "is_affine") else np.asarray(value).reshape(1, size)
+    )

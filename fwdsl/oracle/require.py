@@ -1,0 +1,48 @@
+"""The one import of cvxpy, and what to say where it does not serve."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import RunError
+from ..grammar.diagnostic import Diagnostic
+
+
+def require_cvxpy() -> Any:
+    """The module cvxpy; `RunError` FW0311 that says how to install it."""
+    try:
+        import cvxpy
+    except ImportError:
+        raise RunError(
+            [
+                Diagnostic(
+                    "FW0311",
+                    "cvxpy is not installed",
+                    rule="Comparing with cvxpy needs the extra `oracle`.",
+                    hint="pip install 'fwdsl[oracle]'",
+                )
+            ]
+        ) from None
+    return cvxpy
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without cvxpy's warnings: how accurate an answer is, its residual says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def cannot(what: str) -> RunError:
+    """The error for what has no translation."""
+    return RunError(
+        [
+            Diagnostic(
+                "FW0312", f"{what} cannot be translated to cvxpy", hint="the certificate can still be checked by itself"
+            )
+        ]
+    )

@@ -1,0 +1,134 @@
+"""Solving with cvxpy as accurately as it can, and comparing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..instance import Instance
+from ..solution import Solution
+from .require import quiet, require_cvxpy
+from .translate import to_cvxpy
+
+AGREEMENT = 1e-6
+"""Relative difference of objective values that counts as agreement."""
+
+NARROW = 1e-8
+"""A certificate this narrow (relative gap) is trusted over an oracle whose own residual explains the difference."""
+
+ACCURATE = 1e-8
+"""A residual this small is an answer, whatever tolerance was asked for."""
+
+
+@dataclass(frozen=True)
+class OracleResult:
+    """What cvxpy found, in the user's sense. `residual` is its own relative error: duality gap and violation of constraints."""
+
+    value: float
+    variables: Mapping[str, Any]
+    residual: float
+    status: str
+    solver: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a solution and the oracle agree, and in a sentence why."""
+
+    agrees: bool
+    text: str
+
+
+def solve_oracle(instance: Instance) -> OracleResult:
+    """Solve with cvxpy as accurately as its solvers can; the status is cvxpy's (`optimal`, `infeasible`, `unbounded`, ...)."""
+    cp = require_cvxpy()
+    problem, variables = to_cvxpy(instance)
+    best = OracleResult(math.nan, {}, math.inf, "solver_error", "none")
+    for solver, attempt in _ATTEMPTS:
+        try:
+            with quiet():
+                own = attempt(cp, problem)
+        except (cp.error.SolverError, ValueError, ArithmeticError):
+            continue
+        value = math.nan if problem.value is None else float(problem.value)
+        found = {n: _plain_value(v.value) for n, v in variables.items() if v.value is not None}
+        # Inaccurate means short of the tolerance asked for; how accurate it is, the residual says.
+        status = "optimal" if problem.status == "optimal_inaccurate" and own <= ACCURATE else problem.status
+        result = OracleResult(value, found, max(own, _violation(problem)), status, solver)
+        if status in ("optimal", "infeasible", "unbounded"):
+            return result
+        if result.residual < best.residual:
+            best = result
+    return best
+
+
+def compare(solution: Solution, oracle: OracleResult) -> Verdict:
+    """Agreement within 1e-6 relative; or a certificate at most 1e-8 wide where the oracle's own residual explains the difference."""
+    if solution.status in ("infeasible", "unbounded") or oracle.status.startswith(("infeasible", "unbounded")):
+        same = oracle.status.startswith(solution.status)
+        return Verdict(same, f"{oracle.solver} says {oracle.status}, the solution says {solution.status}")
+    if not math.isfinite(oracle.value):
+        return Verdict(False, f"cvxpy found no answer ({oracle.status})")
+    c = solution.certificate
+    scale = max(abs(c.objective), abs(oracle.value), 1e-3 * c.scale)
+    difference = abs(c.objective - oracle.value) / scale
+    numbers = f"objective {c.objective:.10g}, {oracle.solver} {oracle.value:.10g}, relative difference {difference:.1e}"
+    if difference <= AGREEMENT:
+        return Verdict(True, numbers)
+    if c.gap / scale <= NARROW and difference <= oracle.residual:
+        return Verdict(True, f"{numbers}, explained by the residual {oracle.residual:.1e} of {oracle.solver}")
+    if solution.status != "optimal":
+        low, high = sorted((c.objective, c.dual_bound))
+        if low - AGREEMENT * scale <= oracle.value <= high + AGREEMENT * scale:
+            return Verdict(
+                True, f"{numbers}; the certificate [{low:.10g}, {high:.10g}] contains it ({solution.status})"
+            )
+    return Verdict(False, numbers)
+
+
+# --- solving ---------------------------------------------------------------------------------------------------------
+
+
+def _clarabel(tolerance: float) -> Callable[[Any, Any], float]:
+    """Solve with Clarabel; the relative duality gap and residuals that it reports itself."""
+
+    def attempt(cp: Any, problem: Any) -> float:
+        names = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
+        options = {**dict.fromkeys(names, tolerance), "max_iter": 500}
+        data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=options)
+        raw = chain.solve_via_data(problem, data, solver_opts=options)
+        problem.unpack_results(raw, chain, inverse)
+        if problem.value is None or not math.isfinite(problem.value):
+            return 0.0
+        gap = abs(raw.obj_val - raw.obj_val_dual) / max(1.0, abs(raw.obj_val))
+        return float(max(gap, raw.r_prim, raw.r_dual))
+
+    return attempt
+
+
+def _scs(cp: Any, problem: Any) -> float:
+    """Solve with SCS to its tolerance, which stands for its residual."""
+    problem.solve(solver=cp.SCS, eps_abs=1e-9, eps_rel=1e-9, max_iters=200_000)
+    return 1e-9
+
+
+_ATTEMPTS: tuple[tuple[str, Callable[[Any, Any], float]], ...] = (
+    ("CLARABEL", _clarabel(1e-11)),
+    ("CLARABEL", _clarabel(1e-8)),
+    ("SCS", _scs),
+)
+
+
+def _violation(problem: Any) -> float:
+    """The largest violation of a constraint at the point found."""
+    if problem.value is None or not math.isfinite(problem.value):
+        return 0.0
+    return max((float(np.max(c.violation(), initial=0.0)) for c in problem.constraints), default=0.0)
+
+
+def _plain_value(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)

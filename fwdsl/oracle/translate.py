@@ -1,0 +1,246 @@
+"""Terms, constraints and sets in cvxpy's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..instance import Instance
+from ..model import Constraint, Expr, SetRef, Term, Type, evaluate_dim
+from .expressions import ExpressionTranslator, dense
+from .require import cannot, require_cvxpy
+
+
+def to_cvxpy(instance: Instance) -> tuple[Any, dict[str, Any]]:
+    """The instance as a `cvxpy.Problem`, and its variables by name. `RunError` FW0312 for what cvxpy cannot express."""
+    translator = Translator(instance)
+    return translator.problem(), dict(translator.variables)
+
+
+_NORM_OF = {
+    "l1_ball": "norm1",
+    "l2_ball": "norm2",
+    "linf_ball": "norm_inf",
+    "fro_ball": "norm_fro",
+    "nuclear_ball": "norm_nuc",
+    "spectral_ball": "norm_spec",
+    "l21_ball": "norm21",
+    "l1_inf_ball": "norm1_inf",
+    "group_ball": "group_norm",
+}
+
+
+class Translator(ExpressionTranslator):
+    """Translates one instance: its variables once, its terms and constraints as asked."""
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(require_cvxpy(), instance, {})
+        self.variables = {v.name: self._variable(v.name, v.type) for v in instance.model.variables}
+
+    def problem(self) -> Any:
+        """The whole problem in the user's sense."""
+        model = self.instance.model
+        constraints = [c for constraint in model.constraints for c in self.constraint(constraint)]
+        return self.optimum(model.sense, self.total(model.terms), [*constraints, *self.domains()])
+
+    def optimum(self, sense: str, objective: Any, constraints: list[Any]) -> Any:
+        """A `cvxpy.Problem`."""
+        direction = self.cp.Minimize if sense == "minimize" else self.cp.Maximize
+        return self.cp.Problem(direction(objective), constraints)
+
+    def total(self, terms: Iterable[Term]) -> Any:
+        """The sum of terms, in the user's sense."""
+        total: Any = 0.0
+        for term in terms:
+            total = total + self._term(term)
+        return total
+
+    def domains(self) -> list[Any]:
+        """What the variables' types say: `psd[d]`, `nonnegative`."""
+        declared = self.instance.model.variables
+        return [
+            *(self.variables[v.name] >> 0 for v in declared if v.type.kind == "psd"),
+            *(self.variables[v.name] >= 0 for v in declared if v.type.domain in ("nonnegative", "positive")),
+        ]
+
+    def _variable(self, name: str, type_: Type) -> Any:
+        if type_.kind not in ("real", "vector", "matrix", "symmetric", "psd"):
+            raise cannot(f"the variable `{name}` of type {type_.kind}")
+        shape = tuple(evaluate_dim(d, self.dims) for d in type_.array_shape)
+        return self.cp.Variable(shape, name=name, symmetric=type_.kind in ("symmetric", "psd"))
+
+    # --- terms and constraints -----------------------------------------------------------------------------------------
+
+    def _term(self, term: Term) -> Any:
+        coefficient = self.number(term.coefficient)
+        if coefficient == 0.0:
+            return 0.0
+        options = dict(term.options)
+        if term.kind == "affine":
+            return coefficient * self.expr(term.argument)
+        if term.kind == "function":
+            return coefficient * self._function(term.atom, self.expr(term.argument), options)
+        z = self.expr(term.argument)
+        samples = self._loss(term.atom, z, term.target, {name: self.number(e) for name, e in options.items()})
+        if term.weights is not None:
+            samples = self.cp.multiply(self.expr(term.weights), samples)
+        count = z.shape[0] if z.ndim else 1
+        return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
+
+    def constraint(self, constraint: Constraint) -> list[Any]:
+        """One constraint of the model."""
+        e = self.expr(constraint.argument)
+        if constraint.relation == "le":
+            return [e <= 0]
+        if constraint.relation == "eq":
+            return [e == 0]
+        assert constraint.set is not None
+        return self.member(e, constraint.set)
+
+    # --- losses --------------------------------------------------------------------------------------------------------
+
+    def _loss(self, name: str, z: Any, target: Expr | None, p: Mapping[str, float]) -> Any:
+        """One value per sample."""
+        cp = self.cp
+        if target is None:
+            raise cannot(f"`{name}` without a target")
+        b = self.expr(target)
+        if name in ("softmax", "multiclass_hinge", "weston_watkins"):
+            hot = np.zeros(z.shape)
+            hot[np.arange(z.shape[0]), np.asarray(b, dtype=np.int64)] = 1.0
+            own = cp.sum(cp.multiply(hot, z), axis=1)
+            if name == "softmax":
+                return cp.log_sum_exp(z, axis=1) - own
+            if name == "multiclass_hinge":
+                return cp.max(1.0 - hot + z, axis=1) - own
+            margins = 1.0 + z - cp.reshape(own, (z.shape[0], 1), order="C") @ np.ones((1, z.shape[1]))
+            return cp.sum(cp.pos(margins), axis=1) - 1.0
+        values = self._scalar_loss(name, z, b, p)
+        return cp.sum(values, axis=1) if values.ndim == 2 else values
+
+    def _scalar_loss(self, name: str, z: Any, b: Any, p: Mapping[str, float]) -> Any:
+        cp = self.cp
+        if name in ("logistic", "hinge", "squared_hinge", "smooth_hinge"):
+            margin = cp.multiply(b, z) if np.ndim(b) else b * z
+            if name == "logistic":
+                return cp.logistic(-margin)
+            hinge = cp.pos(1.0 - margin)
+            if name == "hinge":
+                return hinge
+            return cp.square(hinge) if name == "squared_hinge" else cp.huber(hinge, 1.0) / 2.0
+        if name == "poisson":
+            return cp.exp(z) - (cp.multiply(b, z) if np.ndim(b) else b * z)
+        r = z - b
+        if name == "squared":
+            return cp.square(r)
+        if name == "absolute":
+            return cp.abs(r)
+        if name == "quantile":
+            tau = p.get("tau", 0.5)
+            return tau * cp.pos(-r) + (1.0 - tau) * cp.pos(r)
+        if name == "huber":
+            return cp.huber(r, p.get("delta", 1.0)) / 2.0
+        outside = cp.pos(cp.abs(r) - p.get("eps", 0.1))
+        if name == "epsilon_insensitive":
+            return outside
+        if name == "squared_epsilon_insensitive":
+            return cp.square(outside)
+        raise cannot(f"the loss `{name}`")
+
+    # --- convex functions ------------------------------------------------------------------------------------------------
+
+    def _function(self, name: str, x: Any, options: Mapping[str, Expr]) -> Any:
+        cp = self.cp
+        if name == "norm1":
+            return cp.sum(cp.abs(x))
+        if name == "norm_inf":
+            return cp.max(cp.abs(x))
+        if name in ("norm2", "norm_fro"):
+            return cp.norm(cp.vec(x, order="C"), 2)
+        if name == "sum_squares":
+            return cp.sum_squares(x)
+        if name == "norm_nuc":
+            return cp.normNuc(x)
+        if name == "norm_spec":
+            return cp.sigma_max(x)
+        if name == "norm21":
+            return cp.sum(cp.norm(x, 2, axis=1))
+        if name == "norm1_inf":
+            return cp.sum(cp.max(cp.abs(x), axis=1))
+        if name == "group_norm":
+            groups = self._groups(options["groups"])
+            weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))
+            return sum(float(w) * cp.norm(x[group], 2) for w, group in zip(weights, groups, strict=True))
+        if name == "entropy":
+            return -cp.sum(cp.entr(x))
+        if name == "quad_form":
+            return cp.quad_form(x, cp.psd_wrap(dense(self.expr(options["P"]))))
+        raise cannot(f"`{name}`")
+
+    def _groups(self, groups: Expr) -> list[Any]:
+        if groups.op == "list":
+            listed: Any = groups.value
+            return [np.array(g, dtype=np.int64) for g in listed]
+        codes = np.asarray(self.expr(groups), dtype=np.int64)
+        classes = groups.type.classes
+        count = evaluate_dim(classes, self.dims) if classes is not None else int(codes.max()) + 1
+        return [np.flatnonzero(codes == g) for g in range(count)]
+
+    # --- sets ------------------------------------------------------------------------------------------------------------
+
+    def member(self, x: Any, ref: SetRef) -> list[Any]:
+        """x in a set."""
+        cp, name, args = self.cp, ref.name, dict(ref.args)
+        if ref.inner is not None:
+            parts = {
+                "rows": lambda: [x[i, :] for i in range(x.shape[0])],
+                "columns": lambda: [x[:, j] for j in range(x.shape[1])],
+                "vec": lambda: [cp.vec(x, order="C")],
+            }[name]()
+            return [c for part in parts for c in self.member(part, ref.inner)]
+        r = self.number(args["r"]) if "r" in args else 1.0
+        if name in _NORM_OF:
+            return [self._function(_NORM_OF[name], x, args) <= r]
+        if name == "nonnegative":
+            return [x >= 0]
+        if name == "box":
+            return self._box(x, self.expr(args["lo"]), self.expr(args["hi"]))
+        if name in ("simplex", "solid_simplex"):
+            return [x >= 0, cp.sum(x) == r if name == "simplex" else cp.sum(x) <= r]
+        if name == "simplex_product":
+            return [x >= 0, cp.sum(x, axis=1) == 1]
+        if name == "birkhoff":
+            return [x >= 0, cp.sum(x, axis=0) == 1, cp.sum(x, axis=1) == 1]
+        if name in ("psd", "spectrahedron", "solid_spectrahedron"):
+            trace = {"psd": [], "spectrahedron": [cp.trace(x) == r], "solid_spectrahedron": [cp.trace(x) <= r]}
+            return [(x + x.T) / 2 >> 0, *trace[name]]
+        if name == "affine":
+            return [self.expr(args["A"]) @ x == self.expr(args["b"])]
+        if name == "halfspace":
+            return [self.expr(args["a"]) @ x <= self.expr(args["b"])]
+        if name == "polytope":
+            vertices = self.expr(args["V"])
+            w = cp.Variable(vertices.shape[0], nonneg=True)
+            return [x == vertices.T @ w, cp.sum(w) == 1]
+        if name == "permutahedron":
+            c = self.expr(args["c"])
+            mix = cp.Variable((c.size, c.size), nonneg=True)
+            return [x == mix @ c, cp.sum(mix, axis=0) == 1, cp.sum(mix, axis=1) == 1]
+        if name == "ksupport_ball":
+            # |x|_ksp^2 = min of sum x_i^2 / u_i over 0 <= u <= 1, sum u <= k.
+            u = cp.Variable(x.shape[0])
+            spread = sum(cp.quad_over_lin(x[i], u[i]) for i in range(x.shape[0]))
+            return [u >= 0, u <= 1, cp.sum(u) <= self.number(args["k"]), spread <= r * r]
+        raise cannot(f"the set `{name}`")
+
+    def _box(self, x: Any, lo: Any, hi: Any) -> list[Any]:
+        """Bounds, the infinite ones left out."""
+        flat = self.cp.vec(x, order="C")
+        low, high = (np.broadcast_to(dense(b), x.shape).reshape(-1) for b in (lo, hi))
+        below, above = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
+        return [
+            *([flat[below] >= low[below]] if below.size else []),
+            *([flat[above] <= high[above]] if above.size else []),
+        ]

@@ -1,0 +1,166 @@
+"""Solving with cvxpy, comparing, and checking a certificate again."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+import fwdsl as fw
+from fwdsl.check.signatures import LOSSES
+from fwdsl.oracle import OracleResult, check_certificate, compare, solve_oracle
+from fwdsl.oracle.conjugates import dual_norm, loss_conjugate
+from fwdsl.solution import Certificate, Solution, Times
+
+RNG = np.random.default_rng(11)
+A = RNG.standard_normal((15, 4))
+B = RNG.standard_normal(15)
+Y = np.where(RNG.standard_normal(15) > 0, 1.0, -1.0)
+
+
+def solution(objective: float, bound: float, status: str = "optimal", relative_gap: float = 0.0) -> Solution:
+    certificate = Certificate("exact", objective, bound, abs(objective - bound), relative_gap, 0.0, 1.0)
+    return Solution(status, certificate, {}, {}, {}, "apg", 1, 1.0, 1.0, "", Times())  # type: ignore[arg-type]
+
+
+def oracle(value: float, residual: float = 1e-10, status: str = "optimal") -> OracleResult:
+    return OracleResult(value, {}, residual, status, "CLARABEL")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "agrees"),
+    [
+        (solution(1.0, 1.0), oracle(1.0 + 1e-7), True),
+        (solution(1.0, 1.0), oracle(1.0 + 1e-5), False),
+        # a narrow certificate, and a residual of the oracle that explains the difference
+        (solution(1.0, 1.0 - 1e-9), oracle(1.0 + 1e-5, residual=1e-4), True),
+        (solution(1.0, 1.0 - 1e-7), oracle(1.0 + 1e-5, residual=1e-4), False),
+        # stopped early: the certificate contains the value
+        (solution(1.1, 0.9, "tolerance_not_reached"), oracle(1.0), True),
+        (solution(1.1, 1.05, "tolerance_not_reached"), oracle(1.0), False),
+        (solution(1.1, -math.inf, "interrupted"), oracle(1.0), True),
+        (solution(math.inf, math.inf, "infeasible"), oracle(math.inf, status="infeasible"), True),
+        (solution(1.0, 1.0), oracle(math.inf, status="infeasible"), False),
+        (solution(-math.inf, -math.inf, "unbounded"), oracle(1.0), False),
+        (solution(1.0, 1.0), oracle(math.nan, status="solver_error"), False),
+        # an optimum of zero is judged on the scale of the certificate
+        (solution(1e-10, 0.0), oracle(0.0), True),
+    ],
+)
+def test_verdicts(ours: Solution, theirs: OracleResult, agrees: bool):
+    verdict = compare(ours, theirs)
+    assert verdict.agrees is agrees
+    assert verdict.text
+
+
+def test_a_known_optimum():
+    x = fw.vector(4, name="x")
+    found = solve_oracle(fw.minimize(fw.sum_squares(A @ x - B)).instance)
+    exact, residuals, *_ = np.linalg.lstsq(A, B, rcond=None)
+    assert found.status == "optimal"
+    assert found.value == pytest.approx(residuals[0], rel=1e-9)
+    np.testing.assert_allclose(found.variables["x"], exact, atol=1e-5)
+    assert found.residual <= 1e-8
+
+
+def test_statuses():
+    x = fw.vector(4, name="x")
+    assert solve_oracle(fw.minimize(fw.sum_squares(x), x >= 1, fw.sum(x) <= 3).instance).status == "infeasible"
+    assert solve_oracle(fw.minimize(fw.sum(x), x <= 1).instance).status == "unbounded"
+    best = solve_oracle(fw.maximize(fw.sum(x) - fw.sum_squares(x)).instance)
+    assert (best.status, best.value) == ("optimal", pytest.approx(1.0))
+
+
+def test_without_cvxpy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    x = fw.vector(4, name="x")
+    with pytest.raises(fw.FwError) as caught:
+        solve_oracle(fw.minimize(fw.sum_squares(x - 1)).instance)
+    assert caught.value.code == "FW0311"
+    assert caught.value.hint == "pip install 'fwdsl[oracle]'"
+
+
+def test_what_cannot_be_translated_says_so():
+    F = fw.family(2, fw.vector_type(3), name="F")
+    with pytest.raises(fw.FwError) as caught:
+        solve_oracle(fw.minimize(fw.sum_squares(F)).instance)
+    assert caught.value.code == "FW0312"
+
+
+VALUES = {
+    "squared": lambda z, b: (z - b) ** 2,
+    "absolute": lambda z, b: abs(z - b),
+    "quantile": lambda z, b: 0.3 * max(0, b - z) + 0.7 * max(0, z - b),
+    "huber": lambda z, b: (z - b) ** 2 / 2 if abs(z - b) <= 0.8 else 0.8 * (abs(z - b) - 0.4),
+    "epsilon_insensitive": lambda z, b: max(0, abs(z - b) - 0.2),
+    "squared_epsilon_insensitive": lambda z, b: max(0, abs(z - b) - 0.2) ** 2,
+    "logistic": lambda z, b: math.log1p(math.exp(-b * z)),
+    "hinge": lambda z, b: max(0, 1 - b * z),
+    "squared_hinge": lambda z, b: max(0, 1 - b * z) ** 2,
+    "smooth_hinge": lambda z, b: 0 if b * z >= 1 else (1 - b * z) ** 2 / 2 if b * z >= 0 else 0.5 - b * z,
+    "poisson": lambda z, b: math.exp(z) - b * z,
+}
+OPTIONS = {"tau": 0.3, "delta": 0.8, "eps": 0.2}
+
+
+@pytest.mark.parametrize("name", [n for n, loss in LOSSES.items() if not loss.scores])
+@pytest.mark.parametrize("t", [0.05, 0.3, 0.65])
+def test_conjugates_against_a_numeric_supremum(name: str, t: float):
+    b = 1.0 if LOSSES[name].target == "signs" else 0.6
+    u = -t * b if LOSSES[name].target == "signs" else (0.25 - t / 2 if name == "quantile" else t - 0.4)
+    best = minimize_scalar(
+        lambda z: VALUES[name](z, b) - u * z, bounds=(-30, 30), method="bounded", options={"xatol": 1e-10}
+    )
+    value = loss_conjugate(name, np.array([u]), np.array([b]), OPTIONS)
+    assert value[0] == pytest.approx(-best.fun, abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "u"), [("logistic", 0.1), ("hinge", -1.1), ("absolute", 1.01), ("poisson", -0.7)])
+def test_conjugates_are_infinite_outside_their_domain(name: str, u: float):
+    b = 1.0 if name in ("logistic", "hinge") else 0.6
+    assert loss_conjugate(name, np.array([u]), np.array([b]), {})[0] == math.inf
+
+
+def test_dual_norms():
+    y = np.array([3.0, -4.0])
+    assert [dual_norm(n, y) for n in ("norm1", "norm_inf", "norm2")] == [4.0, 7.0, 5.0]
+
+
+X = fw.vector(4, name="x")
+PROBLEMS = {
+    "smooth on a ball": fw.minimize(fw.mean(fw.logistic(A @ X, Y)), fw.norm1(X) <= 0.5),
+    "lasso": fw.minimize(fw.mean(fw.squared(A @ X, B)) + 0.1 * fw.norm1(X)),
+    "ridge and intercept": fw.minimize(fw.sum(fw.squared_hinge(A @ X + fw.scalar(name="c"), Y)) + fw.sum_squares(X)),
+    "nonsmooth": fw.minimize(fw.sum(fw.absolute(A @ X, B)), X.in_(fw.simplex(1))),
+    "maximize": fw.maximize(fw.dot(B[:4], X) - fw.sum_squares(A @ X), X.in_(fw.box(-1, 1)), fw.sum(X) <= 0.1),
+    "norm of a map": fw.minimize(fw.norm1(A @ X - B) + 0.5 * fw.norm2(X), A[:2] @ X == B[:2] / 10),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_certificates_hold_when_checked_again(name: str):
+    problem = PROBLEMS[name]
+    found = problem.solve(tol=1e-6, threads=1)
+    assert found.status == "optimal"
+    again = check_certificate(problem.instance, found)
+    assert again.agrees, again.text
+    sense = 1 if problem.model.sense == "minimize" else -1
+    assert sense * (again.objective - again.dual_bound) >= -1e-7
+    assert compare(found, solve_oracle(problem.instance)).agrees
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_false_claims_are_caught(name: str):
+    problem = PROBLEMS[name]
+    found = problem.solve(tol=1e-6, threads=1)
+    sense = 1 if problem.model.sense == "minimize" else -1
+    c = found.certificate
+    step = sense * 1e-4 * max(abs(c.objective), c.scale)
+    over = replace(found, certificate=replace(c, dual_bound=c.dual_bound + step))
+    assert "the dual point proves" in check_certificate(problem.instance, over).text
+    better = replace(found, certificate=replace(c, objective=c.objective - step))
+    assert "the objective at the solution is" in check_certificate(problem.instance, better).text

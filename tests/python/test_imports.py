@@ -1,0 +1,53 @@
+"""What is loaded when: each question is put to a new interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("numpy", "scipy", "numba", "lark", "rich", "cvxpy", "threadpoolctl")
+
+
+def loaded_by(code: str, root: Path) -> set[str]:
+    """The heavy modules that are loaded once `code` has run."""
+    program = f"{code}\nimport sys\nprint(*(m for m in {HEAVY!r} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split()) if done.stdout.strip() else set()
+
+
+def test_import_loads_nothing_heavy(root: Path):
+    assert loaded_by("import fwdsl as fw; fw.__version__; fw.FwError", root) == set()
+
+
+def test_building_an_expression_without_arrays_loads_nothing_heavy(root: Path):
+    code = "import fwdsl as fw; x = fw.vector('p', name='x'); fw.norm1(x) <= 5; fw.minimize; repr(fw.l1_ball(3) and x)"
+    assert (
+        loaded_by("import fwdsl as fw; x = fw.vector('p', name='x'); c = fw.norm1(2 * x) <= 5; fw.load", root) == set()
+    )
+    assert "lark" not in loaded_by(code.split("; repr")[0], root)
+
+
+def test_checking_loads_no_numerics(root: Path):
+    code = "import fwdsl as fw; assert fw.parse('var x: vector[3]\\nminimize sum_squares(x - 1)').check() == ()"
+    assert loaded_by(code, root) & {"numpy", "scipy", "numba", "cvxpy", "rich"} == set()
+
+
+@pytest.mark.parametrize("method", ["apg", "frank_wolfe", "pdhg"])
+def test_no_solve_imports_cvxpy(method: str, root: Path):
+    code = f"""
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "cvxpy":
+            raise AssertionError("a solve imports cvxpy")
+sys.meta_path.insert(0, Refuse())
+import fwdsl as fw
+x = fw.vector(3, name="x")
+sol = fw.minimize(fw.sum_squares(x - [1.0, 2.0, 3.0]), fw.norm1(x) <= 2).solve(method="{method}", tol=1e-3)
+assert sol.status == "optimal" and sol.plan is not None and repr(sol), sol
+"""
+    assert "cvxpy" not in loaded_by(code, root)
