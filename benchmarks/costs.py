@@ -1,0 +1,214 @@
+"""The planner's unit costs on this machine, and its predictions beside what happened.
+
+Prints values for the constants of `backends/costs.py`; it changes nothing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from machine import start_over
+
+if __name__ == "__main__":
+    start_over(threads=1)
+
+import numpy as np
+from generators import dense_signs, rcv1_like, simplex_ls, sparse_rows
+from l1_logistic import read
+from report import Report, number
+from timing import duration, interleaved, timed
+
+import fwdsl as fw
+from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.losses import LOSSES
+from fwdsl.atoms.vectors import SETS
+from fwdsl.backends import costs
+from fwdsl.backends.functions import FastLoss, FastVector
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.pool import Pool
+from fwdsl.backends.registry import METHODS
+
+PROGRAMS = Path(__file__).parent / "programs"
+ROUNDS = 9
+SAMPLES = 1 << 20
+COORDINATES = 1 << 20
+NS = 1e9
+
+
+def main() -> None:
+    """Measure, and write results/costs.md."""
+    report = Report(
+        "costs",
+        "Unit costs for the planner",
+        "Nanoseconds of one thread, medians, warm; the constants of `backends/costs.py` beside what was measured.",
+        "`rcv1_like`, `sparse_rows`, `dense_signs`, `simplex_ls` of generators.py; a9a, w8a (`../shared/data`); random vectors",
+        ["numpy", "scipy", "numba"],
+    )
+    fitted = [*products(report), *losses(report), *proxes(report), *iterations(report)]
+    predictions(report)
+    report.section("Constants", "What the planner has, and what this run would put in its place.")
+    report.table(["constant", "now", "measured", "measured over now"], fitted)
+    report.write()
+
+
+def fit(name: str, now: float, measured: float, show: Callable[[float], str] = number) -> list[str]:
+    """A row of the table of constants."""
+    return [f"`{name}`", show(now), show(measured), number(measured / now)]
+
+
+def nanoseconds(fn: Callable[[], object], units: int) -> float:
+    """The time of a call for each of so many units."""
+    fn()
+    return NS * median(timed(fn)[0] for _ in range(ROUNDS)) / units
+
+
+# --- what is measured ---------------------------------------------------------------------------------------------------
+
+
+def products(report: Report) -> list[list[str]]:
+    """A x and A'y of sparse and dense matrices."""
+    matrices = {
+        "csr": {
+            "rcv1_like": rcv1_like()[0],
+            "sparse_rows": sparse_rows(20_000)[0],
+            "a9a": read("a9a")[0],
+            "w8a": read("w8a")[0],
+        },
+        "dense": {"dense_signs": dense_signs()[0], "simplex_ls": simplex_ls()[0]},
+    }
+    rows, means = [], {}
+    for storage, named in matrices.items():
+        both = []
+        for name, A in named.items():
+            operator = Operator(A)
+            x, y = (np.random.default_rng(0).standard_normal(k) for k in A.shape[::-1])
+            forward = nanoseconds(lambda op=operator, x=x: op.matvec(x), operator.nnz)
+            backward = nanoseconds(lambda op=operator, y=y: op.rmatvec(y), operator.nnz)
+            rows.append(
+                [
+                    f"{name}, {storage}",
+                    f"{A.shape[0]:,} x {A.shape[1]:,}",
+                    f"{operator.nnz:,}",
+                    number(forward),
+                    number(backward),
+                ]
+            )
+            both += [forward, backward]
+        means[storage] = mean(both)
+    report.section("Products with data", "Nanoseconds a stored number.")
+    report.table(["matrix", "size", "stored numbers", "A x", "A'y"], rows)
+    return [fit(f'NS_PER_NONZERO["{k}"]', costs.NS_PER_NONZERO[k], v) for k, v in means.items()]
+
+
+def losses(report: Report) -> list[list[str]]:
+    """Each loss and its gradient on a million samples."""
+    rng = np.random.default_rng(0)
+    z, out, w = rng.standard_normal(SAMPLES), np.empty(SAMPLES), np.full(SAMPLES, 1.0 / SAMPLES)
+    targets = {"signs": np.where(rng.random(SAMPLES) < 0.5, -1.0, 1.0), "real": rng.standard_normal(SAMPLES)}
+    targets["count"] = rng.poisson(1.0, SAMPLES).astype(float)
+    rows, found = [], {}
+    for name, loss in LOSSES.items():
+        b = targets.get(loss.target, targets["real"])
+        fast = FastLoss(LossFunction(loss, b, w, np.array([p.default for p in loss.parameters])), Pool(1))
+        value = nanoseconds(lambda f=fast: f.value(z), SAMPLES)
+        found[name] = nanoseconds(lambda f=fast: f.value_gradient(z, out), SAMPLES)
+        rows.append([name, number(value), number(found[name])])
+    report.section("Losses", "Nanoseconds a sample.")
+    report.table(["loss", "value", "value and gradient"], rows)
+    named = [fit(f'NS_PER_SAMPLE["{k}"]', v, found[k]) for k, v in costs.NS_PER_SAMPLE.items()]
+    others = median(v for k, v in found.items() if k not in costs.NS_PER_SAMPLE)
+    return [*named, fit("NS_PER_SAMPLE of the others (median)", 1.0, others)]
+
+
+def proxes(report: Report) -> list[list[str]]:
+    """The projections onto sets, on a million coordinates."""
+    v = np.random.default_rng(0).standard_normal(COORDINATES)
+    out = np.empty_like(v)
+    rows, slowest = [], 0.0
+    for name, cls in SETS.items():
+        if name is None:
+            continue
+        arguments: dict[str, Any] = {"nonnegative": {}, "box": {"lo": -1.0, "hi": 1.0}}.get(name, {"r": 100.0})
+        fast = FastVector(cls(COORDINATES, **arguments))
+        ns = nanoseconds(lambda f=fast: f.prox(v, 1.0, out), COORDINATES)
+        rows.append([name, number(ns)])
+        slowest = max(slowest, ns)
+    report.section("Projections", f"Nanoseconds a coordinate of a normal vector of {COORDINATES:,}, radius 100.")
+    report.table(["set", "projection"], rows)
+    return [fit("part of NS_PER_COORDINATE: the slowest projection", costs.NS_PER_COORDINATE, slowest)]
+
+
+def iterations(report: Report) -> list[list[str]]:
+    """What an iteration costs beside data: by the number of unknowns, and whatever the size."""
+    tiny, wide = sparse_rows(60, 40, 5, 5), sparse_rows(60, 1_000_000, 5, 5)
+    rows, per, overhead = [], [], []
+    for name in METHODS:
+        small = an_iteration(*tiny, name)
+        large = an_iteration(*wide, name)
+        coordinate = NS * max(0.0, large - small) / wide[0].shape[1]
+        rows.append([name, duration(small), duration(large), number(coordinate)])
+        per.append(coordinate)
+        overhead.append(small)
+    report.section(
+        "Iterations",
+        "Seconds an iteration of l1-ball logistic regression with 300 stored numbers, from the difference of a long and a short run.",
+    )
+    report.table(["method", "40 unknowns", "1,000,000 unknowns", "ns a coordinate"], rows)
+    return [
+        fit("NS_PER_COORDINATE (mean of the methods)", costs.NS_PER_COORDINATE, mean(per)),
+        fit("OVERHEAD (mean of the methods)", costs.OVERHEAD, mean(overhead), duration),
+    ]
+
+
+def an_iteration(X: Any, y: Any, method: str) -> float:
+    """Seconds that one more iteration takes."""
+    problem = fw.load(PROGRAMS / "l1_logistic.fw").bind(X=X, y=y, delta=1.0)
+
+    def solve(most: int) -> Callable[[], fw.Solution]:
+        return lambda: problem.solve(method=method, tol=1e-15, max_iter=most, threads=1)
+
+    solve(3)()
+    runs = interleaved({"short": solve(3), "long": solve(23)}, rounds=5)
+    short, long = runs["short"], runs["long"]
+    assert isinstance(short.result, fw.Solution) and isinstance(long.result, fw.Solution)
+    more = long.result.iterations - short.result.iterations
+    return max(0.0, long.median - short.median) / more if more else float("nan")
+
+
+def predictions(report: Report) -> None:
+    """Passes and seconds as planned and as they were, for all methods."""
+    cases: Mapping[str, fw.Problem] = {
+        "a9a, l1 ball 5": logistic(*read("a9a"), 5.0),
+        "w8a, l1 ball 5": logistic(*read("w8a"), 5.0),
+        "rcv1_like, l1 ball 30": logistic(*rcv1_like(), 30.0),
+        "dense_signs, l1 ball 10": logistic(*dense_signs(), 10.0),
+        "simplex_ls": fw.load(PROGRAMS / "simplex_least_squares.fw").bind(**dict(zip("Ab", simplex_ls(), strict=True))),
+    }
+    rows = []
+    for name, problem in cases.items():
+        plan = problem.plan()
+        for candidate in plan.candidates:
+            estimate = candidate.estimate
+            if estimate is None:
+                continue
+            problem.solve(method=candidate.name, threads=1, max_iter=2)
+            seconds, solution = timed(lambda p=problem, c=candidate: p.solve(method=c.name, threads=1, time=5.0))
+            assert isinstance(solution, fw.Solution)
+            chosen = " *" if candidate.name == plan.method else ""
+            passes = [number(estimate.passes), number(solution.passes)]
+            times = [duration(estimate.seconds), duration(seconds)]
+            rows.append([f"{name}: {candidate.name}{chosen}", *passes, *times, solution.status])
+    report.section("Predictions", "For a relative gap of 1e-6, at most 5 s; * is the planner's choice.")
+    report.table(["problem: method", "passes, predicted", "actual", "time, predicted", "actual", "status"], rows)
+
+
+def logistic(X: Any, y: Any, delta: float) -> fw.Problem:
+    """The program bound to data."""
+    return fw.load(PROGRAMS / "l1_logistic.fw").bind(X=X, y=y, delta=delta)
+
+
+if __name__ == "__main__":
+    main()
