@@ -66,6 +66,7 @@ def main() -> None:
 
 def compare(which: str, folder: str, report: Report) -> None:
     """All solvers on one problem."""
+    child(which, "fwdsl", folder)  # so that the cache has all kernels
     first, ours = (child(which, solver, folder) for solver in ("fwdsl-first", "fwdsl"))
     for watched in (first, ours):
         if watched.failure:

@@ -68,8 +68,8 @@ class Report:
     def render(self) -> str:
         """The page."""
         facts = "\n".join(f"- {key}: {value}" for key, value in self.facts.items())
-        goals = table(["figure", "measured", "target", ""], [t.row() for t in self.targets])
-        return "\n\n".join([*self.head, facts, "## Targets", goals, *self.body]) + "\n"
+        goals = [table(["figure", "measured", "target", ""], [t.row() for t in self.targets])] if self.targets else []
+        return "\n\n".join([*self.head, facts, *(["## Targets"] if goals else []), *goals, *self.body]) + "\n"
 
     def write(self) -> Path:
         """Write the page and print it."""

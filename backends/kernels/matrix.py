@@ -6,6 +6,8 @@ speed. The dense loops may be compiled to add in any order (a sum of products th
 fixed); the gathers may not, which would make them several times slower.
 """
 
+import numpy as np
+
 
 def csr_matvec(indptr, indices, data, x, out, r0, r1):
     """out[r] = row r . x for r0 <= r < r1."""
@@ -24,16 +26,37 @@ def csr_scatter(indptr, indices, data, rows, x, out):
             out[indices[k]] += data[k] * xr
 
 
-def csr_gram(indptr, indices, data, d, out, r0, r1):
-    """out += the upper triangle of the sum over r0 <= r < r1 of d[r] (row r)' (row r); indices strictly increase in each row."""
+def csr_gram(indptr, indices, data, place, longest, d, out, r0, r1):
+    """out += the upper triangle of the sum over r0 <= r < r1 of d[r] a a', a the entries of row r at the columns with place >= 0.
+
+    place[j] is a column's position in `out`, or -1; `longest` bounds the entries of a row. Indices may come in any order, and twice.
+    """
+    at = np.empty(longest, np.int64)
+    value = np.empty(longest)
     for r in range(r0, r1):
         weight = d[r]
-        if weight != 0.0:
-            for k in range(indptr[r], indptr[r + 1]):
-                i = indices[k]
-                scaled = weight * data[k]
-                for m in range(k, indptr[r + 1]):
-                    out[i, indices[m]] += scaled * data[m]
+        if weight == 0.0:
+            continue
+        size = 0
+        for k in range(indptr[r], indptr[r + 1]):
+            i = place[indices[k]]
+            if i >= 0:
+                at[size] = i
+                value[size] = data[k]
+                size += 1
+        for k in range(size):
+            i = at[k]
+            scaled = weight * value[k]
+            out[i, i] += scaled * value[k]
+            for m in range(k + 1, size):
+                j = at[m]
+                product = scaled * value[m]
+                if i < j:
+                    out[i, j] += product
+                elif i > j:
+                    out[j, i] += product
+                else:
+                    out[i, i] += 2.0 * product
 
 
 def dense_matvec(A, x, out, r0, r1):

@@ -38,6 +38,9 @@ _GRAM_NUMBERS = 1 << 22
 _DENSE_GRAM_SHARE = 0.3
 """From this share of stored numbers on, a Gram matrix is had faster from dense blocks (one pair of numbers costs ten flops)."""
 
+_FEW_COLUMNS = 0.05
+"""Below this share of the stored numbers, a support's columns are copied before their Gram matrix is formed."""
+
 
 class Dense:
     """A as a C-ordered array, or as one of its transpose."""
@@ -128,10 +131,7 @@ class Compressed(NamedTuple):
 
 
 class Sparse:
-    """A by rows and by columns; the one that is missing is made when first needed, and kept.
-
-    `canonical` tells that indices are known to increase strictly in each row: no entry is stored in two parts.
-    """
+    """A by rows and by columns; the one that is missing is made when first needed, and kept."""
 
     def __init__(
         self,
@@ -139,10 +139,8 @@ class Sparse:
         *,
         rows: Compressed | None = None,
         columns: Compressed | None = None,
-        canonical: bool = False,
     ) -> None:
         self.shape = shape
-        self.canonical = canonical
         if rows is not None:
             self.rows = rows
         if columns is not None:
@@ -190,38 +188,52 @@ class Sparse:
         """A[:, support], copied; indices strictly increase in each row."""
         part = _scipy(self.by_columns, self.shape[::-1])[support].T.tocsr()
         part.sum_duplicates()
-        return Sparse(part.shape, rows=_compressed(part), canonical=True)
+        return Sparse(part.shape, rows=_compressed(part))
 
     def gram(self, support: Support | None, d: Array, pool: Pool) -> Array:
         """A[:, support]' diag(d) A[:, support]; None for all columns."""
-        if support is not None or not self.canonical:
-            support = np.arange(self.shape[1]) if support is None else support
+        n, width = self.shape
+        support = np.arange(width) if support is None else support
+        k = support.size
+        here = self.cost_of_columns(support)
+        if here > _DENSE_GRAM_SHARE * n * k:
+            return self._dense_gram(support, d, pool)
+        if here < _FEW_COLUMNS * self.nnz:
+            # most rows have nothing there: what they have is copied first
             return self.columns(support).gram(None, d, pool)
-        n, k = self.shape
         rows = self.rows
+        place = np.full(width, -1)
+        place[support] = np.arange(k)
+        longest = int(np.diff(rows.indptr.astype(np.int64)).max(initial=0))
         pairs = kernel(csr_gram)
 
-        def sparse_partial(block: Block) -> Array:
+        def partial(block: Block) -> Array:
             total = np.zeros((k, k))
-            pairs(*rows, d, total, *block)
+            pairs(*rows, place, longest, d, total, *block)
             return total
 
-        def dense_partial(block: Block) -> Array:
+        out = np.zeros((k, k))
+        _add_up(pool.run(partial, row_blocks(rows.indptr, _gram_partials(k))), out)
+        return out + np.triu(out, 1).T
+
+    def _dense_gram(self, support: Support, d: Array, pool: Pool) -> Array:
+        """The same by dense blocks of rows and BLAS."""
+        rows = self.columns(support).rows
+        k = support.size
+        matrix, step = _scipy(rows, (self.shape[0], k)), _gram_rows(k)
+
+        def partial(block: Block) -> Array:
             total = np.zeros((k, k))
-            matrix, step = _scipy(rows, self.shape), _gram_rows(k)
             for start in range(*block, step):
                 stop = min(start + step, block[1])
                 dense = matrix[start:stop].toarray().astype(np.float64, copy=False)
                 total += dense.T @ (d[start:stop, None] * dense)
-            return np.triu(total)
+            return total
 
-        full = self.nnz > _DENSE_GRAM_SHARE * n * k
         out = np.zeros((k, k))
         with serial_blas():
-            _add_up(
-                pool.run(dense_partial if full else sparse_partial, row_blocks(rows.indptr, _gram_partials(k))), out
-            )
-        return out + np.triu(out, 1).T
+            _add_up(pool.run(partial, row_blocks(rows.indptr, _gram_partials(k))), out)
+        return (out + out.T) / 2
 
 
 def stored(A: Any) -> Dense | Sparse:

@@ -26,12 +26,15 @@ def warn_unused(ctx: Context) -> None:
 
 def warn_implied(ctx: Context, constraints: list[Constraint]) -> None:
     """Constraints that follow from another one, as far as the text shows."""
+    of_types = {entry.type_span for entry in ctx.entries.values()}
     by_argument: dict[Expr, list[Constraint]] = {}
     for c in constraints:
         by_argument.setdefault(c.argument, []).append(c)
     for group in by_argument.values():
         dropped: list[Constraint] = []
         for i, c in enumerate(group):
+            if c.span in of_types:  # `X: psd[d]` is a type, whatever else is said of X
+                continue
             others = [o for j, o in enumerate(group) if j != i and o not in dropped]
             by = next((o for j, o in enumerate(group) if j != i and o in others and _implies(o, c)), None)
             if by is not None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..grammar.diagnostic import Diagnostic, Place
 from .findings import shown
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    Array = np.ndarray[Any, Any] | csr_array
+Array = Any  # an array, a memory map, or a scipy.sparse.csr_array: scipy is not imported here
 
 _BLOCK = 1 << 20  # numbers looked at together
 _SHOWN = 8

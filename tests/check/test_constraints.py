@@ -121,6 +121,14 @@ def test_the_set_of_a_declaration_is_a_constraint_like_any_other():
     assert [format_constraint(c) for c in typed.constraints] == ["b in nonnegative", "X in psd"]
 
 
+def test_a_type_is_not_called_implied():
+    assert (
+        codes("var X: psd[d] in spectrahedron(1), b: nonnegative\nminimize trace(X) + b\nsubject to b in box(1, 2)\n")
+        == []
+    )
+    assert codes("var X: psd[d]\nminimize trace(X)\nsubject to X in psd\n") == ["FW2094"]
+
+
 def test_names_of_constraints():
     model = accepted(f"{DECLARED}budget: sum(x) == 1\n x <= t\n c3: x >= -1\n").constraints
     assert [c.name for c in model] == ["c1", "budget", "c3_", "c3"]

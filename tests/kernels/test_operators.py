@@ -98,8 +98,13 @@ def test_sparse_kernels_take_both_widths_of_indices_and_numbers(index: Any, numb
     kernel(csr_scatter)(*arrays, np.arange(0, 30, 2), y, total)
     np.testing.assert_allclose(total, A.toarray().astype(float)[::2].T @ y[::2], rtol=1e-13, atol=1e-13)
     gram = np.zeros((20, 20))
-    kernel(csr_gram)(*arrays, y, gram, 0, 30)
-    np.testing.assert_allclose(gram, np.triu((A.toarray().astype(float).T * y) @ A.toarray()), rtol=1e-12, atol=1e-12)
+    place = np.full(20, -1)
+    place[[3, 7, 8, 15]] = [2, 0, 1, 3]
+    kernel(csr_gram)(*arrays, place, 20, y, gram, 0, 30)
+    chosen = A.toarray().astype(float)[:, [7, 8, 3, 15]]
+    expected = np.zeros((20, 20))
+    expected[:4, :4] = np.triu((chosen.T * y) @ chosen)
+    np.testing.assert_allclose(gram, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_sums_of_float32_data_are_in_float64() -> None:
