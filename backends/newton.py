@@ -5,8 +5,8 @@ On the face, g is affine plus its ridge, so P is smooth there. With I the free c
     [H  N'] [d ]   [-(grad F(x)_I + slope)]
     [N  0 ] [mu] = [          0           ]
 
-The step is shortened where it would leave the face (entries that would change sign stop at zero), made feasible by the prox with t = 0
-(the projection on the set), and taken only if P falls.
+The full step is made feasible by the prox with t = 0 (the projection on the set); where P does not fall, the step is stopped at the first
+entry that reaches zero, or at the boundary of the set. A step is taken only if P falls.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ MAX_DENSE = 1_500
 """Free coordinates up to which H is formed and factored; beyond, projected conjugate gradients apply it."""
 
 CG_STEPS = 60
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -89,19 +90,53 @@ def newton_step(
     slope = float(rhs @ d)
     if slope <= 0.0:
         return None
-    step = 1.0
-    for _ in range(3):
-        moved = x[face.free] + step * d
-        moved[face.signed & (moved * x[face.free] < 0.0)] = 0.0
-        new = x.copy()
-        new[face.free] = moved
-        new = problem.prox_g(new, 0.0)
+    for step, stop in ((1.0, False), (1.0, True), (0.25, True)):
+        length, new = _moved(problem, face, x, step * d, stop)
         z_new = problem.forward(new)
         value_new = problem.objective(new, z_new)
-        if value - value_new >= 1e-4 * step * slope:
+        if value - value_new >= 1e-4 * step * length * slope:
             return new, z_new, value_new
-        step *= 0.25
+        if stop and length == 1.0:
+            # nothing was in the way: a shorter step only helps where the model is poor, which APG mends as well
+            break
     return None
+
+
+def _moved(problem: Problem, face: NewtonFace, x: Array, d: Array, stop: bool) -> tuple[float, Array]:
+    """The share of d taken, and x + d on the face or, with `stop`, x + t d with the largest t <= 1 that stays on it.
+
+    Without `stop`, entries that would change sign are put to zero and the rest is projected on the set: the better step where the
+    problem is well scaled. With it, the first entry to reach zero, or the boundary of the set, ends the step, and P falls along it
+    as the model says, however the columns are scaled.
+    """
+    at = x[face.free]
+    t = 1.0
+    if stop:
+        crossing = face.signed & ((at + d) * at < 0.0)
+        t = float((at[crossing] / -d[crossing]).min(initial=1.0))
+        t = _longest_feasible(problem, face, x, d, t)
+    moved = at + t * d
+    moved[face.signed & (moved * at <= np.abs(at) * EPS * np.abs(at))] = 0.0
+    new = x.copy()
+    new[face.free] = moved
+    return t, problem.prox_g(new, 0.0)
+
+
+def _longest_feasible(problem: Problem, face: NewtonFace, x: Array, d: Array, t: float) -> float:
+    """The largest step of at most t that stays in the set, to rounding."""
+
+    def inside(step: float) -> bool:
+        new = x.copy()
+        new[face.free] += step * d
+        return all(g.f.violation(new[b.slice]) <= 4.0 * EPS for b, g in zip(problem.canonical.blocks, problem.g, strict=True))
+
+    if inside(t):
+        return t
+    lo, hi = 0.0, t
+    for _ in range(50):
+        mid = 0.5 * (lo + hi)
+        lo, hi = (mid, hi) if inside(mid) else (lo, mid)
+    return lo
 
 
 def _direction(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array | None:
