@@ -117,7 +117,7 @@ class APG(Method):
     def step(self, problem: Problem, state: APGState) -> None:
         """One gradient, then a Newton step on the face or a prox step."""
         s = state
-        try_newton = self.newton and s.stable >= 2 and s.wait <= 0
+        try_newton = self.newton and s.stable >= 1 and s.wait <= 0
         beta = 0.0 if try_newton else (s.t - 1.0) / self._next_t(s.t)
         if beta == 0.0:
             y, zy = s.x, s.z

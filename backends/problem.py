@@ -32,9 +32,14 @@ class KernelMatrix(LinearMap):
         return self.source.nnz
 
     def apply(self, x: Array) -> Array:
-        """A x."""
+        """A x, by the columns of its support alone where x is sparse and that is cheaper."""
         x = np.ascontiguousarray(x)
-        return self.operator.rmatvec(x) if self.transposed else self.operator.matvec(x)
+        if self.transposed:
+            return self.operator.rmatvec(x)
+        support = np.flatnonzero(x)
+        if 2 * support.size < x.size:
+            return self.operator.matvec_columns(x, support)
+        return self.operator.matvec(x)
 
     def adjoint(self, y: Array) -> Array:
         """A' y."""

@@ -38,6 +38,9 @@ _GRAM_NUMBERS = 1 << 22
 _DENSE_GRAM_SHARE = 0.3
 """From this share of stored numbers on, a Gram matrix is had faster from dense blocks (one pair of numbers costs ten flops)."""
 
+_DENSE_GRAM_COLUMNS = 32
+"""Below so many columns, pairs are had faster one by one than dense blocks are filled."""
+
 _FEW_COLUMNS = 0.05
 """Below this share of the stored numbers, a support's columns are copied before their Gram matrix is formed."""
 
@@ -196,7 +199,7 @@ class Sparse:
         support = np.arange(width) if support is None else support
         k = support.size
         here = self.cost_of_columns(support)
-        if here > _DENSE_GRAM_SHARE * n * k:
+        if k >= _DENSE_GRAM_COLUMNS and here > _DENSE_GRAM_SHARE * n * k:
             return self._dense_gram(support, d, pool)
         if here < _FEW_COLUMNS * self.nnz:
             # most rows have nothing there: what they have is copied first

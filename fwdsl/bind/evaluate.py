@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -138,6 +139,13 @@ def _product(a: Any, b: Any) -> Value:
     return float(result) if not np.ndim(result) else np.asarray(result)
 
 
+def _sqrt(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
+    value = float(evaluate(expr.args[0], dims, values))
+    if value < 0.0:
+        raise ValueError("the root of a negative number")
+    return math.sqrt(value)
+
+
 def _dot(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
     a, b = (_double(evaluate(arg, dims, values)) for arg in expr.args)
     if np.ndim(a) == 1 and np.ndim(b) == 1:
@@ -263,4 +271,5 @@ _OPERATIONS: Mapping[str, Callable[[Expr, Mapping[str, int], Slots], Value]] = {
     "sum": _sum,
     "mean": _mean,
     "dot": _dot,
+    "sqrt": _sqrt,
 }

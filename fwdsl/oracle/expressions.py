@@ -144,6 +144,9 @@ class ExpressionTranslator:
         a, b = self._args(e)
         return self.cp.sum(self.cp.multiply(a, b)) if e.variables else float(np.sum(dense(a) * dense(b)))
 
+    def _op_sqrt(self, e: Expr) -> Any:
+        return math.sqrt(self.number(e.args[0]))
+
 
 def _is_sparse(value: object) -> bool:
     return hasattr(value, "tocsr")
