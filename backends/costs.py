@@ -14,8 +14,8 @@ from .method import Estimate
 NS_PER_NONZERO = {"csr": 0.9, "dense": 0.5}
 """One touch of a stored number: mean of A x (0.7) and A'y by a gather over CSC (1.0); dense gemv 0.43 to 0.85 (methods.md, A8)."""
 
-NS_PER_SAMPLE = {"logistic": 17.0, "poisson": 12.0}
-"""Value and gradient of a loss, a sample; all others about 1 (methods.md, A8)."""
+NS_PER_SAMPLE = {"logistic": 3.2, "poisson": 9.0}
+"""Value and gradient of a loss, a sample; all others about 1 (`benchmarks/costs.py`)."""
 
 NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
@@ -55,25 +55,25 @@ def condition(canonical: Canonical) -> float:
 
 
 def apg(canonical: Canonical, tol: float) -> Estimate:
-    """Iterations: (2 .. 6) sqrt(kappa) to 1e-6, saturating once Newton takes over on the identified face (methods.md, A8)."""
+    """Iterations: (2 .. 6) sqrt(kappa) to 1e-6 (methods.md, A8), saturating at 20 to 40 once Newton takes over on the identified face."""
     digits = max(1.0, -math.log10(tol)) / 6.0
-    iterations = min(60.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
-    passes = 2.2 * iterations
+    iterations = min(25.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
+    passes = 1.8 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y until Newton steps on the support finish"
     return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 8, 8), why)
 
 
 def fw(canonical: Canonical, tol: float) -> Estimate:
-    """The gap of Frank-Wolfe falls like 1/k: about 1/tol iterations in the worst case, 1/sqrt(tol) as measured (methods.md, A5)."""
-    iterations = 1.0 / math.sqrt(tol) * 2.0
+    """The gap of Frank-Wolfe falls like 1/k: about 1/tol iterations in the worst case, 10/sqrt(tol) as a rule (methods.md, A5)."""
+    iterations = 10.0 / math.sqrt(tol)
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations: its gap falls like 1/k to 1/k^2"
     return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 4, 6), why)
 
 
 def pdhg(canonical: Canonical, tol: float) -> Estimate:
-    """Linear convergence in restarts for polyhedral problems; a few thousand iterations as a rule."""
-    iterations = 400.0 * max(1.0, -math.log10(tol))
+    """Linear convergence in restarts for polyhedral problems; hundreds to thousands of iterations."""
+    iterations = 150.0 * max(1.0, -math.log10(tol))
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
     return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 8, 8), why)

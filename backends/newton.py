@@ -128,7 +128,9 @@ def _longest_feasible(problem: Problem, face: NewtonFace, x: Array, d: Array, t:
     def inside(step: float) -> bool:
         new = x.copy()
         new[face.free] += step * d
-        return all(g.f.violation(new[b.slice]) <= 4.0 * EPS for b, g in zip(problem.canonical.blocks, problem.g, strict=True))
+        return all(
+            g.f.violation(new[b.slice]) <= 4.0 * EPS for b, g in zip(problem.canonical.blocks, problem.g, strict=True)
+        )
 
     if inside(t):
         return t

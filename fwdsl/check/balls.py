@@ -166,7 +166,8 @@ def _as_ball(ctx: Context, norm: Summand, piece: Piece, rest: list[Summand], spa
             "FW2056", f"there is no variable in `{piece.text}`", piece.span, rule="A constraint restricts variables."
         )
         return None
-    return Constraint("in", x, _set(piece, x, r, span), span=span)
+    squared = piece.atom == "sum_squares"
+    return Constraint("in", x, _set(piece, x, r, span), factor=norm.coefficient, squared=squared, span=span)
 
 
 def _set(piece: Piece, x: Expr, r: Expr, span: Span) -> SetRef:

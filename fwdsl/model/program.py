@@ -82,7 +82,8 @@ class Constraint:
     `relation` is "in" (argument in set), "le" (argument <= 0 entrywise, argument = left - right) or "eq" (argument == 0).
     The norm form becomes the set form (`norm1(x) <= r` is `x in l1_ball(r)`, `c * norm(e) <= r` divides), comparisons of a bare
     variable with constants become `nonnegative` or `box`. `flipped` tells that a `>=` was turned round. `name` is the
-    user's, or one made from its text and position (`c1`, `c2`, ...; "" never occurs).
+    user's, or one made from its text and position (`c1`, `c2`, ...; "" never occurs). Where the user bounded `factor * norm(e)`, or
+    a `sum_squares` (`squared`), by r, these lead from the radius back to r; a set form has neither.
     """
 
     relation: Literal["in", "le", "eq"]
@@ -90,6 +91,8 @@ class Constraint:
     set: SetRef | None = None
     name: str = ""
     flipped: bool = False
+    factor: Expr | None = field(default=None, compare=False)
+    squared: bool = field(default=False, compare=False)
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, VectorFunction
+from ..atoms.vectors import Joint, Norm, Ridged
+from ..canon.affine import AffineReader
 from ..canon.form import Block, Canonical
 from ..model import Constraint
 
-_RADIUS_DUAL = {
+_RADIUS_DUAL: dict[str, Callable[[Array], float]] = {
     "l1_ball": lambda v: -float(np.abs(v).max(initial=0.0)),
     "l2_ball": lambda v: -float(np.linalg.norm(v)),
     "linf_ball": lambda v: -float(np.abs(v).sum()),
@@ -23,9 +25,10 @@ _RADIUS_DUAL = {
 def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
     """d(optimal value) / d(right-hand side) for each constraint, in the user's sense; empty without a dual point.
 
-    For a set with a radius it is the derivative in the radius; for `<=`, `>=`, `==` an array (a number where the constraint is one); for
-    `nonnegative` and `box` the derivative in a common shift of the bounds, entry by entry. Where several constraints were merged
-    into one set, the multiplier is that set's.
+    For a bounded norm it is the derivative in the bound as written (r of `2 * norm1(x) <= r`), for a set with a radius that in the radius;
+    for `<=`, `>=`, `==` between affine expressions an array (a number where the constraint is one); for `nonnegative` and `box` the
+    derivative in a shift of the bounds, entry by entry. Of several constraints that were merged into one set, those that are not the
+    binding one get 0.
     """
     if len(ys) != len(canonical.terms):
         return {}
@@ -33,11 +36,14 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     v = -canonical.q
     for term, y in zip(canonical.terms, ys, strict=True):
         term.map.adjoint(-y, v)
+    reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
     for constraint, (where, k) in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
-        if where == "none":
+        if where == "block":
+            value = _of_block(constraint, canonical.blocks[k], x, v, reader)
+        elif where == "term":
+            value = _of_term(constraint, np.asarray(ys[k]), reader)
+        else:
             continue
-        normal = _block_normal(canonical.blocks[k], x, v) if where == "block" else np.asarray(ys[k])
-        value = _multiplier(constraint, normal, canonical.blocks[k].g.pair[1] if where == "block" else None)
         out[constraint.name] = canonical.sense * value
     return out
 
@@ -46,21 +52,72 @@ def _block_normal(block: Block, x: Array, v: Array) -> Array:
     """The part of v that is normal to the set: v less the gradients of ridge and norm at x."""
     xb, vb = x[block.slice], v[block.slice]
     rest = vb - block.g.curvature * xb
-    coercive = block.g.coercive() if block.g.pair[0] is not None else None
-    if coercive is None:
+    inner = block.g.inner if isinstance(block.g, Ridged) else block.g
+    if not isinstance(inner, Norm | Joint):
         return rest
-    c, _ = coercive
-    if block.g.pair[0] == "norm1":
-        return rest - np.clip(rest, -c, c)
+    c, norm = inner.c, inner.pair[0]
+    if norm == "norm1" and inner.pair[1] in ("simplex", "solid_simplex", "nonnegative"):
+        # the norm is c * sum there
+        return rest - c
+    if norm == "norm1":
+        return rest - np.where(xb != 0.0, c * np.sign(xb), np.clip(rest, -c, c))
+    if norm == "norm_inf":
+        # v is in (c + tau) times a face of the l1 ball, tau the multiplier
+        return rest * max(0.0, 1.0 - c / max(float(np.abs(rest).sum()), 1e-300))
     length = float(np.linalg.norm(xb))
-    return rest - c * xb / length if block.g.pair[0] == "norm2" and length > 0.0 else rest
+    return rest - c * xb / length if length > 0.0 else np.zeros_like(rest)
 
 
-def _multiplier(constraint: Constraint, normal: Array, merged: str | None) -> float | Array:
-    name = merged or (constraint.set.name if constraint.set is not None else None)
-    if name in _RADIUS_DUAL:
-        return _RADIUS_DUAL[name](normal)
-    sign = 1.0 if constraint.flipped else -1.0
+def _set_of(g: VectorFunction) -> Any:
+    """The set beneath a ridge and a norm."""
+    inner = g.inner if isinstance(g, Ridged) else g
+    return inner.on if isinstance(inner, Joint) else inner
+
+
+def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: AffineReader) -> float | Array:
+    normal, merged = _block_normal(block, x, v), block.g.pair[1]
+    own = constraint.set.name if constraint.set is not None else None
+    if merged in ("simplex", "solid_simplex") and own == "nonnegative":
+        # on the simplex the normal is the sum's multiplier in every entry, less that of each bound
+        return -_RADIUS_DUAL[merged](normal) - normal
+    if merged == "box":
+        set_ = _set_of(block.g)
+        lo, hi = own_bounds(constraint, block.size, reader)
+        binding = ((normal < 0.0) & (lo == set_.lo)) | ((normal > 0.0) & (hi == set_.hi))
+        normal = np.where(binding, normal, 0.0)
+    elif own in _RADIUS_DUAL and merged == own:
+        assert constraint.set is not None
+        if reader.scalar(dict(constraint.set.args)["r"]) > _set_of(block.g).r:
+            return 0.0
+    return _of_set(own if own is not None else str(merged), constraint, normal, reader)
+
+
+def _of_term(constraint: Constraint, y: Array, reader: AffineReader) -> float | Array:
     if constraint.set is not None:
+        return _of_set(constraint.set.name, constraint, y, reader)
+    sign = 1.0 if constraint.flipped else -1.0
+    return sign * float(y[0]) if y.size == 1 else sign * y
+
+
+def _of_set(name: str, constraint: Constraint, normal: Array, reader: AffineReader) -> float | Array:
+    if name not in _RADIUS_DUAL:
         return -normal
-    return sign * float(normal[0]) if normal.size == 1 else sign * normal
+    value = _RADIUS_DUAL[name](normal)
+    if constraint.factor is None or constraint.set is None:
+        return value
+    # radius = r / factor, or the root of it
+    factor = reader.scalar(constraint.factor)
+    radius = reader.scalar(dict(constraint.set.args)["r"])
+    return value / (2.0 * radius * factor) if constraint.squared else value / factor
+
+
+def own_bounds(constraint: Constraint, size: int, reader: AffineReader) -> tuple[Array, Array]:
+    """The bounds that one box-like constraint states."""
+    assert constraint.set is not None
+    args = dict(constraint.set.args)
+    if constraint.set.name == "nonnegative":
+        return np.zeros(size), np.full(size, np.inf)
+    if constraint.set.name == "linf_ball":
+        r = reader.scalar(args["r"])
+        return np.full(size, -r), np.full(size, r)
+    return reader.vector(args["lo"], size), reader.vector(args["hi"], size)

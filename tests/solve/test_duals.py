@@ -1,0 +1,74 @@
+"""Multipliers against finite differences of the optimal value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+
+RNG = np.random.default_rng(0)
+A = RNG.standard_normal((20, 6))
+B = A @ RNG.standard_normal(6) * 2 + RNG.standard_normal(20)
+FIT = "sum(squared(A @ x, b))"
+STEP = 1e-4
+
+
+def problem(constraint: str, objective: str, extra: str, domain: str):  # type: ignore[no-untyped-def]
+    text = (
+        f"data A: matrix[n, d], b: vector[n]\nparam r: {domain}\nvar x: vector[d]\nminimize {objective}\n"
+        f"subject to\n    c: {constraint}\n    {extra}\n"
+    )
+    return fw.parse(text).bind(A=A, b=B)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "r", "objective", "extra"),
+    [
+        ("norm1(x) <= r", 2.0, FIT, ""),
+        ("2 * norm1(x) <= r", 2.0, FIT, ""),
+        ("norm1(2 * x) <= r", 2.0, FIT, ""),
+        ("norm1(x) / 3 <= r", 1.0, FIT, ""),
+        ("r >= norm2(x)", 2.0, FIT, ""),
+        ("sum_squares(x) <= r", 2.0, FIT, ""),
+        ("3 * sum_squares(x) <= r", 2.0, FIT, ""),
+        ("norm_inf(x) <= r", 0.5, FIT, ""),
+        ("x in l1_ball(r)", 2.0, FIT, ""),
+        ("norm1(x - 1) <= r", 2.0, FIT, ""),
+        ("sum_squares(x - 1) <= r", 2.0, FIT, ""),
+        ("x in simplex(r)", 2.0, FIT, ""),
+        ("x in solid_simplex(r)", 2.0, FIT, ""),
+        ("sum(x) == r", 2.0, FIT, ""),
+        ("sum(x) == r", 2.0, FIT, "x >= 0"),
+        ("sum(x) <= r", 0.5, FIT, "x >= 0"),
+        ("sum(x) >= r", 2.0, FIT, ""),
+        ("norm1(x) <= r", 2.0, FIT, "norm1(x) <= 3"),
+        ("norm1(x) <= r", 3.0, FIT, "norm1(x) <= 2"),
+        ("x in simplex(r)", 2.0, FIT + " + 500 * norm1(x)", ""),
+        ("norm_inf(x) <= r", 0.5, FIT + " + 3 * norm_inf(x)", ""),
+        ("norm2(x) <= r", 0.5, FIT + " + 3 * norm2(x)", ""),
+        ("norm1(x) <= r", 0.5, FIT + " + 3 * sum_squares(2 * x) + 2 * norm1(x)", ""),
+        ("norm_inf(x) <= r", 0.4, FIT, "norm1(x) <= 1"),
+    ],
+)
+def test_a_multiplier_is_the_derivative_in_the_right_hand_side(
+    constraint: str, r: float, objective: str, extra: str
+) -> None:
+    domain = "positive" if "norm" in constraint or "in" in constraint or "squares" in constraint else "real"
+    bound = problem(constraint, objective, extra, domain)
+    low, mid, high = (bound.bind(r=r + k * STEP).solve(tol=1e-11, threads=1) for k in (-1, 0, 1))
+    difference = (high.objective - low.objective) / (2 * STEP)
+    assert mid.dual["c"] == pytest.approx(difference, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("constraint", ["x >= r", "x <= r"])
+def test_bounds_have_a_multiplier_an_entry(constraint: str) -> None:
+    bound = problem(constraint, FIT, "", "real")
+    low, mid, high = (bound.bind(r=0.3 + k * STEP).solve(tol=1e-11, threads=1) for k in (-1, 0, 1))
+    assert mid.dual["c"].shape == (6,)
+    assert mid.dual["c"].sum() == pytest.approx((high.objective - low.objective) / (2 * STEP), rel=1e-3)
+
+
+def test_a_maximised_problem_reports_in_its_own_sense() -> None:
+    text = "param r: positive\nvar x: vector[2]\nmaximize x[0] + 2 * x[1]\nsubject to c: norm1(x) <= r\n"
+    assert fw.parse(text).bind(r=3.0).solve().dual["c"] == pytest.approx(2.0)
