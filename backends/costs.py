@@ -11,8 +11,8 @@ from ..atoms.base import LossFunction
 from ..canon.form import Canonical
 from .method import Estimate
 
-NS_PER_NONZERO = {"csr": 0.9, "dense": 0.5}
-"""One touch of a stored number: mean of A x (0.7) and A'y by a gather over CSC (1.0); dense gemv 0.43 to 0.85 (methods.md, A8)."""
+NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
+"""One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`; methods.md, A8 has 0.7 to 1.0 and 0.43 to 0.85)."""
 
 NS_PER_SAMPLE = {"logistic": 3.2, "poisson": 9.0}
 """Value and gradient of a loss, a sample; all others about 1 (`benchmarks/costs.py`)."""
@@ -20,7 +20,7 @@ NS_PER_SAMPLE = {"logistic": 3.2, "poisson": 9.0}
 NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
 
-OVERHEAD = 60e-6
+OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""
 
 
@@ -36,9 +36,19 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     return 1e-9 * (passes * per_pass + iterations * per_iteration) + iterations * OVERHEAD
 
 
-def vectors(canonical: Canonical, of_x: float, of_rows: float) -> float:
-    """Bytes of so many vectors of the unknowns and of the predictions."""
-    return 8.0 * (of_x * canonical.size + of_rows * sum(t.map.rows for t in canonical.terms))
+def memory(canonical: Canonical, of_x: float, of_rows: float) -> float:
+    """Bytes of so many vectors of the unknowns and of the predictions, and of the transposed copy of sparse data."""
+    vectors = 8.0 * (of_x * canonical.size + of_rows * sum(t.map.rows for t in canonical.terms))
+    return vectors + transposed_copy(canonical)
+
+
+def transposed_copy(canonical: Canonical) -> float:
+    """Bytes of the copies by columns that gather A'y from sparse data given by rows."""
+    return float(sum(s.nbytes for s in canonical.instance.stats.values() if s.storage == "csr"))
+
+
+def _with_copy(canonical: Canonical, why: str) -> str:
+    return f"{why}; keeps a transposed copy of the sparse data" if transposed_copy(canonical) else why
 
 
 def condition(canonical: Canonical) -> float:
@@ -60,7 +70,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     iterations = min(25.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
     passes = 1.8 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y until Newton steps on the support finish"
-    return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 8, 8), why)
+    return Estimate(passes, seconds(canonical, passes, iterations), memory(canonical, 8, 8), _with_copy(canonical, why))
 
 
 def fw(canonical: Canonical, tol: float) -> Estimate:
@@ -68,7 +78,7 @@ def fw(canonical: Canonical, tol: float) -> Estimate:
     iterations = 10.0 / math.sqrt(tol)
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations: its gap falls like 1/k to 1/k^2"
-    return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 4, 6), why)
+    return Estimate(passes, seconds(canonical, passes, iterations), memory(canonical, 4, 6), _with_copy(canonical, why))
 
 
 def pdhg(canonical: Canonical, tol: float) -> Estimate:
@@ -76,4 +86,4 @@ def pdhg(canonical: Canonical, tol: float) -> Estimate:
     iterations = 150.0 * max(1.0, -math.log10(tol))
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
-    return Estimate(passes, seconds(canonical, passes, iterations), vectors(canonical, 8, 8), why)
+    return Estimate(passes, seconds(canonical, passes, iterations), memory(canonical, 8, 8), _with_copy(canonical, why))

@@ -92,9 +92,12 @@ def newton_step(
         return None
     for step, stop in ((1.0, False), (1.0, True), (0.25, True)):
         length, new = _moved(problem, face, x, step * d, stop)
+        if length <= EPS:
+            # an entry at its bound to rounding is in the way: the prox step of APG puts it there and leaves it out
+            break
         z_new = problem.forward(new)
         value_new = problem.objective(new, z_new)
-        if value - value_new >= 1e-4 * step * length * slope:
+        if value - value_new > 1e-4 * step * length * slope:
             return new, z_new, value_new
         if stop and length == 1.0:
             # nothing was in the way: a shorter step only helps where the model is poor, which APG mends as well

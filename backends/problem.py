@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from ..canon.maps import Add, Compose, LinearMap, Matrix, Scaled
 from .functions import FastLoss, FastVector
 from .kernels.operators import Operator
 from .kernels.pool import Pool
+
+_KEPT: WeakKeyDictionary[Canonical, dict[int, Operator]] = WeakKeyDictionary()
+"""The operators of each canonical problem, so that solving it again (a warm start, another tolerance) transposes nothing twice."""
 
 
 class KernelMatrix(LinearMap):
@@ -126,7 +130,10 @@ class Problem:
         if isinstance(m, Matrix):
             key = id(m.A)
             if key not in self.operators:
-                self.operators[key] = Operator(m.A, self.pool)
+                kept = _KEPT.setdefault(self.canonical, {})
+                if key not in kept:
+                    kept[key] = Operator(m.A, self.pool)
+                self.operators[key] = kept[key].again(self.pool)
             return KernelMatrix(m, self.operators[key])
         if isinstance(m, Scaled):
             return Scaled(self._substitute(m.inner), m.c)

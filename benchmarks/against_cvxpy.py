@@ -11,6 +11,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def compare(which: str, folder: str, report: Report) -> None:
 def targets(name: str, first: Watched, ours: Watched, found: Mapping[str, Watched]) -> Iterator[Target]:
     """Ratios to CVXPY's default and to the best of all its solvers that end optimal (perhaps inaccurately)."""
     solved = {s: w for s, w in found.items() if str(w.result["status"]).startswith("optimal")}
-    fastest = min((w for s, w in solved.items()), key=lambda w: w.result["seconds"])
+    fastest = min(solved.values(), key=lambda w: w.result["seconds"])
     for kind, theirs in (("default", solved.get("default")), ("fastest", fastest)):
         if theirs is not None:
             label = f"{name}: time of CVXPY's {kind} ({theirs.result['solver']}) over ours"
@@ -208,10 +209,9 @@ def run_fwdsl(which: str, folder: Path, first: bool) -> None:
         phase("warmed")
     data = fetch(which, folder)
     phase("loaded")
-    runs = interleaved({"fwdsl": lambda: solve(data)}, rounds=1 if first else 3)["fwdsl"]
+    runs = interleaved({"fwdsl": partial(solve, data)}, rounds=1 if first else 3)["fwdsl"]
     phase("done")
-    solution = runs.result
-    assert isinstance(solution, fw.Solution)
+    solution: fw.Solution = runs.result
     report = {"solver": solution.method, "status": solution.status, "seconds": runs.median}
     certificate = {"gap": solution.relative_gap, "dual_bound": solution.dual_bound}
     result({**report, **certificate, **judge(which, data, solution["w" if which == "simplex" else "beta"])})
@@ -239,9 +239,10 @@ def run_cvxpy(which: str, solver: str, folder: Path) -> None:
     phase("warmed")
     data = fetch(which, folder)
     phase("loaded")
-    seconds, (problem, x) = timed(lambda: solve(data))  # type: ignore[misc]
+    run = timed(partial(solve, data))
     phase("done")
-    found = {"solver": problem.solver_stats.solver_name, "status": problem.status, "seconds": seconds}
+    problem, x = run.result
+    found = {"solver": problem.solver_stats.solver_name, "status": problem.status, "seconds": run.seconds}
     result({**found, **judge(which, data, x)})
 
 

@@ -6,6 +6,7 @@ Prints values for the constants of `backends/costs.py`; it changes nothing there
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -35,6 +36,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 ROUNDS = 9
 SAMPLES = 1 << 20
 COORDINATES = 1 << 20
+SECONDS = 5.0
+"""What a method is given where predictions are compared."""
 NS = 1e9
 
 
@@ -62,7 +65,7 @@ def fit(name: str, now: float, measured: float, show: Callable[[float], str] = n
 def nanoseconds(fn: Callable[[], object], units: int) -> float:
     """The time of a call for each of so many units."""
     fn()
-    return NS * median(timed(fn)[0] for _ in range(ROUNDS)) / units
+    return NS * median(timed(fn).seconds for _ in range(ROUNDS)) / units
 
 
 # --- what is measured ---------------------------------------------------------------------------------------------------
@@ -85,8 +88,8 @@ def products(report: Report) -> list[list[str]]:
         for name, A in named.items():
             operator = Operator(A)
             x, y = (np.random.default_rng(0).standard_normal(k) for k in A.shape[::-1])
-            forward = nanoseconds(lambda op=operator, x=x: op.matvec(x), operator.nnz)
-            backward = nanoseconds(lambda op=operator, y=y: op.rmatvec(y), operator.nnz)
+            forward = nanoseconds(partial(operator.matvec, x), operator.nnz)
+            backward = nanoseconds(partial(operator.rmatvec, y), operator.nnz)
             rows.append(
                 [
                     f"{name}, {storage}",
@@ -113,8 +116,8 @@ def losses(report: Report) -> list[list[str]]:
     for name, loss in LOSSES.items():
         b = targets.get(loss.target, targets["real"])
         fast = FastLoss(LossFunction(loss, b, w, np.array([p.default for p in loss.parameters])), Pool(1))
-        value = nanoseconds(lambda f=fast: f.value(z), SAMPLES)
-        found[name] = nanoseconds(lambda f=fast: f.value_gradient(z, out), SAMPLES)
+        value = nanoseconds(partial(fast.value, z), SAMPLES)
+        found[name] = nanoseconds(partial(fast.value_gradient, z, out), SAMPLES)
         rows.append([name, number(value), number(found[name])])
     report.section("Losses", "Nanoseconds a sample.")
     report.table(["loss", "value", "value and gradient"], rows)
@@ -128,12 +131,13 @@ def proxes(report: Report) -> list[list[str]]:
     v = np.random.default_rng(0).standard_normal(COORDINATES)
     out = np.empty_like(v)
     rows, slowest = [], 0.0
-    for name, cls in SETS.items():
+    sets: Mapping[str | None, Any] = SETS
+    for name, cls in sets.items():
         if name is None:
             continue
         arguments: dict[str, Any] = {"nonnegative": {}, "box": {"lo": -1.0, "hi": 1.0}}.get(name, {"r": 100.0})
         fast = FastVector(cls(COORDINATES, **arguments))
-        ns = nanoseconds(lambda f=fast: f.prox(v, 1.0, out), COORDINATES)
+        ns = nanoseconds(partial(fast.prox, v, 1.0, out), COORDINATES)
         rows.append([name, number(ns)])
         slowest = max(slowest, ns)
     report.section("Projections", f"Nanoseconds a coordinate of a normal vector of {COORDINATES:,}, radius 100.")
@@ -167,13 +171,10 @@ def an_iteration(X: Any, y: Any, method: str) -> float:
     """Seconds that one more iteration takes."""
     problem = fw.load(PROGRAMS / "l1_logistic.fw").bind(X=X, y=y, delta=1.0)
 
-    def solve(most: int) -> Callable[[], fw.Solution]:
-        return lambda: problem.solve(method=method, tol=1e-15, max_iter=most, threads=1)
-
-    solve(3)()
-    runs = interleaved({"short": solve(3), "long": solve(23)}, rounds=5)
+    solve = partial(problem.solve, method=method, tol=1e-15, threads=1)
+    solve(max_iter=3)
+    runs = interleaved({"short": partial(solve, max_iter=3), "long": partial(solve, max_iter=23)}, rounds=5)
     short, long = runs["short"], runs["long"]
-    assert isinstance(short.result, fw.Solution) and isinstance(long.result, fw.Solution)
     more = long.result.iterations - short.result.iterations
     return max(0.0, long.median - short.median) / more if more else float("nan")
 
@@ -195,13 +196,13 @@ def predictions(report: Report) -> None:
             if estimate is None:
                 continue
             problem.solve(method=candidate.name, threads=1, max_iter=2)
-            seconds, solution = timed(lambda p=problem, c=candidate: p.solve(method=c.name, threads=1, time=5.0))
-            assert isinstance(solution, fw.Solution)
+            run = timed(partial(problem.solve, method=candidate.name, threads=1, time=SECONDS))
+            solution = run.result
             chosen = " *" if candidate.name == plan.method else ""
             passes = [number(estimate.passes), number(solution.passes)]
-            times = [duration(estimate.seconds), duration(seconds)]
+            times = [duration(estimate.seconds), duration(run.seconds)]
             rows.append([f"{name}: {candidate.name}{chosen}", *passes, *times, solution.status])
-    report.section("Predictions", "For a relative gap of 1e-6, at most 5 s; * is the planner's choice.")
+    report.section("Predictions", f"For a relative gap of 1e-6, at most {SECONDS:.0f} s; * is the planner's choice.")
     report.table(["problem: method", "passes, predicted", "actual", "time, predicted", "actual", "status"], rows)
 
 

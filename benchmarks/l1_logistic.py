@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from machine import DATA, start_over
@@ -21,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from report import Report, Target, number, ratio
-from timing import duration, interleaved, timed
+from timing import COLUMNS, interleaved, timed
 
 import fwdsl as fw
 
@@ -174,9 +175,9 @@ def sweep(fit: Fit, value: Callable[[Array], float], limit: float) -> dict[float
     fit(GRID[0])  # compiles what there is to compile
     found: dict[float, float] = {}
     for tol in GRID:
-        seconds, beta = timed(lambda tol=tol: fit(tol))
-        found[tol] = value(beta)
-        if found[tol] <= limit * (1.0 + ROUNDING) or seconds > PATIENCE:
+        run = timed(partial(fit, tol))
+        found[tol] = value(run.result)
+        if found[tol] <= limit * (1.0 + ROUNDING) or run.seconds > PATIENCE:
             break
     return found
 
@@ -200,34 +201,28 @@ def compare(
     }
     reached = {(level, peer): loosest(found[peer], limits[level]) for level in LEVELS for peer in peers}
 
-    competitors: dict[str, Callable[[], object]] = {"fwdsl": lambda: problem.solve(tol=TOL, threads=1)}
+    competitors: dict[str, Callable[[], object]] = {"fwdsl": partial(problem.solve, tol=TOL, threads=1)}
     for (_, peer), at in reached.items():
         if at.tol is not None:
-            competitors[f"{peer} {at.tol:.0e}"] = lambda fit=peers[peer], tol=at.tol: fit(tol)
+            competitors[f"{peer} {at.tol:.0e}"] = partial(peers[peer], at.tol)
     runs = interleaved(competitors, ROUNDS)
 
     mine = runs["fwdsl"]
     slower = {}
     for level in LEVELS:
-        rows[level].append([f"{name}: fwdsl", f"{TOL:.0e}", duration(mine.median), mine.spread, str(ROUNDS), "", ""])
+        rows[level].append([f"{name}: fwdsl", f"{TOL:.0e}", *mine.cells, "", ""])
         best = np.inf
         for peer in peers:
             at = reached[level, peer]
             if at.tol is None:
-                rows[level].append([f"{name}: {peer}", "none", "", "", "", "", f"not reached: {at.excess:.0e} above"])
+                rows[level].append(
+                    [f"{name}: {peer}", "none", *[""] * len(COLUMNS), "", f"not reached: {at.excess:.0e} above"]
+                )
                 continue
             r = runs[f"{peer} {at.tol:.0e}"]
             best = min(best, r.median)
             verdict = "fwdsl is faster" if mine.median < r.median else f"**{peer} is faster**"
-            cells = [
-                f"{at.tol:.0e}",
-                duration(r.median),
-                r.spread,
-                str(len(r.seconds)),
-                ratio(mine.median / r.median),
-                verdict,
-            ]
-            rows[level].append([f"{name}: {peer}", *cells])
+            rows[level].append([f"{name}: {peer}", f"{at.tol:.0e}", *r.cells, ratio(mine.median / r.median), verdict])
         slower[level] = float(mine.median / best)
     return slower
 
@@ -258,7 +253,7 @@ def write(report: Report, work: list[list[str]], rows: Mapping[str, list[list[st
         ],
         work,
     )
-    columns = ["solver", "tolerance", "median", "fastest to slowest", "runs", "our time over its", ""]
+    columns = ["solver", "tolerance", *COLUMNS, "our time over its", ""]
     conditions = (
         "One thread, warm (everything compiled), the data in memory in the format that each solver works in; competitors take turns. Ours "
         "includes planning, the transposed copy of X, the method and the independent verification. A peer runs at the loosest tolerance of "
@@ -266,8 +261,8 @@ def write(report: Report, work: list[list[str]], rows: Mapping[str, list[list[st
     )
     report.section(
         "Time at the accuracy that our certificate proves",
-        "The slack is the absolute gap of our certificate. It is far below the one asked for, since the last Newton step overshoots the "
-        "tolerance: this is the comparison at *our primal accuracy*.",
+        "The slack is the absolute gap of our certificate, which is how near our point is known to be. Where a Newton step ended the run it "
+        "is far below the one asked for. This is the comparison at *our primal accuracy*.",
         conditions,
     )
     report.table(columns, rows["proved"])

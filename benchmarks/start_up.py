@@ -7,15 +7,15 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from machine import ROOT, environment
 from report import Report, Target
-from timing import Runs, duration, interleaved
+from timing import COLUMNS, Runs, duration, interleaved, timed
 
 BARE = ["-c", "pass"]
 IMPORT = ["-c", "import fwdsl"]
@@ -37,7 +37,6 @@ PLANNING = """
 import json, statistics, sys, time
 sys.path.insert(0, "benchmarks")
 import generators
-import numpy as np
 import fwdsl as fw
 from fwdsl.options import Options
 
@@ -45,7 +44,7 @@ which = sys.argv[1]
 if which == "a9a":
     problem = fw.load("examples/sparse_logistic.fw")
 elif which == "simplex_ls":
-    A, b = generators.simplex_ls()
+    A, b = generators.simplex_ls(100_000)
     problem = fw.load("benchmarks/programs/simplex_least_squares.fw").bind(A=A, b=b)
 else:
     X, y = generators.dense_signs(2_000_000, 4, support=2)
@@ -68,7 +67,7 @@ first, method = plan()
 later = statistics.median(plan()[0] for _ in range(20))
 print(json.dumps({"imports": imports, "first": first, "later": later, "method": method}))
 """
-PLANNED = {"a9a": "32,561 x 123 sparse", "simplex_ls": "20,000 x 256 dense", "dense_signs": "2,000,000 x 4 dense"}
+PLANNED = {"a9a": "32,561 x 123 sparse", "simplex_ls": "100,000 x 256 dense", "dense_signs": "2,000,000 x 4 dense"}
 
 
 def main() -> None:
@@ -96,13 +95,16 @@ def main() -> None:
 def python(args: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
     """A process of this interpreter in the repository's root; raises where it fails."""
     env = environment() | variables
-    return subprocess.run([sys.executable, *args], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, *args], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"python {' '.join(args)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done
 
 
 def starting(report: Report) -> None:
     """Importing and checking, over a bare interpreter."""
     commands = {"python -c pass": BARE, "import fwdsl": IMPORT, "fwdsl check": CHECK}
-    runs = interleaved({name: lambda args=args: python(args) for name, args in commands.items()}, ROUNDS)
+    runs = interleaved({name: partial(python, args) for name, args in commands.items()}, ROUNDS)
     bare = runs["python -c pass"].median
     loads = {
         "python -c pass": loaded("pass"),
@@ -112,9 +114,9 @@ def starting(report: Report) -> None:
     lines = len((ROOT / CHECKED).read_text(encoding="utf-8").splitlines())
     report.section("Starting", f"`fwdsl check` reads `{CHECKED}`, {lines} lines, and finds nothing to say.")
     report.table(
-        ["process", "median", "over bare", "fastest to slowest", "loads of " + ", ".join(HEAVY)],
+        ["process", "over bare", *COLUMNS, "loads of " + ", ".join(HEAVY)],
         [
-            [name, duration(r.median), duration(max(0.0, r.median - bare)), r.spread, ", ".join(loads[name]) or "none"]
+            [name, duration(max(0.0, r.median - bare)), *r.cells, ", ".join(loads[name]) or "none"]
             for name, r in runs.items()
         ],
     )
@@ -174,13 +176,13 @@ def running(report: Report) -> None:
     answers: list[Mapping[str, Any]] = []
     for _ in range(COLD_ROUNDS):
         with tempfile.TemporaryDirectory() as folder:
-            seconds, done = whole(lambda folder=folder: python(MAIN_JOB, FWDSL_CACHE_DIR=folder))
-            cold.seconds.append(seconds)
+            job = partial(python, MAIN_JOB, FWDSL_CACHE_DIR=folder)
+            cold.all.append(timed(job))
+            done = cold.result
             announced.append("compiling" in done.stderr + done.stdout)
             signatures = sorted(signature(path) for path in Path(folder).rglob("*.nbc"))
             for _ in range(ROUNDS // COLD_ROUNDS):
-                seconds, _ = whole(lambda folder=folder: python(MAIN_JOB, FWDSL_CACHE_DIR=folder))
-                later.seconds.append(seconds)
+                later.all.append(timed(job))
             answers.append(json.loads(python([*MAIN_JOB, "--json"], FWDSL_CACHE_DIR=folder).stdout))
     answer = answers[-1]
     certified = f"{answer['status']}, objective {answer['objective']:.9f}, relative gap {answer['relative_gap']:.1e}, by `{answer['method']}`"
@@ -189,10 +191,10 @@ def running(report: Report) -> None:
         f"`fwdsl {' '.join(MAIN_JOB[2:])}`: {certified}. Times are of whole processes, interpreter, imports and reading the data included.",
     )
     report.table(
-        ["run", "median", "fastest to slowest", "runs"],
+        ["run", *COLUMNS],
         [
-            ["first ever (empty FWDSL_CACHE_DIR)", duration(cold.median), cold.spread, str(len(cold.seconds))],
-            ["later", duration(later.median), later.spread, str(len(later.seconds))],
+            ["first ever (empty FWDSL_CACHE_DIR)", *cold.cells],
+            ["later", *later.cells],
         ],
     )
     report.text(
@@ -214,12 +216,6 @@ def running(report: Report) -> None:
         ),
         Target("later runs", later.median, 1.5, show=duration),
     )
-
-
-def whole(fn: Callable[[], subprocess.CompletedProcess[str]]) -> tuple[float, subprocess.CompletedProcess[str]]:
-    start = time.perf_counter()
-    done = fn()
-    return time.perf_counter() - start, done
 
 
 def signature(path: Path) -> str:

@@ -3,38 +3,66 @@
 from __future__ import annotations
 
 import gc
+import resource
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Run(Generic[T]):
+    """Seconds by the clock and of the processors (child processes included) that a call took, and what it returned."""
+
+    seconds: float
+    cpu: float
+    result: T
 
 
 @dataclass
 class Runs:
-    """Seconds of several runs of one competitor, and what the last of them returned."""
+    """Several runs of one competitor; at least one where they are asked for anything."""
 
-    seconds: list[float] = field(default_factory=list)
-    result: object = None
+    all: list[Run[Any]] = field(default_factory=list)
 
     @property
     def median(self) -> float:
-        """The middle one."""
-        return median(self.seconds)
+        """The middle one by the clock."""
+        return median(run.seconds for run in self.all)
 
     @property
-    def spread(self) -> str:
-        """The fastest and the slowest."""
-        return f"{duration(min(self.seconds))} to {duration(max(self.seconds))}"
+    def total(self) -> float:
+        """All of them by the clock."""
+        return sum(run.seconds for run in self.all)
+
+    @property
+    def result(self) -> Any:
+        """What the last one returned."""
+        return self.all[-1].result
+
+    @property
+    def cells(self) -> list[str]:
+        """For tables: median, fastest to slowest, median of the processors' seconds, number of runs."""
+        seconds = [run.seconds for run in self.all]
+        spread = f"{duration(min(seconds))} to {duration(max(seconds))}"
+        return [duration(self.median), spread, duration(median(run.cpu for run in self.all)), str(len(seconds))]
 
 
-def timed(fn: Callable[[], object]) -> tuple[float, object]:
-    """Seconds of one call, and its result; garbage is collected before, not meanwhile."""
+COLUMNS = ["median", "fastest to slowest", "processor time", "runs"]
+"""Heads of `Runs.cells`. Where the clock's time is far above the processors', the machine was busy with other things."""
+
+
+def timed(fn: Callable[[], T]) -> Run[T]:
+    """One call; garbage is collected before it, not meanwhile."""
     gc.collect()
     gc.disable()
     try:
-        start = time.perf_counter()
+        cpu, start = _cpu(), time.perf_counter()
         result = fn()
-        return time.perf_counter() - start, result
+        return Run(time.perf_counter() - start, _cpu() - cpu, result)
     finally:
         gc.enable()
 
@@ -44,11 +72,14 @@ def interleaved(competitors: Mapping[str, Callable[[], object]], rounds: int, bu
     runs = {name: Runs() for name in competitors}
     for _ in range(rounds):
         for name, fn in competitors.items():
-            mine = runs[name]
-            if not mine.seconds or sum(mine.seconds) < budget:
-                seconds, mine.result = timed(fn)
-                mine.seconds.append(seconds)
+            if runs[name].total < budget:
+                runs[name].all.append(timed(fn))
     return runs
+
+
+def _cpu() -> float:
+    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in spent)
 
 
 def duration(seconds: float) -> str:

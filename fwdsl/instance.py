@@ -27,7 +27,7 @@ class DataStats:
     column_norms: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Instance:
     """A checked model, the sizes of its dimensions, and a value for each datum and parameter.
 
@@ -42,3 +42,12 @@ class Instance:
     stats: Mapping[str, DataStats] = field(default_factory=dict)
     maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} = {size}" for name, size in self.dims.items())
+        lines = [f"<Instance of {self.model.name or 'a program'}" + (f": {sizes}" if sizes else "")]
+        for name, value in self.values.items():
+            stats = self.stats.get(name)
+            what = f"{value:g}" if isinstance(value, float) else f"{stats.storage} {stats.shape}" if stats else "data"
+            lines.append(f"  {name}: {what} from {self.origins.get(name, 'unknown')}")
+        return "\n".join(lines) + ">"

@@ -122,14 +122,14 @@ class Problem:
         seed: int | None = None,
         threads: int | None = None,
         gap: Literal["relative", "absolute"] | None = None,
-        start: Solution | None = None,
+        start: Solution | Mapping[str, Any] | None = None,
         callback: Callable[[Progress], bool | None] | None = None,
         **method_options: object,
     ) -> Solution:
         """Solve it to a certified duality gap.
 
         The options are those of the language's `solve` and win over the program's own; further ones go to the method named. `callback` is
-        called with each `Progress` and stops the solve by returning False. `start` is a solution to start from. A limit or Ctrl-C is a
+        called with each `Progress` and stops the solve by returning False. `start` is a solution to start from, or values of variables by name. A limit or Ctrl-C is a
         status of the solution, which holds the best point found, never an exception.
         """
         from .pipeline import make_plan

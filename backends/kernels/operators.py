@@ -32,6 +32,12 @@ class Operator:
     def __init__(self, A: Any, threads: int | Pool = 1) -> None:
         self._take(stored(A), threads if isinstance(threads, Pool) else Pool(threads), Counter())
 
+    def again(self, pool: Pool) -> Operator:
+        """The same matrix on another pool, its work counted afresh; a transposed copy that was made serves on."""
+        operator = object.__new__(Operator)
+        operator._take(self._storage, pool, Counter())
+        return operator
+
     def _take(self, storage: Dense | Sparse, pool: Pool, counter: Counter) -> None:
         self._storage = storage
         self.pool = pool

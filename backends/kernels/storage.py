@@ -180,8 +180,8 @@ class Sparse:
         return int((indptr[support + 1] - indptr[support]).sum())
 
     def matvec_columns(self, x: Array, support: Support, out: Array, pool: Pool) -> bool:
-        """out = A[:, support] x[support], or False where the full product is cheaper (or no copy by columns is at hand)."""
-        if "by_columns" not in self.__dict__ or 2 * self.cost_of_columns(support) > self.nnz:
+        """out = A[:, support] x[support], or False where the full product is cheaper."""
+        if 2 * self.cost_of_columns(support) > self.nnz:
             return False
         out[:] = 0.0
         kernel(csr_scatter)(*self.by_columns, support, x, out)

@@ -9,6 +9,7 @@ from ..check.shapes import format_type
 from ..grammar.diagnostic import Label
 from ..grammar.source import Span
 from ..model import DataDecl, Dim, Model, Type
+from ..model.types import split_dim
 from .findings import Findings
 from .given import Given
 
@@ -27,13 +28,13 @@ def named(type_: Type) -> Iterator[str]:
     dims: list[Dim] = [*type_.shape, *((type_.classes,) if type_.classes is not None else ())]
     if type_.element is not None:
         dims.extend(named(type_.element))
-    return (d for d in dims if isinstance(d, str) and not d.startswith("dim("))
+    return (split_dim(d)[0] for d in dims if isinstance(d, str) and not d.startswith("dim("))
 
 
 def known(model: Model) -> list[str]:
     """All names of dimensions of a model, in the order of the program, without those of feature maps."""
     names = [n for _, type_ in _declared(model) for n in named(type_)]
-    names += [d for d in model.dims if isinstance(d, str) and not d.startswith("dim(")]
+    names += [split_dim(d)[0] for d in model.dims if isinstance(d, str) and not d.startswith("dim(")]
     return list(dict.fromkeys(names))
 
 

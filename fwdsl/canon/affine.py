@@ -35,7 +35,9 @@ class Affine:
 
     def mapped(self, outer: LinearMap, scalar: bool) -> Affine:
         """outer applied to it."""
-        return Affine({v: compose(outer, m) for v, m in self.maps.items()}, outer.apply(self.offset), scalar)
+        # most expressions have no offset, and data are not touched to find that A 0 = 0
+        offset = outer.apply(self.offset) if self.offset.any() else np.zeros(outer.rows)
+        return Affine({v: compose(outer, m) for v, m in self.maps.items()}, offset, scalar)
 
 
 class AffineReader:

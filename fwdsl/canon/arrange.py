@@ -6,6 +6,7 @@ on one block, g keeps one (norm, set) pair with a registered joint prox and all 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..atoms.losses import LOSSES
@@ -84,7 +85,12 @@ def sum_of_variable(expr: Expr) -> str | None:
 
 def arrange(model: Model) -> tuple[Arrangement | None, tuple[Diagnostic, ...]]:
     """The arrangement of a model, or why this version cannot solve it (FW50nn)."""
-    refusals = [*_variable_refusals(model), *_term_refusals(model), *_constraint_refusals(model)]
+    refusals = [
+        *_variable_refusals(model),
+        *_term_refusals(model),
+        *_constraint_refusals(model),
+        *_expression_refusals(model),
+    ]
     if refusals:
         return None, tuple(refusals[:20])
     blocks: list[BlockPlan] = []
@@ -216,6 +222,39 @@ def _constraint_refusals(model: Model) -> list[Diagnostic]:
         for c in model.constraints
         if c.set is not None and c.set.name not in SETS
     ]
+
+
+#: Operations of the language that this version has neither a value nor a linear map for.
+_UNSOLVED = {
+    "features": "the feature map `{}`",
+    "inner": "`inner`",
+    "quad": "`quad`",
+    "gather": "`F[task]`",
+    "observe": "`B[M]`",
+}
+
+
+def _expression_refusals(model: Model) -> list[Diagnostic]:
+    out = {
+        node.span: _refuse(f"{_UNSOLVED[node.op].format(node.name)}", node.span, model, _HINT)
+        for expr in _expressions(model)
+        for node in expr.walk()
+        if node.op in _UNSOLVED
+    }
+    return list(out.values())
+
+
+def _expressions(model: Model) -> Iterator[Expr]:
+    """Every expression of a model, those of sets and of options included."""
+    for term in model.terms:
+        yield from (term.coefficient, term.argument, *(e for _, e in term.options))
+        yield from (e for e in (term.target, term.weights) if e is not None)
+    for constraint in model.constraints:
+        yield constraint.argument
+        yield from (e for _, e in (constraint.set.args if constraint.set is not None else ()))
+    for _, value in model.lets:
+        if isinstance(value, Expr):
+            yield value
 
 
 def terms_of(model: Model, indices: tuple[int, ...]) -> list[Term]:

@@ -94,7 +94,7 @@ class _Builder:
             q,
             constant,
             self.sense,
-            self._scale(blocks, terms),
+            self._size_of_affine(),
             self.arrangement.facts,
             self._places(terms),
         )
@@ -214,18 +214,14 @@ class _Builder:
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
-    def _scale(self, blocks: list[Block], terms: list[SumTerm]) -> float:
-        """S: the sum of the sizes of the objective's terms at zero (norms and ridges of bare variables vanish there)."""
+    def _size_of_affine(self) -> float:
+        """The sum of the sizes of the affine terms at zero."""
         total = 0.0
-        for term in terms:
-            if not term.is_constraint:
-                size = abs(term.f.value(term.map.offset))
-                total += size if math.isfinite(size) else 1.0
         for i in self.arrangement.linear:
-            term_ = self.model.terms[i]
-            offset = self.reader.stacked(term_.argument).offset
-            total += abs(self.reader.scalar(term_.coefficient) * float(offset[0]))
-        return total or 1.0
+            term = self.model.terms[i]
+            offset = self.reader.stacked(term.argument).offset
+            total += abs(self.reader.scalar(term.coefficient) * float(offset[0]))
+        return total
 
     def _places(self, terms: list[SumTerm]) -> list[tuple[str, int]]:
         places: list[tuple[str, int]] = [("none", -1)] * len(self.model.constraints)

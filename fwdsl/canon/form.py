@@ -7,8 +7,10 @@ x is the concatenation of the blocks, one a variable. Each f_i is a `LossFunctio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -107,11 +109,12 @@ class SumTerm:
         return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Canonical:
     """The canonical form of an instance, with what is needed to speak of it in the user's words.
 
-    `scale` is S of language.md section 8; `constraint_place[i]` tells where constraint i went: ("block", B) or ("term", i) or ("merged", B).
+    `size_of_affine` is the sum of the sizes of the affine terms at zero; `constraint_place[i]` tells where constraint i went:
+    ("block", B), ("term", i) or ("none", -1).
     """
 
     instance: Instance
@@ -120,7 +123,7 @@ class Canonical:
     q: Array
     constant: float
     sense: int
-    scale: float
+    size_of_affine: float
     facts: tuple[str, ...] = ()
     constraint_place: Sequence[tuple[str, int]] = ()
 
@@ -133,6 +136,21 @@ class Canonical:
     def nnz(self) -> int:
         """Stored numbers that one pass over all maps touches: the unit of a data pass."""
         return max(1, sum(t.map.nnz for t in self.terms))
+
+    @cached_property
+    def scale(self) -> float:
+        """S of language.md, section 8: the sum of the sizes of the objective's terms at zero, where norms and ridges of variables vanish."""
+        total = self.size_of_affine
+        for term in self.terms:
+            if not term.is_constraint:
+                size = abs(term.f.value(term.map.offset))
+                total += size if math.isfinite(size) else 1.0
+        return total or 1.0
+
+    def __repr__(self) -> str:
+        from .printer import describe_canonical
+
+        return describe_canonical(self)
 
     def split(self, x: Array) -> Mapping[str, Any]:
         """The variables' values by name, in their shapes; scalars as floats."""

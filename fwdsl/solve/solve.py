@@ -17,6 +17,8 @@ from ..backends.problem import Problem
 from ..backends.registry import METHODS
 from ..canon.form import Canonical
 from ..certify import Verified
+from ..errors import DataError
+from ..grammar.diagnostic import Diagnostic
 from ..options import Options
 from ..plan import Plan
 from ..solution import Certificate, Progress, Solution, Times
@@ -63,15 +65,37 @@ def default_threads() -> int:
 def _starting_point(
     canonical: Canonical, start: Solution | Mapping[str, Any] | None
 ) -> tuple[Array, list[Array] | None, str]:
+    """x, the dual point if there is one that fits, and where they come from; `DataError` FW0203 for values that do not fit."""
     if start is None:
         return np.zeros(canonical.size), None, "zero"
-    if isinstance(start, Solution):
-        ys = start.record.get("dual_point")
-        sizes = [t.map.rows for t in canonical.terms]
-        fits = ys is not None and [y.size for y in ys] == sizes
-        origin = f"a solution by {start.method} with objective {start.objective:.6g}"
-        return canonical.join(start.variables), list(ys) if fits and ys is not None else None, origin
-    return canonical.join(start), None, f"given values of {', '.join(start)}"
+    if not isinstance(start, Solution):
+        _check_start(canonical, start, known_only=True)
+        return canonical.join(start), None, f"given values of {', '.join(start)}"
+    _check_start(canonical, start.variables, known_only=False)
+    ys = start.record.get("dual_point")
+    fits = ys is not None and [y.size for y in ys] == [t.map.rows for t in canonical.terms]
+    origin = f"a solution by {start.method} with objective {start.objective:.6g}"
+    return canonical.join(start.variables), list(ys) if fits and ys is not None else None, origin
+
+
+def _check_start(canonical: Canonical, values: Mapping[str, Any], known_only: bool) -> None:
+    """Names that are variables (of a solution: at least one), shapes that fit, numbers that are finite."""
+    shapes = {b.name: b.shape for b in canonical.blocks}
+    wrong = []
+    for name, value in values.items():
+        if name not in shapes:
+            if known_only or not any(n in shapes for n in values):
+                wrong.append(f"there is no variable `{name}`; the program has {', '.join(f'`{n}`' for n in shapes)}")
+            continue
+        array = np.asarray(value)
+        if array.shape != shapes[name]:
+            wrong.append(f"`{name}` has shape {shapes[name]}, and the value to start from {array.shape}")
+        elif array.dtype.kind not in "fiub" or not np.all(np.isfinite(array)):
+            wrong.append(f"the value of `{name}` to start from is not made of finite numbers")
+    if wrong:
+        rule = "a start gives values of the program's variables, in their shapes"
+        hint = "start from a solution of the same variables, or leave `start` out"
+        raise DataError([Diagnostic("FW0203", message, rule=rule, hint=hint) for message in wrong])
 
 
 def _solution(canonical: Canonical, plan: Plan, outcome: Outcome, origin: str, seconds: float) -> Solution:

@@ -121,3 +121,26 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     assert caught.value.code == "FW0201"
     with pytest.raises(DataError):
         load_state(tmp_path / "absent.npz", bound().canonical)
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ({"x": np.ones(99)}, "(99,)"),
+        ({"z": 1.0}, "no variable `z`"),
+        ({"x": "text"}, "shape"),
+    ],
+)
+def test_a_start_that_does_not_fit_is_refused(start: dict, words: str) -> None:
+    with pytest.raises(DataError) as caught:
+        bound().solve(start=start)
+    assert caught.value.code == "FW0203"
+    assert words in str(caught.value)
+
+
+def test_a_start_need_not_be_feasible_but_must_be_finite() -> None:
+    problem = bound()
+    p = problem.instance.dims["p"]
+    assert problem.solve(start={"x": np.full(p, 1e6)}).status == "optimal"
+    with pytest.raises(DataError):
+        problem.solve(start={"x": np.full(p, np.nan)})

@@ -19,4 +19,11 @@ ENTRIES: dict[str, Entry] = {
         'load_state("state.npz", prob.bind(delta=4.0).canonical)   # saved with delta = 5',
         'load_state("state.npz", prob.bind(delta=5.0).canonical)',
     ),
+    "FW0203": Entry(
+        "a starting point that does not fit",
+        "`start=` takes a solution, or values of variables by name, in the variables' shapes and finite. Variables without a value start at"
+        " zero. It need not be feasible: methods move it into the constraint sets.",
+        'prob.solve(start={"x": np.ones(5)})   # x has 8 entries',
+        'prob.solve(start={"x": np.ones(8)})',
+    ),
 }

@@ -1,0 +1,222 @@
+"""The pages of documentation do what they say, say all that there is, and point to what exists."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import fwdsl as fw
+from fwdsl.check import signatures
+from fwdsl.cli.app import COMMANDS
+from fwdsl.cli.exits import OF_STATUS
+from fwdsl.cli.report import solution_json
+from fwdsl.options import Options
+from fwdsl.pipeline import compile_text, make_plan
+
+from .pages import Block, Page, blocks, compare, run_commands
+
+ROOT = Path(__file__).resolve().parents[2]
+#: diagnostics.md is generated; tests/diagnostics compares it with its source.
+PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name != "diagnostics.md")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own, with the examples in it."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[str(p.relative_to(ROOT)) for p in PAGES])
+def test_a_page_does_what_it_says(path: Path, folder: Path):
+    Page(path.name).follow(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[str(p.relative_to(ROOT)) for p in PAGES])
+def test_links_point_to_what_exists(path: Path):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+# --- nothing is left out ---------------------------------------------------------------------------------------------
+
+
+def quoted(text: str) -> set[str]:
+    """The words at the start of what stands in backticks."""
+    return set(re.findall(r"`(?:fw\.|--)?([\w-]+)", text))
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def test_the_reference_has_every_word_of_the_language():
+    words = {*signatures.RESERVED, *signatures.SOURCES, *signatures.SOLVE_OPTIONS}
+    assert sorted(words - quoted(page("language.md"))) == []
+
+
+def test_the_reference_has_every_option_of_a_word():
+    groups = (signatures.LOSSES, signatures.FEATURE_MAPS, signatures.SETS, signatures.SOURCES)
+    options = {
+        p.name
+        for group in groups
+        for s in group.values()
+        for p in s.parameters
+        if p.name not in ("prediction", "target", "X", "set")
+    }
+    assert sorted(o for o in options if not re.search(rf"\b{o}\b", page("language.md"))) == []
+
+
+def test_the_page_on_python_has_every_public_name():
+    assert sorted(set(fw.__all__) - quoted(page("python.md"))) == []
+
+
+def test_the_page_on_python_has_every_field_of_a_solution():
+    fields = {n for n in (*fw.Solution.__dataclass_fields__, *vars(fw.Solution)) if not n.startswith("_")}
+    assert sorted(fields - quoted(page("python.md"))) == []
+
+
+def test_the_page_on_commands_has_every_command_and_option(capsys: pytest.CaptureFixture[str]):
+    from fwdsl.cli import main
+
+    for command in COMMANDS:
+        assert main([command, "--help"]) == 0
+    options = set(re.findall(r"--([a-z][a-z-]*)", capsys.readouterr().out))
+    text = page("command-line.md")
+    assert sorted({*COMMANDS, *options} - quoted(text) - set(re.findall(r"--([a-z-]+)", text))) == []
+
+
+def test_the_page_on_commands_has_every_key_of_the_json_form():
+    form = solution_json(fw.parse("var x: real\nminimize sum_squares(x - 1)").solve(threads=1))
+    keys = {*form, *form["certificate"], *form["time"]}
+    assert sorted(keys - quoted(page("command-line.md"))) == []
+
+
+def test_the_page_on_commands_has_every_status():
+    assert sorted(set(OF_STATUS) - quoted(page("command-line.md"))) == []
+
+
+# --- what this version does not solve --------------------------------------------------------------------------------
+
+_VALUES = {"r": "1", "lo": "0", "hi": "1", "k": "2", "groups": "[[0], [1]]", "set": "simplex(1)", "A": "M", "b": "1"}
+_VALUES |= {"a": "v", "V": "M", "c": "v", "P": "eye(p)", "gamma": "1", "degree": "2", "features": "9", "grids": "9"}
+
+
+def _arguments(parameters: tuple[signatures.Parameter, ...]) -> str:
+    return ", ".join(f"{p.name}={_VALUES[p.name]}" for p in parameters if p.required)
+
+
+def _loss(name: str) -> str:
+    loss = signatures.LOSSES[name]
+    target = {"real": "vector[n]", "signs": "signs[n]", "labels": "labels[n, k]"}[loss.target]
+    z = "matrix[n, k]" if loss.scores else "vector[n]"
+    return f"data y: {target}\nvar z: {z}\nminimize sum({name}(z, y))"
+
+
+def _convex(name: str) -> str:
+    function = signatures.CONVEX[name]
+    x = "vector[p]" if "vector" in function.of else "matrix[p, k]"
+    more = "".join(f", {_VALUES[p.name]}" for p in function.options if p.required)
+    return f"data v: vector[p]\nvar x: {x}\nminimize {name}(x{more}) + sum(v)"
+
+
+def _set(name: str) -> str:
+    signature = signatures.SETS[name]
+    kind = {"matrix": "matrix[p, p]", "square": "matrix[p, p]", "symmetric": "symmetric[p]"}
+    members = f"{name}({_arguments(signature.parameters)})" if signature.parameters else name
+    return (
+        f"data v: vector[p], M: matrix[p, p]\nvar x: {kind.get(signature.of, 'vector[p]')}\n"
+        f"minimize sum(x) + sum(v) + sum(M)\nsubject to x in {members.replace('b=1', 'b=v') if name == 'affine' else members}"
+    )
+
+
+def _map(name: str) -> str:
+    options = _arguments(signatures.FEATURE_MAPS[name].options)
+    made = f"{name}(X, {options})" if options else f"{name}(X)"
+    return (
+        f"data X: matrix[n, p], y: vector[n]\nlet Phi = {made}\nvar w: vector[dim(Phi)]\n"
+        "minimize mean(squared(Phi @ w, y)) + sum_squares(w)"
+    )
+
+
+def _variable(name: str) -> str:
+    signature = signatures.TYPES[name]
+    dims = {0: "", 1: "[p]", 2: "[p, p]"}[(signature.dims or (0,))[0]]
+    of = " of vector[p]" if signature.of == "type" else ""
+    return f"data v: vector[p]\nvar x: {name}{dims}{of}\nminimize sum(x) + sum(v)"
+
+
+PROGRAMS = {
+    **{name: _loss(name) for name in signatures.LOSSES},
+    **{name: _convex(name) for name in signatures.CONVEX},
+    **{name: _set(name) for name in signatures.SETS if name != "psd"},
+    **{name: _map(name) for name in signatures.FEATURE_MAPS},
+    **{name: _variable(name) for name, signature in signatures.TYPES.items() if signature.var},
+}
+
+
+def refusals() -> set[str]:
+    """The words that the reference has in its table of what is accepted and not solved."""
+    section = page("language.md").partition("## What this version does not solve\n")[2].partition("\n## ")[0]
+    return quoted("\n".join(line for line in section.splitlines() if line.startswith("|")))
+
+
+@pytest.mark.parametrize("word", PROGRAMS)
+def test_what_is_not_solved_is_listed(word: str):
+    model, found = compile_text(PROGRAMS[word])
+    assert model is not None, found
+    plan, refused = make_plan(model, Options())
+    assert (plan is None) == (word in refusals())
+    assert {d.code for d in refused} == ({"FW5001"} if word in refusals() else set())
+
+
+# --- the tests of the pages themselves -------------------------------------------------------------------------------
+
+
+def test_blocks_are_found_with_their_lines():
+    text = 'a\n\n```fw part title="a.fw"\nvar x: real\n```\n\n```\nprose\n```\n'
+    assert list(blocks(text)) == [
+        Block("fw", True, "a.fw", "var x: real\n", 4),
+        Block("", False, None, "prose\n", 8),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("objective   0.50000001\ngap   1e-9 (relative 3e-8)", "objective 0.5\ngap 2e-10 (relative 0)"),
+        ("time  1.20 s: compile 0.03 s", "time  0.90 s: compile 0.01 s"),
+        ("apg: 1 iteration, 1 data pass and 3 to verify", "apg: 1 iteration, 1 data pass and 2 to verify"),
+        ("a\nb\nc\nd", "a\n...\nd"),
+        ("a\nb", "a\n..."),
+        ("compiling kernels (once)\na", "a"),
+    ],
+)
+def test_what_depends_on_the_machine_is_not_compared(printed: str, shown: str):
+    compare(printed, shown)
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("objective 0.51", "objective 0.5"),
+        ("3 of 10 entries", "4 of 10 entries"),
+        ("status optimal", "status interrupted"),
+        ("a\nb", "a"),
+        ("a", "a\nb"),
+        ("a\nc", "a\n...\nb"),
+    ],
+)
+def test_what_does_not_is(printed: str, shown: str):
+    with pytest.raises(AssertionError):
+        compare(printed, shown)
+
+
+def test_an_exit_code_that_is_not_shown_is_found():
+    assert "fwdsl" in run_commands("fwdsl --version\n")
+    with pytest.raises(AssertionError, match="exit code 1"):
+        run_commands("fwdsl nothing\n")
