@@ -60,7 +60,7 @@ def condition(canonical: Canonical) -> float:
         for t in canonical.terms
         if isinstance(t.f, LossFunction) and math.isfinite(t.f.loss.smoothness or 1.0)
     )
-    top = smooth * max(largest, 1e-300) ** 2
+    top = smooth * min(max(largest, 1e-150), 1e150) ** 2
     return max(1.0, top / ridge) if ridge > 0.0 else 1e4
 
 

@@ -11,7 +11,7 @@ Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repai
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from .problem import Problem
 
 DENSE_LIMIT = 1_500
 """Equalities up to which E W E' is formed and factored; beyond, conjugate gradients apply it."""
+
+CG_STEPS = 1_000
 
 
 def dual_value(problem: Problem, ys: Sequence[Array], kty: Array) -> float:
@@ -57,13 +59,18 @@ def feasible_scale(problem: Problem, kty: Array) -> float:
     return s
 
 
-def repair(problem: Problem, ys: Sequence[Array], x: Array, rounds: int = 4) -> list[Array]:
-    """A dual point near `ys` that meets the equalities of free and cone blocks, then scaled where penalties need it."""
+def repair(
+    problem: Problem, ys: Sequence[Array], x: Array, stop: Callable[[], bool] = lambda: False, rounds: int = 4
+) -> list[Array]:
+    """A dual point near `ys` that meets the equalities of free and cone blocks, then scaled where penalties need it.
+
+    Once `stop()` is true it ends with what it has, which is no worse a dual point than the one given.
+    """
     ys = [y.copy() for y in ys]
     kty = problem.adjoint(ys)
     for _ in range(rounds):
         wanted, miss = _misses(problem, kty, x)
-        if not wanted.size or not _correct(problem, ys, wanted, miss):
+        if not wanted.size or stop() or not _correct(problem, ys, wanted, miss, stop):
             break
         kty = problem.adjoint(ys)
     s = feasible_scale(problem, kty)
@@ -102,10 +109,12 @@ def _misses(problem: Problem, kty: Array, x: Array) -> tuple[NDArray[np.intp], A
     return np.concatenate(index), np.concatenate(miss)
 
 
-def _correct(problem: Problem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
+def _correct(
+    problem: Problem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+) -> bool:
     """One step of y towards v[wanted] -= miss, in place; False where there is nowhere to go."""
     slack = [_slack(t.f, y) for t, y in zip(problem.terms, ys, strict=True)]
-    lam = _solve(problem, slack, wanted, miss)
+    lam = _solve(problem, slack, wanted, miss, stop)
     if lam is None or not np.all(np.isfinite(lam)):
         return False
     direction = np.zeros(problem.size)
@@ -146,32 +155,46 @@ def _slack(f: LossFunction | VectorFunction, y: Array) -> Array:
     return np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit)
 
 
-def _solve(problem: Problem, slack: list[Array], wanted: NDArray[np.intp], miss: Array) -> Array | None:
-    """lambda with E diag(slack) E' lambda = miss, E' = K restricted to the wanted coordinates."""
+def _solve(
+    problem: Problem, slack: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+) -> Array | None:
+    """lambda with E diag(slack) E' lambda = miss, E' = K restricted to the wanted coordinates; None where there is none."""
     if not any(s.any() for s in slack):
         return None
-    if wanted.size <= DENSE_LIMIT:
-        values, vectors = np.linalg.eigh(problem.gram(wanted, slack))
-        # least norm: dependent columns (an intercept beside one-hot features) leave the system singular and consistent
-        keep = values > max(float(values[-1]), 0.0) * 1e-13
-        return np.asarray(vectors[:, keep] @ ((vectors[:, keep].T @ miss) / values[keep]))
-    return _conjugate_gradients(problem, slack, wanted, miss)
+    if wanted.size > DENSE_LIMIT or not problem.can_form(wanted.size):
+        return _conjugate_gradients(problem, slack, wanted, miss, stop)
+    gram = problem.gram(wanted, slack)
+    # equalities of very different sizes (an intercept beside small data) are brought to one before rank is judged
+    root = np.sqrt(np.maximum(np.einsum("ii->i", gram), 0.0))
+    inverse = np.where(root > 0.0, 1.0 / np.where(root > 0.0, root, 1.0), 0.0)
+    gram *= inverse[:, None] * inverse
+    if not np.all(np.isfinite(gram)):
+        return None
+    try:
+        values, vectors = np.linalg.eigh(gram)
+    except np.linalg.LinAlgError:
+        return None
+    # least norm: dependent columns (an intercept beside one-hot features) leave the system singular and consistent
+    keep = values > max(float(values[-1]), 0.0) * 1e-13
+    return np.asarray(inverse * (vectors[:, keep] @ ((vectors[:, keep].T @ (inverse * miss)) / values[keep])))
 
 
-def _conjugate_gradients(problem: Problem, slack: list[Array], wanted: NDArray[np.intp], miss: Array) -> Array:
+def _conjugate_gradients(
+    problem: Problem, slack: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+) -> Array:
     lam = np.zeros(wanted.size)
     r = miss.copy()
     p = r.copy()
     rho = float(r @ r)
     target = rho * 1e-30
     full = np.zeros(problem.size)
-    for _ in range(2 * wanted.size + 100):
-        if rho <= target:
+    for _ in range(min(2 * wanted.size + 100, CG_STEPS)):
+        if rho <= target or stop():
             break
         full[wanted] = p
         hp = problem.adjoint([s * z for s, z in zip(slack, problem.linear(full), strict=True)])[wanted]
         curvature = float(p @ hp)
-        if curvature <= 0.0:
+        if not curvature > 0.0:
             break
         alpha = rho / curvature
         lam += alpha * p

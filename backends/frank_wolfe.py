@@ -2,7 +2,7 @@ r"""Vanilla Frank-Wolfe over a product of compact sets.
 
     s^k = argmin over the set of <grad F(x^k), s>   (the LMO),    x^{k+1} = x^k + gamma_k (s^k - x^k)
 
-Step rules: `open` takes gamma_k = 2 / (k + 2); `line_search` minimises F on the segment: exactly where every loss is quadratic, by a
+Step rules: `open` takes gamma_k = 2 / (k + 2) (k from 50 on at a given start); `line_search` minimises F on the segment: exactly where every loss is quadratic, by a
 safeguarded secant on the derivative along the segment otherwise, which needs no product with the data. (Exact line search is often
 *slower* here than the open loop: it zig-zags; methods.md, A5.)
 
@@ -31,6 +31,7 @@ from .problem import Problem
 
 LMO_SETS = ("l1_ball", "l2_ball", "linf_ball", "box", "simplex", "solid_simplex")
 REFRESH_EVERY = 64
+WARM_SHIFT = 50
 
 
 @dataclass
@@ -42,6 +43,7 @@ class FWState(State):
     value: float
     best_bound: float
     ys: list[Array] = field(default_factory=list)
+    shift: int = 0
 
 
 class FrankWolfe(Method):
@@ -84,7 +86,9 @@ class FrankWolfe(Method):
         """x moved into the set."""
         x = problem.prox_g(x, 0.0)
         z = problem.forward(x)
-        return FWState(0, x, z, problem.objective(x, z), -math.inf, [y.copy() for y in ys] if ys else [])
+        # gamma = 1 at the first step would throw a given start away
+        shift = WARM_SHIFT if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)) else 0
+        return FWState(0, x, z, problem.objective(x, z), -math.inf, [y.copy() for y in ys] if ys else [], shift)
 
     def step(self, problem: Problem, state: FWState) -> None:
         """One gradient, one vertex, one step."""
@@ -101,7 +105,9 @@ class FrankWolfe(Method):
         direction = vertex - s.x
         k_vertex = problem.forward(vertex)
         dz = [a - b for a, b in zip(k_vertex, s.z, strict=True)]
-        gamma = 2.0 / (s.iteration + 2.0) if self.rule == "open" else self._line_search(problem, s, direction, dz)
+        gamma = (
+            2.0 / (s.iteration + s.shift + 2.0) if self.rule == "open" else self._line_search(problem, s, direction, dz)
+        )
         s.iteration += 1
         s.x = s.x + gamma * direction
         if s.iteration % REFRESH_EVERY == 0:

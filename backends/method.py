@@ -28,13 +28,14 @@ class Report:
     """Where a run stands, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
 
     `bound` may be optimistic (an equality of the dual point still to be repaired): only the verifier certifies. `infeasibility` is that
-    of the constraints that moved into the sum.
+    of the constraints that moved into the sum; `failure` says why further steps are pointless, where they are.
     """
 
     objective: float
     bound: float
     phase: str
     infeasibility: float = 0.0
+    failure: str = ""
 
 
 @dataclass

@@ -145,7 +145,7 @@ def _longest_feasible(problem: Problem, face: NewtonFace, x: Array, d: Array, t:
 
 
 def _direction(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array | None:
-    if face.free.size > MAX_DENSE:
+    if face.free.size > MAX_DENSE or not problem.can_form(face.free.size):
         return _conjugate_gradients(problem, face, weights, rhs)
     hessian = problem.gram(face.free, weights)
     diagonal = np.einsum("ii->i", hessian)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -34,6 +34,8 @@ from .problem import Problem
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
 POWER_STEPS = 12
 REPORT_EVERY = 10
+HUGE = 1e120
+"""A squared step beyond which the iterates have left for infinity: the program has no solution, or no finite one."""
 
 
 @dataclass
@@ -63,7 +65,7 @@ class PDHGState(State):
     objective: float = math.inf
     bound: float = -math.inf
     infeasibility: float = math.inf
-    best_ys: list[Array] = field(default_factory=list)
+    diverged: bool = False
 
 
 class PDHG(Method):
@@ -119,8 +121,10 @@ class PDHG(Method):
     def step(self, problem: Problem, state: PDHGState) -> None:
         """One application of T, then a restart or a Halpern step."""
         s = state
-        residual = self._apply(problem, s)
         s.iteration += 1
+        residual = self._apply(problem, s)
+        if s.diverged:
+            return
         s.inner += 1
         if s.inner == 1:
             s.residual_start = residual
@@ -137,8 +141,8 @@ class PDHG(Method):
             self._measure(problem, s)
 
     def _apply(self, problem: Problem, s: PDHGState) -> float:
-        """(x^, y^) = T(x, y) and the fixed-point residual in the metric of the step."""
-        while True:
+        """(x^, y^) = T(x, y) and the fixed-point residual in the metric of the step. What is no longer finite leaves the state as it was."""
+        for _ in range(200):
             x_hat = np.empty_like(s.x)
             v = s.kty + problem.q
             primal = 0.0
@@ -160,6 +164,9 @@ class PDHG(Method):
                 cross += float(dy @ (kx_hat[k] - s.kx[k]))
                 ys_hat.append(out)
             square = primal + dual - 2.0 * cross
+            if not math.isfinite(square) or primal + dual > HUGE:
+                s.diverged = True
+                return math.inf
             if square >= 0.0 or 2.0 * abs(cross) <= (1.0 + 1e-9) * (primal + dual):
                 break
             s.eta *= 0.8
@@ -215,7 +222,11 @@ class PDHG(Method):
 
     def report(self, problem: Problem, state: PDHGState) -> Report:
         """The last measurement."""
-        return Report(state.objective, state.bound, f"primal-dual, {state.restarts} restarts", state.infeasibility)
+        failure = (
+            "the iterates grew without bound: the program may be infeasible or unbounded" if state.diverged else ""
+        )
+        phase = f"primal-dual, {state.restarts} restarts"
+        return Report(state.objective, state.bound, phase, state.infeasibility, failure)
 
     def candidate(self, problem: Problem, state: PDHGState) -> tuple[Array, list[Array] | None]:
         """T(z): x^ in the domain of g, y^ in the domain of F*."""

@@ -20,6 +20,10 @@ _KEPT: WeakKeyDictionary[Canonical, dict[int, Operator]] = WeakKeyDictionary()
 """The operators of each canonical problem, so that solving it again (a warm start, another tolerance) transposes nothing twice."""
 
 
+LARGEST_COLUMNS = 20_000_000
+"""Numbers of explicitly formed columns of maps that are not data by columns."""
+
+
 class KernelMatrix(LinearMap):
     """A matrix of the instance on kernels; one `Operator` serves every term that uses the same data."""
 
@@ -57,6 +61,44 @@ class KernelMatrix(LinearMap):
     def describe(self, x: str) -> str:
         """As the reference says it."""
         return self.source.describe(x)
+
+
+class Counted(LinearMap):
+    """A map of matrix variables, by BLAS or SciPy, with the numbers it touches counted."""
+
+    def __init__(self, inner: LinearMap) -> None:
+        self.inner = inner
+        self.rows = inner.rows
+        self.columns = inner.columns
+        self.touched = 0
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers."""
+        return self.inner.nnz
+
+    def apply(self, x: Array) -> Array:
+        """K x."""
+        self.touched += self.inner.nnz
+        return self.inner.apply(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """K' y."""
+        self.touched += self.inner.nnz
+        return self.inner.adjoint(y)
+
+    def absolute(self) -> LinearMap:
+        """As the reference."""
+        return self.inner.absolute()
+
+    def describe(self, x: str) -> str:
+        """As the reference."""
+        return self.inner.describe(x)
+
+
+def _by_columns(m: LinearMap) -> bool:
+    inner = m.inner if isinstance(m, Scaled) else m
+    return isinstance(inner, KernelMatrix) and not inner.transposed
 
 
 @dataclass(frozen=True)
@@ -111,6 +153,7 @@ class Problem:
         self.canonical = canonical
         self.pool = Pool(threads)
         self.operators: dict[int, Operator] = {}
+        self.counted: list[Counted] = []
         self.terms = [replace(t, map=self._compile(t.map)) for t in canonical.terms]
         self.functions = [
             FastLoss(t.f, self.pool) if isinstance(t.f, LossFunction) else FastVector(t.f) for t in canonical.terms
@@ -119,12 +162,11 @@ class Problem:
         self.q = canonical.q
         self.has_q = bool(canonical.q.any())
         self.size = canonical.size
-        self.extra_work = 0.0
 
     # --- maps -------------------------------------------------------------------------------------------------------
 
     def _compile(self, stacked: Stacked) -> Stacked:
-        return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset)
+        return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
 
     def _substitute(self, m: LinearMap) -> LinearMap:
         if isinstance(m, Matrix):
@@ -141,6 +183,9 @@ class Problem:
             return Compose(self._substitute(m.outer), self._substitute(m.inner))
         if isinstance(m, Add):
             return Add(self._substitute(m.left), self._substitute(m.right))
+        if m.nnz:
+            self.counted.append(Counted(m))
+            return self.counted[-1]
         return m
 
     def linear(self, x: Array) -> list[Array]:
@@ -173,11 +218,10 @@ class Problem:
             term.map.adjoint(y, out)
         return out
 
-    def forward_block(self, block: Block, direction: Array) -> list[Array]:
-        """K_i restricted to one block."""
-        x = np.zeros(self.size)
-        x[block.slice] = direction
-        return self.linear(x)
+    def can_form(self, free: int) -> bool:
+        """Whether a Gram matrix of so many coordinates is cheap: all maps are data by columns, or the columns are few numbers."""
+        dense = sum(t.map.rows for t in self.terms for _, m in t.map.parts if not _by_columns(m))
+        return dense * free <= LARGEST_COLUMNS
 
     def gram(self, free: NDArray[np.intp], weights: Sequence[Array]) -> Array:
         """sum_i K_iI' diag(w_i) K_iI for the coordinates I of x: the Hessian of a sum of losses on a face."""
@@ -258,8 +302,8 @@ class Problem:
     @property
     def passes(self) -> float:
         """Data passes so far, Hessian products counted by the numbers they touch."""
-        touched = sum(o.counter.touched for o in self.operators.values()) + self.extra_work
-        total = sum(o.nnz for o in self.operators.values())
+        touched = sum(o.counter.touched for o in self.operators.values()) + sum(c.touched for c in self.counted)
+        total = sum(o.nnz for o in self.operators.values()) + sum(c.nnz for c in self.counted)
         return touched / total if total else 0.0
 
     def close(self) -> None:

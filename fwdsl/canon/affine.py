@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,11 @@ from ..bind.evaluate import evaluate
 from ..instance import Instance
 from ..model import Expr, evaluate_dim
 from .form import Block, Stacked
-from .maps import Add, Column, Diagonal, Identity, LinearMap, Matrix, Row, Select, compose, scaled
+from .maps import Add, Adjoint, Column, Diagonal, Identity, LinearMap, Matrix, Row, Select, compose, scaled
+from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
+
+LARGEST_DENSE = 50_000_000
+"""Numbers up to which a sparse constant that is added to an expression may be filled up."""
 
 
 class Unsupported(Exception):
@@ -25,19 +30,32 @@ class Unsupported(Exception):
         self.expr = expr
 
 
+class NotFinite(Exception):
+    """A constant expression without a finite value at the numbers bound; `expr` is it."""
+
+    def __init__(self, what: str, expr: Expr) -> None:
+        super().__init__(what)
+        self.what = what
+        self.expr = expr
+
+
 @dataclass(frozen=True)
 class Affine:
-    """sum over variables of maps[v] x_v + offset, with `scalar` telling a number from a vector of one entry."""
+    """sum over variables of maps[v] x_v + offset; all of it flat in C order, `shape` being the expression's own."""
 
     maps: dict[str, LinearMap]
     offset: Array
-    scalar: bool
+    shape: tuple[int, ...]
 
-    def mapped(self, outer: LinearMap, scalar: bool) -> Affine:
+    def mapped(self, outer: LinearMap, shape: tuple[int, ...]) -> Affine:
         """outer applied to it."""
         # most expressions have no offset, and data are not touched to find that A 0 = 0
         offset = outer.apply(self.offset) if self.offset.any() else np.zeros(outer.rows)
-        return Affine({v: compose(outer, m) for v, m in self.maps.items()}, offset, scalar)
+        return Affine({v: compose(outer, m) for v, m in self.maps.items()}, offset, shape)
+
+    def scaled(self, c: float) -> Affine:
+        """c times it."""
+        return Affine({v: scaled(m, c) for v, m in self.maps.items()}, c * self.offset, self.shape)
 
 
 class AffineReader:
@@ -47,153 +65,256 @@ class AffineReader:
         self.instance = instance
         self.blocks = blocks
 
+    # --- constants --------------------------------------------------------------------------------------------------
+
     def constant(self, expr: Expr) -> Any:
-        """The value of a constant expression: a float, a dense array, or a sparse matrix."""
-        return evaluate(expr, self.instance.dims, self.instance.values)
+        """The value of a constant expression: a float, a dense array, or a sparse matrix; `NotFinite` where it has none."""
+        try:
+            return evaluate(expr, self.instance.dims, self.instance.values)
+        except (ValueError, ZeroDivisionError, OverflowError) as error:
+            raise NotFinite(str(error), expr) from error
 
     def scalar(self, expr: Expr) -> float:
-        """The value of a constant scalar expression."""
-        return float(self.constant(expr))
+        """The value of a constant scalar expression, finite or an infinite bound as written."""
+        value = float(self.constant(expr))
+        if math.isnan(value) or (math.isinf(value) and not _written_infinite(expr)):
+            raise NotFinite(f"a number that is {value}", expr)
+        return value
 
     def vector(self, expr: Expr, size: int) -> Array:
-        """The value of a constant expression as a vector of the given length; a scalar meets every entry."""
-        value = np.asarray(self.constant(expr), dtype=np.float64)
-        return np.full(size, float(value)) if value.ndim == 0 else np.ascontiguousarray(value.reshape(-1))
+        """The value of a constant expression as a flat vector of the given length; a scalar meets every entry."""
+        value = self.constant(expr)
+        if hasattr(value, "nnz"):
+            value = value.toarray()
+        value = np.asarray(value, dtype=np.float64)
+        return np.full(size, float(value)) if value.ndim == 0 else np.ascontiguousarray(value).reshape(-1)
+
+    # --- expressions ------------------------------------------------------------------------------------------------
 
     def stacked(self, expr: Expr) -> Stacked:
-        """The map of a vector or scalar expression over all blocks."""
+        """The map of an expression over all blocks."""
         affine = self.read(expr)
         parts = tuple(
             (self.blocks[v], m) for v, m in sorted(affine.maps.items(), key=lambda p: self.blocks[p[0]].start)
         )
-        return Stacked(parts, affine.offset)
+        return Stacked(parts, affine.offset, affine.shape)
 
     def read(self, expr: Expr) -> Affine:
         """The affine form of an expression; `Unsupported` where this version has no map for it."""
         if expr.is_constant:
             value = self.constant(expr)
-            if hasattr(value, "nnz") or np.ndim(value) > 1:
-                raise Unsupported("a matrix added to an expression in the variables", expr)
+            if hasattr(value, "nnz"):
+                if math.prod(value.shape) > LARGEST_DENSE:
+                    raise Unsupported("a large sparse matrix added to an expression in the variables", expr)
+                value = value.toarray()
             offset = np.asarray(value, dtype=np.float64)
-            return Affine({}, offset.reshape(-1), offset.ndim == 0)
-        if len(expr.type.array_shape) > 1:
-            raise Unsupported("matrix expressions in the variables", expr)
+            return Affine({}, np.ascontiguousarray(offset).reshape(-1), offset.shape)
         reader = _READERS.get(expr.op)
         if reader is None:
             raise Unsupported(f"`{expr.op}` of a variable", expr)
         return reader(self, expr)
 
+    def shape(self, expr: Expr) -> tuple[int, ...]:
+        """The numbers of an expression's shape."""
+        return tuple(evaluate_dim(d, self.instance.dims) for d in expr.type.array_shape)
+
     def _var(self, expr: Expr) -> Affine:
         block = self.blocks[expr.name]
-        return Affine({expr.name: Identity(block.size)}, np.zeros(block.size), not block.shape)
+        m: LinearMap = Symmetrise(block.shape[0]) if expr.type.kind in ("symmetric", "psd") else Identity(block.size)
+        return Affine({expr.name: m}, np.zeros(block.size), block.shape)
 
     def _add(self, expr: Expr) -> Affine:
-        parts = [self.read(a) for a in expr.args]
-        shape = expr.type.array_shape
-        if not shape:
-            return _sum(parts, scalar=True)
-        size = evaluate_dim(shape[0], self.instance.dims)
-        return _sum([_spread(p, size) for p in parts], scalar=False)
+        shape = self.shape(expr)
+        return _sum([_broadcast(self.read(a), shape) for a in expr.args], shape)
 
     def _neg(self, expr: Expr) -> Affine:
-        return self._scale(self.read(expr.args[0]), -1.0)
-
-    def _scale(self, a: Affine, c: float) -> Affine:
-        return Affine({v: scaled(m, c) for v, m in a.maps.items()}, c * a.offset, a.scalar)
+        return self.read(expr.args[0]).scaled(-1.0)
 
     def _mul(self, expr: Expr) -> Affine:
         left, right = expr.args
-        if not left.is_constant:
-            left, right = right, left
-        value = self.constant(left)
-        inner = self.read(right)
-        if np.ndim(value) == 0:
-            return self._scale(inner, float(value))
-        v = np.asarray(value, dtype=np.float64)
-        return inner.mapped(Column(v), False) if inner.scalar else inner.mapped(Diagonal(v), False)
+        constant, inner = (left, self.read(right)) if left.is_constant else (right, self.read(left))
+        return self._times(self.constant(constant), inner, self.shape(expr))
 
     def _div(self, expr: Expr) -> Affine:
         value = self.constant(expr.args[1])
-        inner = self.read(expr.args[0])
+        divisor = value.toarray() if hasattr(value, "nnz") else np.asarray(value, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            inverse = 1.0 / divisor
+        if not np.all(np.isfinite(inverse)):
+            raise NotFinite("a division by zero, or by a number too small", expr.args[1])
+        return self._times(inverse, self.read(expr.args[0]), self.shape(expr))
+
+    def _times(self, value: Any, inner: Affine, shape: tuple[int, ...]) -> Affine:
         if np.ndim(value) == 0:
-            return self._scale(inner, 1.0 / float(value))
-        v = 1.0 / np.asarray(value, dtype=np.float64)
-        return inner.mapped(Column(v), False) if inner.scalar else inner.mapped(Diagonal(v), False)
+            return inner.scaled(float(value))
+        flat = np.asarray(value.toarray() if hasattr(value, "nnz") else value, dtype=np.float64).reshape(-1)
+        return inner.mapped(Diagonal(flat) if inner.shape else Column(flat), shape)
 
     def _matmul(self, expr: Expr) -> Affine:
         left, right = expr.args
         if left.is_constant:
             return self._apply(left, self.read(right), transposed=False)
         if right.is_constant:
-            return self._apply(right, self.read(left), transposed=True)
+            return self._apply_right(self.read(left), right)
         raise Unsupported("a product of two expressions in the variables", expr)
 
     def _apply(self, matrix: Expr, inner: Affine, transposed: bool) -> Affine:
-        """matrix @ inner (inner @ matrix where transposed), a constant product kept factored."""
+        """matrix @ inner (matrix' @ inner where transposed), a constant product kept factored."""
         if matrix.op == "transpose":
             return self._apply(matrix.args[0], inner, not transposed)
         if matrix.op == "neg":
-            return self._scale(self._apply(matrix.args[0], inner, transposed), -1.0)
+            return self._apply(matrix.args[0], inner, transposed).scaled(-1.0)
         if matrix.op == "matmul" and all(len(a.type.array_shape) == 2 for a in matrix.args):
             first, last = matrix.args if transposed else reversed(matrix.args)
             return self._apply(last, self._apply(first, inner, transposed), transposed)
         if matrix.op == "mul":
             for factor, rest in (matrix.args, matrix.args[::-1]):
                 if not factor.type.array_shape:
-                    return self._scale(self._apply(rest, inner, transposed), self.scalar(factor))
+                    return self._apply(rest, inner, transposed).scaled(self.scalar(factor))
         if matrix.op == "eye":
             return inner
-        if matrix.op == "diag" and len(matrix.args[0].type.array_shape) == 1:
-            return inner.mapped(Diagonal(np.asarray(self.constant(matrix.args[0]), dtype=np.float64)), False)
-        value = self.constant(matrix)
+        if matrix.op == "diag" and len(matrix.args[0].type.array_shape) == 1 and len(inner.shape) == 1:
+            return inner.mapped(Diagonal(np.asarray(self.constant(matrix.args[0]), dtype=np.float64)), inner.shape)
+        value, name = self.constant(matrix), matrix.name or "A"
         if np.ndim(value) == 1:
-            return inner.mapped(Row(np.asarray(value, dtype=np.float64), matrix.name or "v"), True)
-        return inner.mapped(Matrix(value, transposed, matrix.name or "A"), False)
+            v = np.asarray(value, dtype=np.float64)
+            if len(inner.shape) == 1:
+                return inner.mapped(Row(v, matrix.name or "v"), ())
+            return inner.mapped(LeftMultiply(v[None, :], inner.shape[1], False, name), inner.shape[1:])
+        rows = value.shape[1 if transposed else 0]
+        if len(inner.shape) == 1:
+            return inner.mapped(Matrix(value, transposed, name), (rows,))
+        return inner.mapped(LeftMultiply(value, inner.shape[1], transposed, name), (rows, inner.shape[1]))
+
+    def _apply_right(self, inner: Affine, matrix: Expr) -> Affine:
+        """inner @ matrix."""
+        if len(inner.shape) == 1:
+            return self._apply(matrix, inner, transposed=True)
+        if matrix.op == "eye":
+            return inner
+        if matrix.op == "neg":
+            return self._apply_right(inner, matrix.args[0]).scaled(-1.0)
+        if matrix.op == "matmul" and all(len(a.type.array_shape) == 2 for a in matrix.args):
+            return self._apply_right(self._apply_right(inner, matrix.args[0]), matrix.args[1])
+        value, n, name = self.constant(matrix), inner.shape[0], matrix.name or "B"
+        if np.ndim(value) == 1:
+            column = np.asarray(value, dtype=np.float64)[:, None]
+            return inner.mapped(RightMultiply(column, n, name), (n,))
+        return inner.mapped(RightMultiply(value, n, name), (n, value.shape[1]))
 
     def _transpose(self, expr: Expr) -> Affine:
-        return self.read(expr.args[0])
+        inner = self.read(expr.args[0])
+        if len(inner.shape) < 2:
+            return inner
+        return inner.mapped(transpose(*inner.shape), inner.shape[::-1])
 
     def _slice(self, expr: Expr) -> Affine:
         inner = self.read(expr.args[0])
-        size = inner.offset.size
         items = expr.value if isinstance(expr.value, tuple) else (expr.value,)
-        if len(items) != 1:
-            raise Unsupported("slices along two axes", expr)
-        item = items[0]
-        if isinstance(item, int):
-            index = item + size if item < 0 else item
-            return inner.mapped(Select(index, index + 1, size), True)
-        start, stop, _ = slice(*item).indices(size)
-        return inner.mapped(Select(start, max(start, stop), size), False)
+        key = tuple(i if isinstance(i, int) else slice(*i) for i in items)
+        size = inner.offset.size
+        index = np.arange(size).reshape(inner.shape)[key]
+        words = ", ".join(str(k) if isinstance(k, int) else _slice_words(k) for k in key)
+        flat = np.ascontiguousarray(index).reshape(-1)
+        if len(inner.shape) == 1 and flat.size:
+            return inner.mapped(Select(int(flat[0]), int(flat[-1]) + 1, size), np.shape(index))
+        return inner.mapped(Take(flat, size, words), np.shape(index))
 
     def _sum(self, expr: Expr) -> Affine:
         inner = self.read(expr.args[0])
-        return inner if inner.scalar else inner.mapped(Row(np.ones(inner.offset.size), "ones"), True)
+        return inner if not inner.shape else inner.mapped(Row(np.ones(inner.offset.size), "ones"), ())
 
     def _mean(self, expr: Expr) -> Affine:
-        inner = self.read(expr.args[0])
-        n = max(1, inner.offset.size)
-        return inner if inner.scalar else inner.mapped(scaled(Row(np.ones(inner.offset.size), "ones"), 1.0 / n), True)
+        n = max(1, self.read(expr.args[0]).offset.size)
+        return self._sum(expr).scaled(1.0 / n)
 
     def _dot(self, expr: Expr) -> Affine:
         a, b = expr.args
         constant, inner = (a, self.read(b)) if a.is_constant else (b, self.read(a))
-        v = self.vector(constant, inner.offset.size)
-        return inner.mapped(Row(v, constant.name or "v"), True)
+        return inner.mapped(Row(self.vector(constant, inner.offset.size), constant.name or "v"), ())
+
+    def _trace(self, expr: Expr) -> Affine:
+        inner = self.read(expr.args[0])
+        return inner.mapped(Row(np.eye(inner.shape[0]).reshape(-1), "eye"), ())
+
+    def _diag(self, expr: Expr) -> Affine:
+        inner = self.read(expr.args[0])
+        d = inner.shape[0]
+        places = np.arange(d) * (d + 1)
+        if len(inner.shape) == 2:
+            return inner.mapped(Take(places, d * d, "diagonal"), (d,))
+        return inner.mapped(Adjoint(Take(places, d * d, "diagonal")), (d, d))
+
+    def _inner(self, expr: Expr) -> Affine:
+        left, right = expr.args
+        if not left.is_constant:
+            raise Unsupported("a variable as the first argument of `inner`", expr)
+        data = self.constant(left)
+        n = data.shape[0]
+        flat = data if data.ndim == 2 else data.reshape(n, -1)
+        if right.op == "gather":
+            return self._gathered(right, n, lambda at: Matrix(flat[at], False, left.name or "D"))
+        return self.read(right).mapped(Matrix(flat, False, left.name or "D"), (n,))
+
+    def _quad(self, expr: Expr) -> Affine:
+        left, right = expr.args
+        data = self.constant(left)
+        if right.op == "gather":
+            return self._gathered(right, data.shape[0], lambda at: Quad(data[at], left.name or "U"))
+        return self.read(right).mapped(Quad(data, left.name or "U"), (data.shape[0],))
+
+    def _gathered(self, expr: Expr, n: int, part: Callable[[Any], LinearMap]) -> Affine:
+        """Sample i with the block F[task_i] of a family: one map a block, over its own samples."""
+        family, task = expr.args
+        inner = self.read(family)
+        codes = np.asarray(self.constant(task), dtype=np.intp)
+        samples = tuple(np.flatnonzero(codes == t) for t in range(inner.shape[0]))
+        width = inner.offset.size // max(1, inner.shape[0])
+        parts = tuple(part(at) for at in samples)
+        return inner.mapped(Gathered(parts, samples, width, n), (n,))
+
+    def _gather(self, expr: Expr) -> Affine:
+        """F[task] by itself, or one block F[0]."""
+        inner = self.read(expr.args[0])
+        index = np.arange(inner.offset.size).reshape(inner.shape)
+        codes = np.asarray(self.constant(expr.args[1]), dtype=np.intp) if len(expr.args) > 1 else expr.value
+        chosen = index[codes]
+        return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
+
+    def _observe(self, expr: Expr) -> Affine:
+        inner = self.read(expr.args[0])
+        entries = self.constant(expr.args[1])
+        flat = entries.rows.astype(np.intp) * inner.shape[1] + entries.columns
+        return inner.mapped(Take(flat, inner.offset.size, expr.args[1].name or "M", once=False), (flat.size,))
 
 
-def _spread(a: Affine, size: int) -> Affine:
-    """A scalar meets every entry of a vector."""
-    return a.mapped(Column(np.ones(size)), False) if a.scalar else a
+def _written_infinite(expr: Expr) -> bool:
+    """`inf` or `-inf`, as in `box(-inf, 1)`."""
+    return expr.op == "const" or (expr.op == "neg" and expr.args[0].op == "const")
 
 
-def _sum(parts: list[Affine], scalar: bool) -> Affine:
+def _slice_words(s: slice) -> str:
+    start = "" if s.start is None else str(s.start)
+    stop = "" if s.stop is None else str(s.stop)
+    return f"{start}:{stop}"
+
+
+def _broadcast(a: Affine, shape: tuple[int, ...]) -> Affine:
+    """A scalar meets every entry, a vector every row of a matrix."""
+    if a.shape == shape:
+        return a
+    if not a.shape:
+        return a.mapped(Column(np.ones(math.prod(shape))), shape)
+    return a.mapped(Tile(shape[0], shape[1]), shape)
+
+
+def _sum(parts: list[Affine], shape: tuple[int, ...]) -> Affine:
     maps: dict[str, LinearMap] = {}
     for part in parts:
         for v, m in part.maps.items():
             maps[v] = Add(maps[v], m) if v in maps else m
     offset = np.sum([p.offset for p in parts], axis=0)
-    return Affine(maps, np.asarray(offset, dtype=np.float64), scalar)
+    return Affine(maps, np.asarray(offset, dtype=np.float64), shape)
 
 
 _READERS: dict[str, Callable[[AffineReader, Expr], Affine]] = {
@@ -208,4 +329,10 @@ _READERS: dict[str, Callable[[AffineReader, Expr], Affine]] = {
     "sum": AffineReader._sum,
     "mean": AffineReader._mean,
     "dot": AffineReader._dot,
+    "trace": AffineReader._trace,
+    "diag": AffineReader._diag,
+    "inner": AffineReader._inner,
+    "quad": AffineReader._quad,
+    "gather": AffineReader._gather,
+    "observe": AffineReader._observe,
 }

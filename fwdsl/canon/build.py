@@ -16,7 +16,7 @@ from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..instance import Instance
 from ..model import Constraint, Expr, SetRef, Term, evaluate_dim
-from .affine import AffineReader, Unsupported
+from .affine import AffineReader, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange
 from .form import Block, Canonical, Stacked, SumTerm
 
@@ -46,6 +46,17 @@ def canonicalise(instance: Instance) -> tuple[Canonical | None, tuple[Diagnostic
                 source=instance.model.source,
                 rule="the planner refuses what no method covers, before any work is done",
                 hint="the program is correct; solvable now are sums of vector and scalar expressions in the variables",
+            ),
+        )
+    except NotFinite as error:
+        return None, (
+            Diagnostic(
+                "FW5011",
+                f"an expression has no finite value with the numbers bound: {error.what}",
+                span=error.expr.span,
+                source=instance.model.source,
+                rule="Coefficients, radii and targets are finite numbers.",
+                hint="check the values of the data and parameters in it",
             ),
         )
     except _Empty as error:

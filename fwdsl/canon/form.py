@@ -47,10 +47,11 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """x -> sum over blocks of K_B x_B + offset: an affine map of the whole x."""
+    """x -> sum over blocks of K_B x_B + offset: an affine map of the whole x. `shape` is that of the expression, flat in C order here."""
 
     parts: tuple[tuple[Block, LinearMap], ...]
     offset: Array
+    shape: tuple[int, ...] = ()
 
     @property
     def rows(self) -> int:

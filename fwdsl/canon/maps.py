@@ -7,6 +7,7 @@ to kernels. Vectors are flat float64 arrays.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,12 +104,66 @@ class Matrix(LinearMap):
         return _times(self.A if self.transposed else self.A.T, y)
 
     def absolute(self) -> LinearMap:
-        """|A|."""
-        return Matrix(abs(self.A), self.transposed, f"|{self.name}|")
+        """|A|, taken by blocks of rows as it is applied."""
+        return AbsoluteMatrix(self.A, self.transposed)
 
     def describe(self, x: str) -> str:
         """A @ x."""
         return f"{self.name}{'.T' if self.transposed else ''} @ {_bracket(x)}"
+
+
+@dataclass(frozen=True, eq=False)
+class AbsoluteMatrix(LinearMap):
+    """x -> |A| x, or |A|' x where `transposed`: absolute values of a block of rows at a time, so that A is never copied."""
+
+    A: Any
+    transposed: bool = False
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """Rows of the map."""
+        return int(self.A.shape[1 if self.transposed else 0])
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Columns of the map."""
+        return int(self.A.shape[0 if self.transposed else 1])
+
+    def apply(self, x: Array) -> Array:
+        """|A| x."""
+        return self._gather(x) if self.transposed else self._by_rows(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """|A|' y."""
+        return self._by_rows(y) if self.transposed else self._gather(y)
+
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        n = int(self.A.shape[0])
+        stored = int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
+        step = max(1, 2**20 * n // max(1, stored))
+        for i in range(0, n, step):
+            at = slice(i, i + step)
+            yield at, abs(self.A[at].astype(np.float64))
+
+    def _by_rows(self, x: Array) -> Array:
+        out = np.empty(self.A.shape[0])
+        for at, block in self._blocks():
+            out[at] = block @ x
+        return out
+
+    def _gather(self, y: Array) -> Array:
+        out = np.zeros(self.A.shape[1])
+        for at, block in self._blocks():
+            out += block.T @ y[at]
+        return out
+
+    def absolute(self) -> LinearMap:
+        """Itself."""
+        return self
+
+    def describe(self, x: str) -> str:
+        """abs(A) @ x."""
+        return f"abs(A) @ {x}"
 
 
 def _times(A: Any, x: Array) -> Array:
@@ -372,6 +427,44 @@ class Add(LinearMap):
     def describe(self, x: str) -> str:
         """K x + L x."""
         return f"{self.left.describe(x)} + {self.right.describe(x)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Adjoint(LinearMap):
+    """y -> K' y."""
+
+    inner: LinearMap
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """Columns of K."""
+        return self.inner.columns
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Rows of K."""
+        return self.inner.rows
+
+    @property
+    def nnz(self) -> int:
+        """Those of K."""
+        return self.inner.nnz
+
+    def apply(self, x: Array) -> Array:
+        """K' x."""
+        return self.inner.adjoint(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """K y."""
+        return self.inner.apply(y)
+
+    def absolute(self) -> LinearMap:
+        """|K|'."""
+        return Adjoint(self.inner.absolute())
+
+    def describe(self, x: str) -> str:
+        """In words for what it is used for: a vector on the diagonal of a matrix."""
+        return f"diag({x})"
 
 
 def _bracket(text: str) -> str:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.vectors.box import Box
 from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
 from ..solution import CertificateKind
@@ -40,7 +41,10 @@ _DUAL_NORM: dict[str, Callable[[Array], float]] = {
 
 @dataclass(frozen=True)
 class Verified:
-    """What the verifier found, in the canonical sense (minimisation). `y` is the dual point it used, `passes` what it cost."""
+    """What the verifier found, in the canonical sense (minimisation). `y` is the dual point it used, `passes` what it cost.
+
+    `outside` is the violation of the sets that a method's points lie in by construction, a part of `infeasibility`.
+    """
 
     primal: float
     dual: float
@@ -50,6 +54,13 @@ class Verified:
     radius: float | None
     y: tuple[Array, ...]
     passes: float
+    outside: float = 0.0
+
+    def contradicts(self, scale: float) -> bool:
+        """Whether the bound lies above the value of a feasible point by more than 1e-9 of the scale: a bug, whosesoever."""
+        if self.infeasibility > 1e-12 or not (math.isfinite(self.dual) and math.isfinite(self.primal)):
+            return False
+        return self.dual - self.primal > 1e-9 * max(abs(self.primal), abs(self.dual), 1e-3 * scale)
 
     def relative_gap(self, scale: float) -> float:
         """|P - D| / max(|P|, |D|, 1e-3 S); inf without a bound."""
@@ -60,18 +71,18 @@ class Verified:
 
 def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None) -> Verified:
     """Certify x by the dual point y (None: no bound)."""
-    primal, infeasibility = evaluate_primal(canonical, x)
+    primal, infeasibility, outside = evaluate_primal(canonical, x)
     if y is None:
-        return Verified(primal, -math.inf, infeasibility, "none", "no dual point was found", None, (), 1.0)
+        return Verified(primal, -math.inf, infeasibility, "none", "no dual point was found", None, (), 1.0, outside)
     tidy = tuple(_tidy(t, yi) for t, yi in zip(canonical.terms, y, strict=True))
     dual, kind, statement, radius = evaluate_dual(canonical, tidy, x, primal, infeasibility)
-    return Verified(primal, dual, infeasibility, kind, statement, radius, tidy, 2.0)
+    return Verified(primal, dual, infeasibility, kind, statement, radius, tidy, 2.0, outside)
 
 
-def evaluate_primal(canonical: Canonical, x: Array) -> tuple[float, float]:
-    """P(x), constraints ignored, and the largest relative violation of a constraint."""
+def evaluate_primal(canonical: Canonical, x: Array) -> tuple[float, float, float]:
+    """P(x), constraints ignored; the largest relative violation of a constraint; and that of the blocks' own sets alone."""
     primal = canonical.constant + float(canonical.q @ x)
-    worst = 0.0
+    worst = outside = 0.0
     for term in canonical.terms:
         z = term.map.apply(x)
         if term.is_indicator:
@@ -80,14 +91,21 @@ def evaluate_primal(canonical: Canonical, x: Array) -> tuple[float, float]:
             primal += term.f.value(z)
     for block in canonical.blocks:
         primal += block.g.value(x[block.slice])
-        worst = max(worst, block.g.violation(x[block.slice]))
-    return primal, worst
+        outside = max(outside, block.g.violation(x[block.slice]))
+    return primal, max(worst, outside), outside
 
 
 def _violation(term: SumTerm, z: Array, x: Array) -> float:
-    """The violation of K x + b in a set, relative to 1 + the sizes of the terms of its largest row."""
+    """The violation of K x + b in a set; of entrywise bounds relative to 1 + |K||x| + |b|, the sizes of each row's terms."""
     assert isinstance(term.f, VectorFunction)
-    return term.f.violation(z)
+    found = term.f.violation(z)
+    if found == 0.0 or not isinstance(term.f, Box):
+        return found
+    sizes = np.abs(term.map.offset)
+    for block, m in term.map.parts:
+        sizes = sizes + m.absolute().apply(np.abs(x[block.slice]))
+    excess = np.maximum(np.maximum(term.f.lo - z, z - term.f.hi), 0.0)
+    return float((excess / (1.0 + sizes)).max(initial=0.0))
 
 
 def _tidy(term: SumTerm, y: Array) -> Array:
@@ -110,7 +128,7 @@ def evaluate_dual(
     if not math.isfinite(total):
         return -math.inf, "none", "the dual point is outside the domain of a conjugate", None
     kind: CertificateKind = "exact"
-    statement, radius = "closed-form dual", None
+    statements, radius = ["closed-form dual"], None
     for block in canonical.blocks:
         vb = v[block.slice]
         value = block.g.conjugate(vb)
@@ -124,13 +142,13 @@ def evaluate_dual(
         sizes = _sizes(canonical, block, y)
         if np.all(np.abs(miss) <= ROUNDING * sizes):
             total -= block.g.conjugate(u)
-            statement = f"closed-form dual; the equality of {block.name} is met to rounding"
+            statements.append(f"the equality of {block.name} is met to rounding")
             continue
         bound = _implied_bound(canonical, block, primal, infeasibility)
         if bound is not None:
             r, dual_norm, why = bound
             total -= block.g.conjugate(u) + r * _DUAL_NORM[dual_norm](miss)
-            statement = f"closed-form dual; {why}"
+            statements.append(why)
             continue
         relative = float(np.abs(miss).max(initial=0.0)) / max(float(sizes.max(initial=0.0)), 1e-300)
         if relative > CONDITIONAL_MISS:
@@ -138,8 +156,10 @@ def evaluate_dual(
         radius = max(radius or 0.0, RADIUS_FACTOR * max(1.0, float(np.linalg.norm(x))))
         total -= block.g.conjugate(u) + radius * float(np.linalg.norm(miss))
         kind = "conditional"
-        statement = f"no point with |x| <= {radius:.3g} is better (the dual misses the equality of {block.name} by {relative:.1e})"
-    return total, kind, statement, radius
+        statements.append(
+            f"no point with |x| <= {radius:.3g} is better, the dual missing the equality of {block.name} by {relative:.1e}"
+        )
+    return total, kind, "; ".join(statements), radius
 
 
 def _sizes(canonical: Canonical, block: Block, y: Sequence[Array]) -> Array:

@@ -73,25 +73,26 @@ class _Best:
         old = self.primal
         if old is None or _rank(v) < _rank(old):
             self.x, self.primal = x.copy(), v
-        trusted = v.kind in ("exact", "rigorous")
-        if self.bound is None or (trusted and v.dual > self.bound.dual) or self.bound.kind == "none":
+        # only bounds that rest on nothing of their own point serve another one
+        trusted = v.kind in ("exact", "rigorous", "probabilistic")
+        if trusted and (self.bound is None or v.dual > self.bound.dual):
             self.bound = v
 
     def merged(self) -> Verified:
         """The best point with the bound that serves it best."""
-        assert self.primal is not None and self.bound is not None
+        assert self.primal is not None
         own, other = self.primal, self.bound
-        if other.dual > own.dual or own.kind == "none":
+        if other is not None and other.dual > own.dual:
             return replace(
                 own, dual=other.dual, kind=other.kind, statement=other.statement, radius=other.radius, y=other.y
             )
         return own
 
 
-def _rank(v: Verified) -> tuple[bool, float]:
-    """Feasible points first, by objective; then by how far they are from feasible."""
-    infeasible = v.infeasibility > FEASIBLE
-    return infeasible, v.infeasibility if infeasible else v.primal
+def _rank(v: Verified) -> tuple[bool, bool, float]:
+    """Finite points first, then feasible ones, by objective; then by how far they are from feasible."""
+    infeasible = not v.infeasibility <= FEASIBLE
+    return not math.isfinite(v.primal), infeasible, v.infeasibility if infeasible else v.primal
 
 
 @dataclass
@@ -129,11 +130,18 @@ def drive(
     run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state)
     with _interruptible(run.control) as interrupted:
         status, reason = _loop(run, state, interrupted)
-    if run.verified_at != state.iteration and status != "optimal":
-        _verify(run, state)
-        if _is_optimal(run):
-            status, reason = "optimal", "the tolerance is certified"
+        if run.verified_at != state.iteration and status != "optimal":
+            _verify(run, state, last=True)
+            if _is_optimal(run):
+                status, reason = "optimal", "the tolerance is certified"
     verified = run.best.merged()
+    if verified.contradicts(canonical.scale):
+        # FW9002: a bound above the value of a feasible point is a bug of ours, and never an answer
+        status, reason = (
+            "tolerance_not_reached",
+            "FW9002: the dual bound lies above the objective, which is a bug of fwdsl",
+        )
+        verified = replace(verified, kind="estimate")
     _report_progress(run, state, method.report(problem, state), last=True)
     assert run.best.x is not None
     return Outcome(
@@ -172,6 +180,8 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             return "tolerance_not_reached", f"the limit of {run.options.time:g} s"
         if state.iteration >= own_limit:
             return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
+        if report.failure:
+            return "tolerance_not_reached", report.failure
         if stalled.after(report):
             return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
         if not math.isfinite(report.objective) and state.iteration > 0:
@@ -207,27 +217,42 @@ def _looks_done(run: _Run, report: Report) -> bool:
 
 def _is_optimal(run: _Run) -> bool:
     v = run.best.merged()
-    if v.kind in ("estimate", "none") or v.infeasibility > FEASIBLE:
+    inside = min(1e-9, 1e-12 * math.sqrt(max(1, run.canonical.size)))
+    if v.kind in ("estimate", "none") or v.infeasibility > FEASIBLE or v.outside > inside:
+        return False
+    if v.contradicts(run.canonical.scale):
         return False
     if run.options.gap == "absolute":
         return abs(v.primal - v.dual) <= run.options.tol
     return v.relative_gap(run.canonical.scale) <= run.options.tol
 
 
-def _verify(run: _Run, state: Any) -> None:
-    """Have the candidate verified, its dual point repaired where the blocks' domains ask for it."""
+def _verify(run: _Run, state: Any, last: bool = False) -> None:
+    """Have the candidate verified, its dual point repaired where the blocks' domains ask for it.
+
+    The repair ends when the run's time is over or it is interrupted; at the end of a run (`last`) it has half a second, or a tenth of what
+    the run took, for a limit is to be honoured.
+    """
     begin = time.perf_counter()
     x, ys = run.method.candidate(run.problem, state)
+    elapsed = begin - run.started
+    deadline = begin + max(0.5, 0.1 * elapsed) if last else run.started + run.options.time
+    asked = run.control.stop
+
+    def stop() -> bool:
+        return time.perf_counter() > deadline or (run.control.stop and not asked)
+
     if ys is not None and _needs_repair(run.canonical):
         before = run.problem.passes
-        ys = repair(run.problem, ys, x)
+        ys = repair(run.problem, ys, x, stop)
         run.verify_passes += run.problem.passes - before
     verified = verify(run.canonical, x, ys)
-    if not math.isfinite(verified.dual):
-        # y = 0 bounds by the infima of the losses: all there is, and enough, where the optimum is a perfect fit
+    if not math.isfinite(verified.dual) and ys is not None:
+        # y = 0 of the losses bounds by their infima: all there is, and enough, where the optimum is a perfect fit
         run.verify_passes += verified.passes
-        zero = verify(run.canonical, x, [np.zeros(t.map.rows) for t in run.canonical.terms])
-        verified = zero if math.isfinite(zero.dual) else verified
+        zero = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(run.canonical.terms, ys, strict=True)]
+        other = verify(run.canonical, x, zero)
+        verified = other if math.isfinite(other.dual) else verified
     run.best.add(x, verified)
     run.verify_passes += verified.passes
     run.verify_seconds += time.perf_counter() - begin

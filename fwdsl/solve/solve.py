@@ -52,7 +52,7 @@ def solve(
         if resume is not None:
             origin = f"a saved state at iteration {state.iteration}"
         outcome = drive(canonical, problem, method, state, options, on_progress, control, on_state)
-    return _solution(canonical, plan, outcome, origin, time.perf_counter() - began)
+        return _solution(canonical, plan, outcome, origin, time.perf_counter() - began)
 
 
 def default_threads() -> int:

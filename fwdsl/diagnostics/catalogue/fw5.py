@@ -42,4 +42,11 @@ ENTRIES: dict[str, Entry] = {
         "var x: vector[2]\nminimize sum(x)\nsubject to\n    x >= 3\n    x <= 1\n",
         "var x: vector[2]\nminimize sum(x)\nsubject to\n    x >= 1\n    x <= 3\n",
     ),
+    "FW5011": Entry(
+        "an expression without a finite value",
+        "With the numbers that are bound, a coefficient, a radius, a target or a divisor is not a finite number: a division by zero, an"
+        " overflow, or what would fill a sparse matrix. The program is right for other values.",
+        "param c: real = 0\nvar x: vector[2]\nminimize sum_squares(x / c - 1)\n",
+        "param c: real = 2\nvar x: vector[2]\nminimize sum_squares(x / c - 1)\n",
+    ),
 }

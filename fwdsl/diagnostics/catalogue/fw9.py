@@ -14,4 +14,11 @@ ENTRIES: dict[str, Entry] = {
         bad="fwdsl run fit.fw",
         good="fwdsl run fit.fw",
     ),
+    "FW9002": Entry(
+        "a dual bound above the objective of a feasible point",
+        "The verifier found a bound on the optimal value that lies above the value of a point that meets all constraints: one of the two is"
+        " wrong, and the answer is never called optimal. The certificate is marked as an estimate.",
+        "fwdsl run example.fw    # prints FW9002 as the reason",
+        "fwdsl run example.fw    # a bound below the objective",
+    ),
 }

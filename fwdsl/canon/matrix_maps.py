@@ -1,0 +1,317 @@
+"""Linear maps of matrix variables, which are kept as flat vectors in C order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atoms.base import Array
+from .maps import LinearMap
+
+
+def product(A: Any, X: Array) -> Array:
+    """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
+    if A.dtype == np.float64:
+        return np.asarray(A @ X, dtype=np.float64)
+    if hasattr(A, "nnz"):
+        return np.asarray(A.astype(np.float64) @ X)
+    # float32 data go through blocks of rows, so that no whole copy is made and sums are in float64
+    out = np.empty((A.shape[0], X.shape[1]))
+    step = max(1, 2**21 // max(1, A.shape[1]))
+    for i in range(0, A.shape[0], step):
+        out[i : i + step] = np.asarray(A[i : i + step], dtype=np.float64) @ X
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class LeftMultiply(LinearMap):
+    """X -> A X for X of shape (d, k), or A' X where `transposed`."""
+
+    A: Any
+    k: int
+    transposed: bool = False
+    name: str = "A"
+
+    @property
+    def _op(self) -> Any:
+        return self.A.T if self.transposed else self.A
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """n k."""
+        return int(self._op.shape[0]) * self.k
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """d k."""
+        return int(self._op.shape[1]) * self.k
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers of A: one application is one pass, whatever k."""
+        return int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
+
+    def apply(self, x: Array) -> Array:
+        """(A X) flat."""
+        return product(self._op, x.reshape(-1, self.k)).reshape(-1)
+
+    def adjoint(self, y: Array) -> Array:
+        """(A' Y) flat."""
+        return product(self._op.T, y.reshape(-1, self.k)).reshape(-1)
+
+    def absolute(self) -> LinearMap:
+        """|A|."""
+        return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
+
+    def describe(self, x: str) -> str:
+        """A @ x."""
+        return f"{self.name}{'.T' if self.transposed else ''} @ {x if ' ' not in x else f'({x})'}"
+
+
+@dataclass(frozen=True, eq=False)
+class RightMultiply(LinearMap):
+    """X -> X B for X of shape (n, d) and B of shape (d, k)."""
+
+    B: Any
+    n: int
+    name: str = "B"
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """n k."""
+        return self.n * int(self.B.shape[1])
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """n d."""
+        return self.n * int(self.B.shape[0])
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers of B."""
+        return int(self.B.nnz) if hasattr(self.B, "nnz") else int(self.B.size)
+
+    def apply(self, x: Array) -> Array:
+        """(X B) flat."""
+        return np.ascontiguousarray(product(self.B.T, x.reshape(self.n, -1).T).T).reshape(-1)
+
+    def adjoint(self, y: Array) -> Array:
+        """(Y B') flat."""
+        return np.ascontiguousarray(product(self.B, y.reshape(self.n, -1).T).T).reshape(-1)
+
+    def absolute(self) -> LinearMap:
+        """|B|."""
+        return RightMultiply(abs(self.B), self.n, f"|{self.name}|")
+
+    def describe(self, x: str) -> str:
+        """x @ B."""
+        return f"{x if ' ' not in x else f'({x})'} @ {self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Take(LinearMap):
+    """x -> x[index]: transposes, slices along two axes, a matrix's diagonal, the observed entries of a matrix.
+
+    `once` says that no position occurs twice, so the adjoint needs no adding up.
+    """
+
+    index: NDArray[np.intp]
+    columns: int
+    words: str = "entries"
+    once: bool = True
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """How many entries are taken."""
+        return self.index.size
+
+    @property
+    def nnz(self) -> int:
+        """Nothing is stored."""
+        return 0
+
+    def apply(self, x: Array) -> Array:
+        """x[index]."""
+        return x[self.index]
+
+    def adjoint(self, y: Array) -> Array:
+        """y added up at its places."""
+        if self.once:
+            out = np.zeros(self.columns)
+            out[self.index] = y
+            return out
+        return np.asarray(np.bincount(self.index, weights=y, minlength=self.columns), dtype=np.float64)
+
+    def absolute(self) -> LinearMap:
+        """Itself."""
+        return self
+
+    def describe(self, x: str) -> str:
+        """In the words it was made with."""
+        return f"{x}.T" if self.words == "T" else f"{x if ' ' not in x else f'({x})'}[{self.words}]"
+
+
+def transpose(n: int, d: int) -> Take:
+    """X -> X' for X of shape (n, d)."""
+    return Take(np.arange(n * d).reshape(n, d).T.reshape(-1), n * d, "T")
+
+
+@dataclass(frozen=True, eq=False)
+class Tile(LinearMap):
+    """v -> ones(n) v': a vector added to every row of a matrix (an intercept)."""
+
+    n: int
+    k: int
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """n k."""
+        return self.n * self.k
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """k."""
+        return self.k
+
+    def apply(self, x: Array) -> Array:
+        """v in every row."""
+        return np.tile(x, self.n)
+
+    def adjoint(self, y: Array) -> Array:
+        """The sum of the rows."""
+        return np.asarray(y.reshape(self.n, self.k).sum(axis=0))
+
+    def absolute(self) -> LinearMap:
+        """Itself."""
+        return self
+
+    def describe(self, x: str) -> str:
+        """In every row."""
+        return x
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetrise(LinearMap):
+    """X -> (X + X') / 2: how a symmetric variable, kept in full, enters expressions, so that gradients stay symmetric."""
+
+    d: int
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """d^2."""
+        return self.d * self.d
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """d^2."""
+        return self.d * self.d
+
+    def apply(self, x: Array) -> Array:
+        """The symmetric part."""
+        X = x.reshape(self.d, self.d)
+        return np.asarray((0.5 * (X + X.T)).reshape(-1))
+
+    def adjoint(self, y: Array) -> Array:
+        """The symmetric part: the map is its own adjoint."""
+        return self.apply(y)
+
+    def absolute(self) -> LinearMap:
+        """Itself."""
+        return self
+
+    def describe(self, x: str) -> str:
+        """x."""
+        return x
+
+
+@dataclass(frozen=True, eq=False)
+class Quad(LinearMap):
+    """X -> (u_i' X u_i)_i for the rows of U (n, d): never an outer product. Its adjoint is y -> U' diag(y) U."""
+
+    U: Any
+    name: str = "U"
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """n."""
+        return int(self.U.shape[0])
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """d^2."""
+        return int(self.U.shape[1]) ** 2
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers of U."""
+        return int(self.U.nnz) if hasattr(self.U, "nnz") else int(self.U.size)
+
+    def apply(self, x: Array) -> Array:
+        """u_i' X u_i."""
+        d = int(self.U.shape[1])
+        inner = product(self.U, x.reshape(d, d))
+        if hasattr(self.U, "nnz"):
+            return np.asarray(self.U.multiply(inner).sum(axis=1)).reshape(-1)
+        return np.asarray(np.einsum("ij,ij->i", self.U, inner))
+
+    def adjoint(self, y: Array) -> Array:
+        """U' diag(y) U."""
+        if hasattr(self.U, "nnz"):
+            return np.asarray((self.U.T @ self.U.multiply(y[:, None])).toarray(), dtype=np.float64).reshape(-1)
+        return np.asarray(self.U.T @ (y[:, None] * self.U), dtype=np.float64).reshape(-1)
+
+    def absolute(self) -> LinearMap:
+        """|U|."""
+        return Quad(abs(self.U), f"|{self.name}|")
+
+    def describe(self, x: str) -> str:
+        """quad(U, x)."""
+        return f"quad({self.name}, {x})"
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered(LinearMap):
+    """A map for each sample's own block of a family: z_i = part(i-th sample, F[task_i]).
+
+    `parts[t]` maps block t to the samples `samples[t]`, in their order; the family is the flat concatenation of T blocks of `width`.
+    """
+
+    parts: tuple[LinearMap, ...]
+    samples: tuple[NDArray[np.intp], ...]
+    width: int
+    n: int
+    words: str = ""
+    rows: int = field(init=False)
+    columns: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", self.n)
+        object.__setattr__(self, "columns", self.width * len(self.parts))
+
+    @property
+    def nnz(self) -> int:
+        """Those of the parts."""
+        return sum(p.nnz for p in self.parts)
+
+    def apply(self, x: Array) -> Array:
+        """Each block to its samples."""
+        out = np.zeros(self.n)
+        for t, (part, at) in enumerate(zip(self.parts, self.samples, strict=True)):
+            out[at] = part.apply(x[t * self.width : (t + 1) * self.width])
+        return out
+
+    def adjoint(self, y: Array) -> Array:
+        """Each block from its samples."""
+        blocks = [part.adjoint(y[at]) for part, at in zip(self.parts, self.samples, strict=True)]
+        return np.concatenate(blocks) if blocks else np.zeros(0)
+
+    def absolute(self) -> LinearMap:
+        """Of the parts."""
+        return Gathered(tuple(p.absolute() for p in self.parts), self.samples, self.width, self.n, self.words)
+
+    def describe(self, x: str) -> str:
+        """In the words it was made with."""
+        return self.words or x

@@ -1,0 +1,169 @@
+"""What once broke the solver: overflow, divergence, limits inside the repair, bad scaling, rounding at bounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.dual import repair
+from fwdsl.backends.problem import Problem
+from fwdsl.certify import verify
+from fwdsl.solve import driver
+
+RNG = np.random.default_rng(0)
+
+
+def solve(text: str, options: dict | None = None, **data: object):  # type: ignore[no-untyped-def]
+    return fw.parse(text).bind(**data).solve(**{"threads": 1, **(options or {})})
+
+
+def test_an_unbounded_program_ends_without_an_error_and_is_not_optimal() -> None:
+    text = "data h: vector[n]\nvar x: vector[n]\nminimize norm1(x - h) - 9 * sum(x)\n"
+    solution = solve(text, h=np.ones(4))
+    assert solution.status == "tolerance_not_reached"
+    assert "infeasible or unbounded" in solution.reason
+    assert np.all(np.isfinite(solution["x"]))
+
+
+def test_an_infeasible_program_is_not_optimal() -> None:
+    solution = solve(
+        "var x: vector[2]\nminimize sum_squares(x)\nsubject to\n    sum(x) == 1\n    sum(x) == 2\n", {"max_iter": 2000}
+    )
+    assert solution.status == "tolerance_not_reached"
+    assert solution.infeasibility > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        (
+            "data A: matrix[n, d], b: vector[n]\nparam c: real\nvar x: vector[d]\nminimize sum(squared(A @ x / c, b))\n",
+            {"c": 0.0},
+        ),
+        (
+            "data A: matrix[n, d], b: vector[n]\nparam c: real\nvar x: vector[d]\nminimize sum(squared(A @ x, b / c))\n",
+            {"c": 0.0},
+        ),
+        (
+            "data A: matrix[n, d], b: vector[n]\nparam c: positive\nvar x: vector[d]\nminimize c * 10 * sum(squared(A @ x, b))\n",
+            {"c": 1e308},
+        ),
+        (
+            "data A: matrix[n, d], b: vector[n]\nparam c: real\nvar x: vector[d]\nminimize sum(squared(A @ x / c, b))\n",
+            {"c": 1e-320},
+        ),
+    ],
+)
+def test_numbers_that_are_not_finite_are_a_diagnostic(text: str, data: dict) -> None:
+    with pytest.raises(fw.FwError) as caught:
+        solve(text, A=np.ones((3, 2)), b=np.ones(3), **data)
+    assert caught.value.code == "FW5011"
+
+
+def test_overflowing_data_end_with_a_status() -> None:
+    solution = solve(
+        "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nminimize sum(squared(A @ x, b))\n",
+        A=1e160 * RNG.standard_normal((5, 3)),
+        b=np.ones(5),
+    )
+    assert solution.status == "tolerance_not_reached"
+
+
+def test_a_wild_start_ends_with_a_status() -> None:
+    A = RNG.standard_normal((50, 4))
+    k = RNG.poisson(1.0, 50).astype(float)
+    text = "data A: matrix[n, d], k: vector[n] in nonnegative\nvar x: vector[d]\nminimize mean(poisson(A @ x, k))\n"
+    solution = solve(text, {"start": {"x": np.full(4, 1e3)}, "max_iter": 200}, A=A, k=k)
+    assert solution.status in ("optimal", "tolerance_not_reached")
+
+
+def test_the_repair_ends_when_it_is_asked_to() -> None:
+    A, b = RNG.standard_normal((60, 40)), RNG.standard_normal(60)
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nminimize mean(absolute(A @ x, b))\n"
+    canonical = fw.parse(text).bind(A=A, b=b).canonical
+    y = [RNG.uniform(-1e-3, 1e-3, 60)]
+    for limit in (0, 1, 5):
+        problem, asked = Problem(canonical, 1), []
+
+        def stop(asked: list = asked, limit: int = limit) -> bool:
+            asked.append(True)
+            return len(asked) > limit
+
+        repair(problem, y, np.zeros(40), stop)
+        assert problem.passes <= 3 + 4 * limit
+
+
+def test_an_equality_beside_tiny_data_is_met() -> None:
+    text = (
+        "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nvar t: real\n"
+        "minimize mean(squared(A @ x + t, b)) + 0.003 * norm2(x[0:1]) + 0.013 * norm1(x - 1)\n"
+    )
+    assert solve(text, A=np.array([[1.0, -1.0, 0.0, 2.0]]), b=np.array([0.7])).status == "optimal"
+
+
+@pytest.mark.parametrize("set_", ["l1_ball(1)", "nonnegative", "box(-1, 1)"])
+def test_columns_of_very_different_scale(set_: str) -> None:
+    rng = np.random.default_rng(0)
+    scale = np.logspace(0, 6, 50)
+    A = rng.standard_normal((300, 50)) * scale
+    b = A @ (rng.standard_normal(50) / scale) + rng.standard_normal(300)
+    text = f"data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in {set_}\nminimize mean(squared(A @ x, b))\n"
+    assert solve(text, A=A, b=b).status == "optimal"
+
+
+def test_a_newton_step_of_length_zero_is_none() -> None:
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((40, 40))
+    A[:, -1] = A[:, 0]
+    y = np.sign(rng.standard_normal(40))
+    text = "data A: matrix[n, d], y: signs[n]\nvar x: vector[d] in box(-inf, 0.3)\nminimize sum(squared_hinge(A @ x, y)) + 0.05 * sum(x)\n"
+    assert solve(text, A=A, y=y).status == "optimal"
+
+
+def test_a_bound_above_the_objective_is_never_optimal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(canonical, x, y):  # type: ignore[no-untyped-def]
+        honest = verify(canonical, x, y)
+        return replace(honest, dual=honest.primal * (1 + 1e-7))
+
+    monkeypatch.setattr(driver, "verify", wrong)
+    solution = solve(
+        "data b: vector[n]\nvar x: vector[n] in l1_ball(1)\nminimize sum_squares(x - b)\n",
+        {"max_iter": 50},
+        b=np.arange(4.0),
+    )
+    assert solution.status == "tolerance_not_reached"
+    assert "FW9002" in solution.reason
+    assert solution.certificate.kind == "estimate"
+
+
+def test_violations_are_relative_to_the_sizes_of_their_terms() -> None:
+    text = "data a: vector[n]\nvar x: vector[n]\nminimize sum_squares(x)\nsubject to dot(a, x) == 0\n"
+    canonical = fw.parse(text).bind(a=np.array([1e9, -1e9])).canonical
+    assert verify(canonical, np.array([1.0, 1.0 + 1e-12]), None).infeasibility < 1e-11
+    assert verify(canonical, np.array([1.0, 1.1]), None).infeasibility > 1e-3
+
+
+def test_sizes_for_the_rounding_rule_do_not_copy_the_data() -> None:
+    from fwdsl.canon.maps import Matrix
+
+    A = RNG.standard_normal((7, 3))
+    x, y = RNG.uniform(size=3), RNG.uniform(size=7)
+    absolute = Matrix(A).absolute()
+    np.testing.assert_allclose(absolute.apply(x), np.abs(A) @ x)
+    np.testing.assert_allclose(absolute.adjoint(y), np.abs(A).T @ y)
+    turned = Matrix(A, transposed=True).absolute()
+    np.testing.assert_allclose(turned.apply(y), np.abs(A).T @ y)
+
+
+def test_frank_wolfe_keeps_a_given_start() -> None:
+    A, b = RNG.standard_normal((30, 8)), RNG.standard_normal(30)
+    bound = fw.parse(
+        "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in l1_ball(1)\nminimize mean(squared(A @ x, b))\n"
+    ).bind(A=A, b=b)
+    best = bound.solve(tol=1e-8)
+    cold = bound.solve(method="frank_wolfe", tol=1e-4, threads=1)
+    warm = bound.solve(method="frank_wolfe", tol=1e-4, threads=1, start={"x": best["x"]})
+    assert warm.iterations < cold.iterations
