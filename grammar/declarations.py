@@ -49,9 +49,7 @@ def unquoted_path(f: Failure) -> Slip | None:
     path = f.source.slice(span)
     right = path if head.type == "STRING" else '"' + path.replace("\\", "/").replace('"', "") + '"'
     if not called:
-        suffixes = right.strip('"').lower().split(".")
-        kind = next((_SUFFIXES[s] for s in reversed(suffixes) if s in _SUFFIXES), "libsvm")
-        right = f"{kind}({right})"
+        right = f"{_format(right)}({right})"
     message = (
         "`from` takes a format and a path" if head.type == "STRING" else f"the path {quoted(path)} is not in quotes"
     )
@@ -74,13 +72,62 @@ def missing_type(f: Failure) -> Slip | None:
             fix=(Span(f.before.end, f.found.start), ": "),
             mended=f.inserted("COLON", ":"),
         )
-    types = {"DATA": "matrix[n, p]", "PARAM": "positive", "VAR": "vector[n]"}[f.kind]
+    meant = _meant(f, name)
     return f.slip(
         "FW1062",
         f"{quoted(name)} has no type",
         "Every name of `data`, `param` and `var` is declared with its type.",
-        f"write `{name}: {types}` or another type",
+        f"write `{meant}`" if meant else f"write `{name}: {_EXAMPLES[f.kind]}` or another type",
         span=f.before.span,
+    )
+
+
+_EXAMPLES = {"DATA": "matrix[n, p]", "PARAM": "positive", "VAR": "vector[n]"}
+
+
+def _meant(f: Failure, name: str) -> str:
+    """The declaration that is meant, where `x[5]` or `x in R^5` tells the size, `= load("X.npy")` the file, `= 0.1` the value."""
+    behind = f.tokens[f.index :]
+    kinds = [token.type for token in behind[:5]]
+    if f.found.type == "LSQB" and (closing := f.closer(f.index)) is not None:
+        size = f.source.text[f.found.end : f.tokens[closing].start]
+        return f"{name}: {'matrix' if ',' in size else 'vector'}[{size}]"
+    if kinds[:3] == ["IN", "NAME", "POWER"] and behind[1].text in ("R", "ℝ") and kinds[3:4] in (["NAME"], ["NUMBER"]):
+        return f"{name}: vector[{behind[3].text}]"
+    if kinds[:1] == ["EQUAL"] and f.kind == "DATA":
+        path = next((token.text for token in behind if token.type in ("STRING", "SINGLE")), None)
+        if path is not None:
+            path = path[1:-1]
+            return f'{name}: {_EXAMPLES["DATA"]} from {_format(path)}("{path}")'
+    return f"{name}: positive = {f.after.text}" if f.kind == "PARAM" and kinds[:2] == ["EQUAL", "NUMBER"] else ""
+
+
+def _format(path: str) -> str:
+    """The format that the suffix of a path tells, `.gz` and the like aside; libsvm where it does not."""
+    suffixes = path.strip('"').lower().split(".")
+    return next((_SUFFIXES[s] for s in reversed(suffixes) if s in _SUFFIXES), "libsvm")
+
+
+def index_of_type(f: Failure) -> Slip | None:
+    """`matrix[n][d]`"""
+    opened = next((i for i in range(f.index - 1, -1, -1) if f.tokens[i].type == "LSQB"), None)
+    if f.found.type != "LSQB" or f.before.type != "RSQB" or not f.declares or f.opens or opened is None:
+        return None
+    closing = f.closer(f.index)
+    if f.at(opened - 2).type not in ("COLON", "OF") or closing is None:
+        return None
+    comma = Token("COMMA", ",", f.before.start, f.found.end)
+    edit = Span(f.before.start, f.found.end)
+    written = f.source.text[f.tokens[opened - 1].start : f.before.start]
+    right = f"{written}, {f.source.text[f.found.end : f.tokens[closing].end]}"
+    return f.slip(
+        "FW1065",
+        f"the dimensions of {quoted(f.tokens[opened - 1].text)} stand in brackets of their own",
+        "Dimensions stand in square brackets: `matrix[n, p]`.",
+        f"write {quoted(right)}",
+        span=f.tokens[opened].span.to(f.tokens[closing].span),
+        fix=(edit, ", "),
+        mended=(*f.tokens[: f.index - 1], comma, *f.tokens[f.index + 1 :]),
     )
 
 

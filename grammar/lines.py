@@ -8,7 +8,7 @@ that starts a statement always starts one at the start of a line, even in a brac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .lexer import Token
@@ -18,7 +18,7 @@ OPENING = {"LPAR": "RPAR", "LSQB": "RSQB"}
 CLOSING = {"RPAR": "LPAR", "RSQB": "LSQB"}
 COMPARISONS = frozenset("LE GE EQEQ STRICT BACKWARDS UNEQUAL".split())
 _TIMES = frozenset("STAR SLASH AT POWER".split())
-_AFTER = COMPARISONS | _TIMES | frozenset("COMMA EQUAL COLON OF FROM IN PLUS MINUS".split())
+CONTINUING = COMPARISONS | _TIMES | frozenset("COMMA EQUAL COLON OF FROM IN PLUS MINUS".split())
 _BEFORE = COMPARISONS | _TIMES | frozenset("FROM IN OF RPAR RSQB".split())
 _SIGNS = frozenset(("PLUS", "MINUS"))
 
@@ -44,8 +44,11 @@ def skip_newlines(tokens: Sequence[Token], index: int) -> int:
     return index
 
 
-def next_line(tokens: Sequence[Token], index: int, in_list: bool) -> Line:
-    """The logical line that starts at `index` (a token that is no newline); `in_list`: after a `subject to`."""
+def next_line(tokens: Sequence[Token], index: int, in_list: bool, starts: Callable[[int], bool]) -> Line:
+    """The logical line that starts at `index` (a token that is no newline); `in_list`: after a `subject to`.
+
+    `starts` says of the index of a name at the start of a line whether it is meant as a keyword.
+    """
     kind = tokens[index].type
     if kind == "SUBJECT":
         to = index + 1 < len(tokens) and tokens[index + 1].type == "TO"
@@ -60,7 +63,7 @@ def next_line(tokens: Sequence[Token], index: int, in_list: bool) -> Line:
         if token.type == "NEWLINE":
             broken = True
             continue
-        if broken and not _continues(kind, line, token, open_brackets):
+        if broken and (not _continues(kind, line, token, open_brackets) or (token.type == "NAME" and starts(i))):
             return Line(kind, tuple(line), None, i)
         if not open_brackets and (token.type == "SEMICOLON" or (token.type == "COMMA" and kind == "CONSTRAINT")):
             return Line(kind, tuple(line), token, i + 1)
@@ -77,7 +80,7 @@ def _continues(kind: str, line: list[Token], token: Token, open_brackets: int) -
     """Whether a line goes on with `token`, the first one after a newline."""
     if token.type in STARTERS:
         return False
-    if open_brackets or not line or line[-1].type in _AFTER or token.type in _BEFORE:
+    if open_brackets or not line or line[-1].type in CONTINUING or token.type in _BEFORE:
         return True
     if kind in ("MINIMIZE", "MAXIMIZE"):
         return token.type in _SIGNS or len(line) == 1

@@ -41,13 +41,23 @@ def power(f: Failure) -> Slip | None:
     """`x^2`, `x**2`, `x²`"""
     if f.found.type != "POWER":
         return None
-    square = quoted(f"sum_squares({f.before.text if f.before.type == 'NAME' else '...'})")
+    square = quoted(f"sum_squares({_operand(f)})")
     return f.slip(
         "FW1042",
         f"{found(f.found)} is not an operator: the language has no powers",
         "Squares are functions, so that the compiler knows them to be convex.",
         f"write {square} for a sum of squares, or the loss `squared(z, b)`",
     )
+
+
+def _operand(f: Failure) -> str:
+    """The name or the group in front of the token found, without its brackets; else dots."""
+    if f.before.type == "NAME":
+        return f.before.text
+    opened = next((i for i in range(f.index) if f.tokens[i].type == "LPAR" and f.closer(i) == f.index - 1), None)
+    if opened is None or f.at(opened - 1).type == "NAME":
+        return "..."
+    return f.source.text[f.tokens[opened].end : f.before.start]
 
 
 def _comparator(f: Failure, code: str, message: str, rule: str, text: str) -> Slip:
@@ -132,7 +142,7 @@ def bars(f: Failure) -> Slip | None:
         span = Span(span.start, suffix.end)
         closing += 1
     if f.at(closing + 1).type == "POWER":
-        hint = "write `sum_squares(x)` for the square of a norm"
+        hint = f"write {quoted(f'sum_squares({inner})')} for the square of a norm"
         return f.slip("FW1047", f"{whole} does not write a norm here", rule, hint, span=span)
     right = f"{norm}({inner})"
     call = (

@@ -29,7 +29,7 @@ _TOO_DEEP = "Brackets nest at most 200 deep, and operations at most 250."
 def parse(text: str | bytes, name: str = "<text>") -> tuple[Program, tuple[Diagnostic, ...]]:
     """The program and what is wrong with its text (at most 20 findings, in the order of the text). Never raises.
 
-    The program holds the statements that could be parsed, and in `lost` the names that the others seem to declare.
+    The program holds the statements that could be parsed, and in `lost` the names that the others may declare.
     """
     source, found = read(text, name)
     tokens, comments, unknown = scan(source, LIMIT, any(d.code == "FW1032" for d in found))
@@ -71,9 +71,13 @@ class _Reading:
                 if not self.found or self.found[-1].span != mended.diagnostic.span:
                     self.found.append(mended.diagnostic)
                 self.tokens[index : mended.stop] = mended.tokens
-            line = next_line(self.tokens, index, self.subject is not None)
+            line = next_line(self.tokens, index, self.subject is not None, self._meant_as_keyword)
             index = skip_newlines(self.tokens, self._take(line))
         self._close_list()
+
+    def _meant_as_keyword(self, index: int) -> bool:
+        """Whether a name at the start of a line is a misspelt keyword; inside a statement only two operands in a row show it."""
+        return mend_start(self.source, self.tokens, index, True) is not None
 
     def _take(self, line: Line) -> int:
         """Deal with one line; the index at which the text goes on."""
@@ -211,18 +215,10 @@ def _tree_too_deep(node: Node) -> bool:
 
 
 def _declared(tokens: Sequence[Token]) -> list[str]:
-    """The names that a line would declare: those in front of a `:` outside brackets, or behind `let`, `data`, ..."""
+    """The names that a broken line may declare: all of its names, dimensions included, where it is a declaration."""
     if not tokens or tokens[0].type in ("MINIMIZE", "MAXIMIZE", "SOLVE", "PROBLEM"):
         return []
-    names = []
-    depth = 0
-    for i, token in enumerate(tokens):
-        depth += (token.type in OPENING) - (token.type in CLOSING)
-        after = tokens[i + 1].type if i + 1 < len(tokens) else ""
-        behind = i == 1 and tokens[0].type in ("DATA", "PARAM", "VAR", "LET")
-        if token.type == "NAME" and (behind or (after in ("COLON", "EQUAL") and depth <= 0)):
-            names.append(token.text)
-    return names
+    return [token.text for token in tokens if token.type == "NAME"]
 
 
 def _version(source: Source, statement: Version) -> Diagnostic:

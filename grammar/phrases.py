@@ -270,22 +270,53 @@ def _comma(f: Failure, swap: bool = False) -> Slip:
     )
 
 
+def interval(f: Failure) -> Slip | None:
+    """`x in [0, 1]`"""
+    closing = f.closer(f.index) if f.found.type == "LSQB" else None
+    if f.before.type != "IN" or closing is None:
+        return None
+    span = f.found.span.to(f.tokens[closing].span)
+    box = f"box({f.source.text[f.found.end : f.tokens[closing].start].strip()})"
+    opening, closed = f.found, f.tokens[closing]
+    call = (Token("NAME", "box", opening.start, opening.end), Token("LPAR", "(", opening.start, opening.end))
+    inner = f.tokens[f.index + 1 : closing]
+    return f.slip(
+        "FW1055",
+        f"{f.text(f.index, closing + 1)} is a list and not a set",
+        "Behind `in` stands a set of the language; an interval is a `box`.",
+        f"write {quoted(box)}",
+        span=span,
+        fix=(span, box),
+        mended=(
+            *f.tokens[: f.index],
+            *call,
+            *inner,
+            Token("RPAR", ")", closed.start, closed.end),
+            *f.tokens[closing + 1 :],
+        ),
+    )
+
+
 def implicit_product(f: Failure) -> Slip | None:
-    """`A x`, `2x`, `2 (x + y)`"""
+    """`A x`, `2x`, `2 (x + y)`, `norm1(x) norm2(x)`"""
     if f.found.type not in _OPERAND or "STAR" not in f.accepts or f.found.type == "STRING":
         return None
-    whole = f.text(f.index - 1, f.index + 1) if f.found.type != "LPAR" else f"{quoted(f.before.text)} before `(`"
     scalar = f.before.type == "NUMBER"
     gap = Span(f.before.end, f.found.start)
+    apart = f.found.type == "LPAR" or (not scalar and (f.before.type in CLOSING or f.after.type == "LPAR"))
+    if apart:
+        message = f"{quoted(f.before.text)} before {quoted(f.found.text)} needs an operator between them"
+    else:
+        message = f"{f.text(f.index - 1, f.index + 1)} is no product"
     if scalar:
         hint = f"write {quoted(f'{f.before.text} * {f.found.text}')}"
-    elif f.found.type == "LPAR":
-        hint = "write `*` for a product with a scalar or entry by entry, `@` for a matrix product"
+    elif apart:
+        hint = "write `*` for a product with a scalar or entry by entry, `@` for a matrix product, `+` for a sum"
     else:
         hint = f"write {quoted(f'{f.before.text} @ {f.found.text}')} for a matrix product, else `*`"
     return f.slip(
         "FW1046",
-        f"{whole} needs an operator between them" if f.found.type == "LPAR" else f"{whole} is no product",
+        message,
         "Products are written with `*` (by a scalar, or entry by entry) or `@` (of matrices).",
         hint,
         span=f.before.span.to(f.found.span),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import declarations, marks, phrases
+from . import declarations, foreign, marks, phrases
 from .failure import Failure, Slip
 from .source import Span
 from .words import SPELLING, found
@@ -10,6 +10,7 @@ from .words import SPELLING, found
 # A path without quotes can hold anything, a mark is a mistake by itself, a phrase is one by what surrounds it.
 _RECOGNISERS = (
     declarations.unquoted_path,
+    foreign.comment,
     marks.unclosed_text,
     marks.wrong_quotes,
     marks.power,
@@ -25,13 +26,16 @@ _RECOGNISERS = (
     phrases.colon,
     declarations.missing_type,
     declarations.round_type,
+    declarations.index_of_type,
     declarations.dimension,
     declarations.bound_in_declaration,
     declarations.missing_from,
     phrases.keyword,
     phrases.subject_to,
+    foreign.word,
     phrases.brackets,
     phrases.trailing_comma,
+    phrases.interval,
     phrases.comparison,
     phrases.incomplete_constraint,
     phrases.missing_comma,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from .diagnostic import Diagnostic, Fix
+from .foreign import line_of_another_language
 from .lexer import Token
 from .lines import COMPARISONS, STARTERS
 from .source import Source, Span
@@ -58,7 +59,8 @@ def mend_start(source: Source, tokens: Sequence[Token], index: int, in_list: boo
     written, words, code = _known(source.text, token.start)
     if not words:
         written, code = token.text, "FW1003"
-        words = _meant(written) if _starts_statement(tokens, index + 1, in_list, exact=False) else ""
+        declares = [t.type for t in tokens[index + 1 : index + 3]] == ["NAME", "COLON"]
+        words = _meant(written, declares) if _starts_statement(tokens, index + 1, in_list, exact=False) else ""
     # `subject` alone and the right words with no colon are not for us.
     if not words or " ".join(written.split()) in (words, "subject"):
         return None
@@ -92,13 +94,15 @@ def _known(text: str, start: int) -> tuple[str, str, str]:
     return "", "", ""
 
 
-def _meant(word: str) -> str:
+def _meant(word: str, declares: bool) -> str:
+    """The keyword that a word resembles; where a declaration follows, three letters in the wrong order are enough."""
     lower = word.lower()
     if lower in _OTHERS:
         return _OTHERS[lower]
     if len(word) > 12:
         return ""
-    close = get_close_matches(lower, _WORDS, 1, 0.8)
+    close = get_close_matches(lower, ("data", "param", "var"), 1, 0.6) if declares else []
+    close = close or get_close_matches(lower, _WORDS, 1, 0.8)
     return ("subject to" if close[0] == "subject" else close[0]) if close else ""
 
 
@@ -118,6 +122,8 @@ def _starts_statement(tokens: Sequence[Token], stop: int, in_list: bool, exact: 
 def stray(source: Source, tokens: Sequence[Token]) -> Diagnostic:
     """A line that starts with no keyword."""
     head = tokens[0]
+    if (foreign := line_of_another_language(source, head)) is not None:
+        return foreign
     kinds = {token.type for token in tokens}
     if head.type in ("COMMA", "EQUAL", "COLON", "PLUS", "MINUS", "POWER"):
         return Diagnostic(

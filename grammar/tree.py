@@ -268,7 +268,7 @@ class Comment(Node):
 @dataclass(frozen=True, slots=True)
 class Program(Node):
     """A whole file. Statements that could not be parsed are absent (their diagnostics say so); `lost` are the names that
-    they seem to declare, so that no later stage calls those unknown."""
+    they may declare, so that no later stage calls those unknown."""
 
     statements: tuple[Statement, ...]
     comments: tuple[Comment, ...] = field(default=(), compare=False)

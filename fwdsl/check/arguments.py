@@ -9,7 +9,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..model import Expr
 from . import algebra, shapes, signs
-from .context import Context, similar
+from .context import Context
 from .scalars import scalar_sign
 from .signatures import Domain, Parameter
 from .values import Combination
@@ -70,14 +70,14 @@ def _count(n: int) -> str:
 
 def _unknown_keyword(ctx: Context, call: tree.Call, keyword: tree.Keyword, names: list[str], usage: str) -> None:
     name = keyword.name.name
-    guess = similar(name, names)
-    ctx.error(
+    ctx.unknown(
         "FW2010",
         f"`{call.func.name}` has no argument `{name}`",
+        name,
         keyword.name.span,
+        names,
         rule="Arguments are given by position or by the names of the signature.",
-        hint=f"did you mean `{guess}`?" if guess else f"write `{usage}`",
-        fix=Fix(f"replace `{name}` by `{guess}`", keyword.name.span, guess) if guess else None,
+        otherwise=f"write `{usage}`",
     )
 
 
@@ -168,24 +168,24 @@ def _could_fit(value: Expr, domain: Domain) -> bool:
 
 
 def report_unknown_sign(
-    ctx: Context, what: str, node: tree.Node, value: Expr, domain: Domain, code: str = "FW2064"
+    ctx: Context, what: str, node: tree.Node, value: Expr, domain: Domain, code: str = "FW2064", text: str = ""
 ) -> None:
     """A constant that must be positive or nonnegative and is not known to be: propose the declaration that says so."""
     wanted = "nonnegative" if domain == "nonnegative" else "positive"
     culprits = [e for e in value.walk() if e.op == "param" and e.type.domain not in ("positive", wanted)]
     names = list(dict.fromkeys(e.name for e in culprits))
-    hint, fix, labels = f"write an expression that is {wanted} whatever the data", None, []
+    hint = f"make it {wanted} by its form, or give it a name of its own: `param NAME: {wanted}`"
+    fix, labels = None, []
     if names:
         entries = [ctx.entries[n] for n in names if n in ctx.entries]
         labels = ctx.declared(*(tree.Name(n) for n in names))
-        hint = "declare " + " and ".join(f"`param {n}: {wanted}`" for n in names)
+        if value.op == "param":
+            hint = f"declare `param {names[0]}: {wanted}`"
         if len(entries) == 1 and entries[0].type_span is not None and value.op == "param":
             fix = Fix(f"declare `{names[0]}` as `{wanted}`", entries[0].type_span, wanted)
-        elif value.op != "param":
-            hint = f"make it {wanted} by its form, or give it a name of its own: `param NAME: {wanted}`"
     ctx.error(
         code,
-        f"{what} is `{ctx.text(node)}`, which is not known to be {wanted}",
+        f"{what} is `{text or ctx.text(node)}`, which is not known to be {wanted}",
         node.span,
         labels=labels,
         rule=f"It must be proved {wanted} from the text, before any value is bound.",

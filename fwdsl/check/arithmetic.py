@@ -239,10 +239,12 @@ def report_entrywise(ctx: Context, op: str, a: Expr, b: Expr, left: tree.Expr, r
         entry, rows_columns = (a, b) if vector is left else (b, a)
         columns = entry.type.array_shape[0] == rows_columns.type.array_shape[1]
         rows = entry.type.array_shape[0] == rows_columns.type.array_shape[0]
-        if rows or not columns:
-            hint = f"write `diag({over}{v}) @ {m}` to scale the rows"
-        else:
-            hint = f"write `{m} @ diag({over}{v})` to scale the columns"
+        scaled = (
+            f"`diag({over}{v}) @ {m}` to scale the rows" if rows else f"`{m} @ diag({over}{v})` to scale the columns"
+        )
+        meets = columns if matrix is left else rows  # whether `@` between them has a meaning
+        product = f"`{ctx.text(left)} @ {ctx.text(right)}` for the matrix product, " if op == "*" and meets else ""
+        hint = f"write {product}{scaled}"
         if not rows and not columns:
             hint = (
                 f"use `@` for a matrix product, or `diag({v}) @ {m}` with a vector of one entry a row to scale the rows"

@@ -96,6 +96,13 @@ _TARGETS = {
 }
 
 
+def _gram_hint(ctx: Context, p: Expr, x: Expr) -> str:
+    """What to write for the quadratic form of `A.T @ A`."""
+    if p.op == "matmul" and p.args[0].op == "transpose" and p.args[0].args[0] == p.args[1]:
+        return f"write `sum_squares({ctx.text(p.args[1].span)} @ {ctx.text(x.span)})`"
+    return ""
+
+
 def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, signature: Loss) -> None:
     wanted, hint = _TARGETS[signature.target]
     if type_.kind == "entries" and signature.target == "signs":
@@ -104,6 +111,8 @@ def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, s
         hint = "for two classes declare the target `signs[...]`; for more use `softmax` or `multiclass_hinge`"
     elif type_.kind == "signs" and signature.target == "labels":
         hint = "for two classes use `logistic` or `hinge`; for more declare the target `labels[n, k]`"
+    elif shapes.is_scalar(type_) and signature.target == "signs":
+        hint = f"write `{node.func.name}(X @ w, y)` with `y: signs[...]`; for the same sign everywhere `ones(n)`"
     ctx.error(
         "FW2047",
         f"the target of `{node.func.name}` is {wanted}, and `{ctx.text(part)}` is {shapes.describe(type_)}",
@@ -290,6 +299,6 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         rule="`quad_form(x, P)` is convex where `P` is symmetric positive semidefinite.",
         hint=f"declare `data {entry.name}: psd[{d}]`; it is checked when data is bound"
         if entry and entry.kind == "data"
-        else "",
+        else _gram_hint(ctx, p, x),
     )
     return None

@@ -8,6 +8,7 @@ from ..model import Constraint, Expr, SetRef
 from . import algebra, shapes, signs
 from .arguments import report_unknown_sign
 from .context import Context
+from .printer import format_typed
 from .scalars import scalar_sign, tidied
 from .sets import check_radius
 from .signatures import CONVEX, SETS
@@ -153,7 +154,7 @@ def _as_ball(ctx: Context, norm: Summand, piece: Piece, rest: list[Summand], spa
             hint=f"write `{ctx.text(piece.argument.span)} == 0`" if piece.argument.span != tree.NOWHERE else "",
         )
         return None
-    if not check_radius(ctx, r, tree.Node(span=place)):
+    if not check_radius(ctx, r, tree.Node(span=place), "" if len(rest) == 1 else format_typed(r)):
         return None
     if piece.atom == "sum_squares":
         r = algebra.root(r)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 from ..grammar import tree
-from ..grammar.diagnostic import Fix
 from .arguments import bind
 from .atoms import convex, loss
-from .context import Context, similar
+from .context import IS, Context
 from .features import feature_map
 from .functions import apply
 from .signatures import CONVEX, FEATURE_MAPS, FUNCTION_NAMES, FUNCTIONS, LOSSES, SETS, SOURCES, TYPES
@@ -32,20 +31,42 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     return None if bound is None else apply(ctx, node, bound)
 
 
+#: Names of the same thing elsewhere.
 _ELSEWHERE = {
-    "norm": ("norm1", "norm2", "norm_inf", "norm_fro", "norm_nuc", "norm_spec"),
-    "abs": ("norm1",),
-    "max": ("norm_inf",),
-    "sqrt": (),
-    "exp": (),
-    "log": (),
-    "square": ("sum_squares",),
-    "sumsq": ("sum_squares",),
-    "least_squares": ("squared",),
-    "mse": ("squared",),
-    "identity": ("eye",),
-    "tr": ("trace",),
+    "square": "sum_squares",
+    "sumsq": "sum_squares",
+    "least_squares": "squared",
+    "mse": "squared",
+    "mae": "absolute",
+    "cross_entropy": "softmax",
+    "identity": "eye",
+    "tr": "trace",
+    **dict.fromkeys(("l1_norm", "l1norm", "norm_l1", "l1"), "norm1"),
+    **dict.fromkeys(("l2_norm", "l2norm", "norm_l2", "l2"), "norm2"),
+    **dict.fromkeys(("linf_norm", "norm_max"), "norm_inf"),
+    **dict.fromkeys(("frobenius", "norm_frobenius"), "norm_fro"),
+    **dict.fromkeys(("nuclear_norm", "norm_nuclear", "trace_norm"), "norm_nuc"),
 }
+#: What to use for functions that have no namesake here, as a name in their place would change what is meant.
+_INSTEAD = {
+    "abs": "`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
+    "max": "`norm_inf(x)` is the largest absolute value, and the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample",
+    "min": "a bound is a constraint, as `x >= 0`; a minimum of affine expressions is concave and not in the language",
+    "sqrt": "`norm2(x)` is the root of the sum of squares; a root has no other use here",
+    "log": "the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample, and `entropy(x)` the sum of `x log x`",
+    "exp": "the loss `poisson(z, c)` is `exp(z) - c z` for each sample, and `logistic(z, y)` is `log(1 + exp(-y z))`",
+    "pow": "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample",
+    "transpose": "the transpose of a matrix is written `A.T`",
+    "matmul": "a matrix product is written `A @ x`",
+    **dict.fromkeys(("load", "read", "read_csv", "loadtxt"), 'data come from a source: `data X: matrix[n, p] from csv("X.csv")`'),
+}  # fmt: skip
+_INSTEAD |= {
+    "relu": _INSTEAD["max"],
+    "maximum": _INSTEAD["max"],
+    "log1p": _INSTEAD["log"],
+    "logsumexp": _INSTEAD["log"],
+}
+_INSTEAD |= {"power": _INSTEAD["pow"]}
 _BARE_NORM = (
     "`norm1(x)` is the sum of absolute values, `norm2(x)` the Euclidean norm of a vector, `norm_inf(x)` the largest absolute value, "
     "`norm_fro(X)`, `norm_nuc(X)` and `norm_spec(X)` are norms of matrices"
@@ -79,25 +100,27 @@ def _unknown(ctx: Context, node: tree.Call) -> None:
             f"`{name}` is {'a data source' if name in SOURCES else 'a type'} and not a function",
             span,
             rule="A source stands behind `from`, a type behind `:`, in a declaration.",
+            hint=f"write `from {ctx.text(node)}`" if name in SOURCES else f"a type stands behind a name: `x: {name}`",
         )
     elif (entry := ctx.entries.get(name)) is not None:
         ctx.used.add(name)
         ctx.error(
             "FW2005",
-            f"`{name}` is {'a value' if entry.value is None else entry.kind} and not a function",
+            f"`{name}` is {IS[entry.kind]} and not a function",
             span,
             labels=ctx.declared(tree.Name(name)),
             rule="Only the functions of the language are called.",
             hint=f"write `{name} * (...)` for a product, `{name}[...]` for entries",
         )
     else:
-        options = _ELSEWHERE.get(name.lower())
-        guess = (options[0] if options else "") if options is not None else similar(name, FUNCTION_NAMES)
-        ctx.error(
+        instead = _INSTEAD.get(name.lower(), "")
+        ctx.unknown(
             "FW2006",
             f"there is no function `{name}`",
+            name,
             span,
+            () if instead else FUNCTION_NAMES,
+            elsewhere=_ELSEWHERE,
             rule="The functions are the losses, norms, feature maps and operations of the language.",
-            hint=f"did you mean `{guess}`?" if guess else "",
-            fix=Fix(f"replace `{name}` by `{guess}`", span, guess) if guess else None,
+            otherwise=instead,
         )

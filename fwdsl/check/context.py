@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from ..grammar import tree
@@ -33,7 +34,7 @@ class Entry:
     type_span: Span | None = None
 
 
-_IS = {"data": "data", "param": "a parameter", "var": "a variable", "let": "a `let`", "dimension": "a dimension"}
+IS = {"data": "data", "param": "a parameter", "var": "a variable", "let": "a `let`", "dimension": "a dimension"}
 
 
 @dataclass
@@ -41,14 +42,17 @@ class Context:
     """One run of the checker.
 
     `partial` says that statements are missing because they could not be parsed: what may follow from that is not reported.
+    `lost` are the names that those may declare.
     """
 
     source: Source
     infer: Callable[[Context, tree.Expr], Value | None]
     partial: bool = False
+    lost: frozenset[str] = frozenset()
     entries: dict[str, Entry] = field(default_factory=dict)
     coming: dict[str, Span] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
     found: list[Diagnostic] = field(default_factory=list)
     let_names: dict[int, str] = field(default_factory=dict)
     naming: str = ""
@@ -153,9 +157,9 @@ class Context:
             return not word
         self.error(
             "FW2002",
-            f"`{entry.name}` is declared twice: it is already {_IS[earlier.kind]}",
+            f"`{entry.name}` is declared twice: it is already {IS[earlier.kind]}",
             entry.span,
-            labels=[Label(earlier.span, f"`{entry.name}` is {_IS[earlier.kind]} since here")],
+            labels=[Label(earlier.span, f"`{entry.name}` is {IS[earlier.kind]} since here")],
             rule="A name stands for one thing; data, parameters, variables, lets and dimensions share their names.",
             hint="rename one of them",
         )
@@ -169,9 +173,9 @@ class Context:
         elif earlier.kind != "dimension":
             self.error(
                 "FW2002",
-                f"`{name}` is {_IS[earlier.kind]} and cannot be a dimension",
+                f"`{name}` is {IS[earlier.kind]} and cannot be a dimension",
                 span,
-                labels=[Label(earlier.span, f"`{name}` is {_IS[earlier.kind]}")],
+                labels=[Label(earlier.span, f"`{name}` is {IS[earlier.kind]}")],
                 rule="A name stands for one thing; data, parameters, variables, lets and dimensions share their names.",
                 hint="a dimension is bound by the data that has it, or given with `--dim`; rename one of them",
             )
@@ -201,21 +205,45 @@ class Context:
                 rule="A value is a number, a declared name, or an expression of these.",
                 hint=f"write {example}" if word != "a type" else f"a type stands behind a declared name: `x: {name}`",
             )
-        elif not self.partial:
+        elif name not in self.lost:
             self.undeclared(name, span)
         return None
 
     def undeclared(self, name: str, span: Span) -> None:
-        """Report a name that nothing declares."""
-        guess = similar(name, [*self.entries, *self.coming])
-        self.error(
+        """Report a name that nothing declares; once, unless it is a misspelling, which is mended at each place."""
+        if name in self.missing:
+            return
+        if not similar(name, [*self.entries, *self.coming]):
+            self.missing.add(name)
+        self.unknown(
             "FW2001",
             f"`{name}` is not declared",
+            name,
             span,
+            [*self.entries, *self.coming],
             rule="Every name is declared by `data`, `param`, `var` or `let`, or is a dimension of a declared type.",
-            hint=f"did you mean `{guess}`?" if guess else f"declare it first, for example `param {name}: real`",
-            fix=Fix(f"replace `{name}` by `{guess}`", span, guess) if guess else None,
+            otherwise=f"declare it first, for example `param {name}: real`",
         )
+
+    def unknown(
+        self,
+        code: str,
+        message: str,
+        name: str,
+        span: Span,
+        known: Iterable[str],
+        *,
+        elsewhere: Mapping[str, str] = MappingProxyType({}),
+        labels: Iterable[Label] = (),
+        rule: str,
+        otherwise: str = "",
+    ) -> None:
+        """Report a word that is none of the known ones, with the one that is meant: what goes by that name `elsewhere`, or
+        the most similar one; the hint is `otherwise` where there is none."""
+        guess = elsewhere.get(name.lower(), "") or similar(name, known)
+        hint = f"did you mean `{guess}`?" if guess else otherwise
+        fix = Fix(f"replace `{name}` by `{guess}`", span, guess) if guess else None
+        self.error(code, message, span, labels=labels, rule=rule, hint=hint, fix=fix)
 
 
 def kind_of_type(name: str) -> str:

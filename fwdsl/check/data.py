@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..grammar import tree
-from ..grammar.diagnostic import Fix, Label
+from ..grammar.diagnostic import Label
 from ..model import DataDecl, Dim, Expr, Sign, Type
 from . import shapes, signs
 from .arguments import DOMAIN_WORDS, Bound, bind, literal, literal_fits
-from .context import Context, Entry, similar
+from .context import Context, Entry
 from .literals import Nested, flat, is_psd, is_symmetric, nested, shape_of
 from .signatures import SOURCES, TYPES
 from .types import resolve
@@ -80,7 +80,7 @@ def _promise(ctx: Context, item: tree.Item, type_: Type) -> Type:
         rule="Data may promise `in nonnegative`; it is checked when it is bound.",
         hint=hint,
     )
-    return type_
+    return replace(type_, domain="nonnegative")  # so that a use as a weight is no error of its own
 
 
 # --- literals ------------------------------------------------------------------------------------------------------
@@ -228,16 +228,14 @@ def _check_source(ctx: Context, source: tree.Call, items: Sequence[DataItem]) ->
     name = source.func.name
     signature = SOURCES.get(name)
     if signature is None:
-        guess = {"svmlight": "libsvm", "numpy": "npy", "tsv": "csv", "matrixmarket": "mtx"}.get(name, "") or similar(
-            name, SOURCES
-        )
-        ctx.error(
+        ctx.unknown(
             "FW2009",
             f"there is no data source `{name}`",
+            name,
             source.func.span,
+            SOURCES,
+            elsewhere={"svmlight": "libsvm", "numpy": "npy", "tsv": "csv", "matrixmarket": "mtx"},
             rule="The sources are " + ", ".join(f"`{s}`" for s in SOURCES) + ".",
-            hint=f"did you mean `{guess}`?" if guess else "",
-            fix=Fix(f"replace `{name}` by `{guess}`", source.func.span, guess) if guess else None,
         )
         return
     bound = bind(ctx, source, signature.parameters)

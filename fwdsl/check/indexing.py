@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from ..grammar import tree
+from ..grammar.diagnostic import Fix
+from ..grammar.source import Span
 from ..model import Dim, Expr, Type
 from . import algebra, shapes
 from .context import Context
@@ -17,6 +19,9 @@ Item = int | tuple[int | None, int | None]
 def index(ctx: Context, node: tree.Expr) -> Value | None:
     """`x[0:5]`, `W[:, 2]`, `B[M]`, `F[task]`, `F[0]`."""
     node = cast(tree.Index, node)
+    if isinstance(node.base, tree.List):
+        _no_list(ctx, node)
+        return None
     base = ctx.infer(ctx, node.base)
     if len(node.items) == 1 and not isinstance(node.items[0], tree.Slice | tree.Number | tree.Neg):
         chosen = ctx.infer(ctx, node.items[0])
@@ -80,6 +85,19 @@ def _by_data(ctx: Context, node: tree.Index, base: Value, chosen: Expr) -> Value
         return None
     blocks = shapes.of_shape(chosen.type.shape[:1] + base.type.element.array_shape)
     return algebra.make("gather", blocks, (base, chosen), sign=base.sign, span=node.span)
+
+
+def _no_list(ctx: Context, node: tree.Index) -> None:
+    """`[[1, 0] [0, 1]]`: what looks like an index is the next row."""
+    at = Span(node.base.span.end, node.base.span.end)
+    ctx.error(
+        "FW2040",
+        f"the list `{ctx.text(node.base)}` has no positions",
+        node.span,
+        rule="An index stands behind an expression; the rows of a literal are separated by commas.",
+        hint="write `,` between the two rows",
+        fix=Fix("write `,`", at, ","),
+    )
 
 
 def _no_position(ctx: Context, node: tree.Node) -> None:

@@ -121,6 +121,17 @@ def groups(ctx: Context, node: tree.List, size: Dim) -> Expr | None:
     if not out:
         ctx.error("FW2021", "there is no group in this list", node.span, rule="Groups are lists of positions.")
         return None
+    held = {p for group in out for p in group}
+    missing = next((p for p in range(size) if p not in held), None) if isinstance(size, int) else None
+    if missing is not None:
+        ctx.error(
+            "FW2072",
+            f"no group holds position {missing} of {size} entries",
+            node.span,
+            rule="Groups cover all entries: what is in none of them would be neither penalised nor bounded.",
+            hint=f"add `[{missing}]` as a group of its own, or slice the expression to the entries that are grouped",
+        )
+        return None
     return Expr("list", Type("list", (len(out),)), value=tuple(out), span=node.span)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ..grammar import tree
+from typing import Any
+
+from ..grammar import parse, tree
 from ..grammar.diagnostic import Fix, Label
 from ..model import Expr
 from . import algebra
 from .arguments import DOMAIN_WORDS, literal, literal_fits
-from .context import Context, similar
+from .context import Context
 from .signatures import SOLVE_OPTIONS
 
 
@@ -38,6 +40,18 @@ def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, obj
     return tuple(out)
 
 
+def method_option(text: str) -> tuple[str, dict[str, object]] | None:
+    """The name of a method and its options from `NAME` or `NAME(option=value, ...)`; None where the text is neither."""
+    from .infer import infer
+
+    program, found = parse(f"solve method = {text}")
+    ctx = Context(program.source, infer)
+    given: dict[str, Any] = dict(solve_options(ctx, [s for s in program.statements if isinstance(s, tree.Solve)]))
+    if found or ctx.found or "method" not in given or set(given) - {"method", "method_options"}:
+        return None
+    return given["method"], given.get("method_options", {})
+
+
 _OTHER_WORDS = {
     "tolerance": "tol",
     "eps": "tol",
@@ -56,14 +70,14 @@ _OTHER_WORDS = {
 
 def _unknown(ctx: Context, keyword: tree.Keyword) -> None:
     name = keyword.name.name
-    guess = _OTHER_WORDS.get(name.lower(), "") or similar(name, SOLVE_OPTIONS)
-    ctx.error(
+    ctx.unknown(
         "FW2013",
         f"`solve` has no option `{name}`",
+        name,
         keyword.name.span,
+        SOLVE_OPTIONS,
+        elsewhere=_OTHER_WORDS,
         rule="The options are " + ", ".join(f"`{o}`" for o in SOLVE_OPTIONS) + ".",
-        hint=f"did you mean `{guess}`?" if guess else "",
-        fix=Fix(f"replace `{name}` by `{guess}`", keyword.name.span, guess) if guess else None,
     )
 
 
@@ -73,7 +87,8 @@ def _value(ctx: Context, keyword: tree.Keyword, domain: str) -> object:
     if domain == "gap":
         if isinstance(node, tree.Name) and node.id in ("relative", "absolute"):
             return node.id
-        _wrong(ctx, keyword, "`relative` or `absolute`")
+        meant = next((w for w in ("relative", "absolute") if isinstance(node, tree.Name) and w.startswith(node.id)), "")
+        _wrong(ctx, keyword, "`relative` or `absolute`", meant)
         return None
     value = literal(node)
     if value is None and isinstance(node, tree.Product | tree.Sum):
@@ -94,7 +109,8 @@ def _method(ctx: Context, keyword: tree.Keyword) -> list[tuple[str, object]]:
     if isinstance(node, tree.Name):
         return [("method", node.id)]
     if not isinstance(node, tree.Call) or node.args:
-        _wrong(ctx, keyword, "`auto`, the name of a method, or `name(option=value)`")
+        meant = node.value if isinstance(node, tree.String) and node.value.isidentifier() else ""
+        _wrong(ctx, keyword, "`auto`, the name of a method, or `name(option=value)`", meant)
         return []
     options: dict[str, object] = {}
     for k in node.keywords:
@@ -106,10 +122,13 @@ def _method(ctx: Context, keyword: tree.Keyword) -> list[tuple[str, object]]:
     return [("method", node.func.name), ("method_options", options)]
 
 
-def _wrong(ctx: Context, keyword: tree.Keyword, takes: str) -> None:
+def _wrong(ctx: Context, keyword: tree.Keyword, takes: str, meant: str = "") -> None:
+    hint = f"write `{meant}`" if meant else ""
     ctx.error(
         "FW2014",
         f"`{keyword.name.name}` is {takes}, not `{ctx.text(keyword.value)}`",
         keyword.value.span,
         rule="The options of `solve` are written out, each within its range.",
+        hint=hint,
+        fix=Fix(hint, keyword.value.span, meant) if meant else None,
     )

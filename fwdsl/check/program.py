@@ -32,7 +32,7 @@ def check(program: tree.Program, *, partial: bool = False) -> tuple[Model | None
     `partial` says that statements are missing because they could not be parsed: no model is made, and nothing is reported that
     may merely follow from their absence. Never raises.
     """
-    ctx = Context(program.source, infer, partial)
+    ctx = Context(program.source, infer, partial, frozenset(program.lost))
     with _deep_recursion():
         model = _check(ctx, program)
     return (None if ctx.failed or partial else model), ctx.diagnostics()

@@ -10,7 +10,7 @@ from ..model import Dim, Expr, SetRef, Type
 from . import algebra, shapes
 from .arguments import Bound, bind, report_unknown_sign, signature
 from .atoms import group_arguments
-from .context import Context, similar
+from .context import Context
 from .operands import constant, is_finite, wrong_kind
 from .scalars import scalar_sign, tidied
 from .signatures import CONVEX, SETS, SetSignature
@@ -39,22 +39,29 @@ def _as_call(ctx: Context, node: tree.Expr) -> tree.Call | None:
     name = node.func.name
     if name in SETS:
         return node
-    by_norm = CONVEX[name].ball if name in CONVEX else ""
-    guess = (
-        by_norm
-        or {"positive": "nonnegative", "simplex1": "simplex", "ball": "l2_ball"}.get(name, "")
-        or similar(name, SETS)
-    )
-    ctx.error(
+    ctx.unknown(
         "FW2008",
         f"there is no set `{name}`" if name not in ctx.entries else f"`{name}` is not a set",
+        name,
         node.func.span,
+        SETS,
+        elsewhere=_ELSEWHERE,
         labels=ctx.declared(tree.Name(name)),
         rule="Behind `in` stands a set of the language.",
-        hint=f"did you mean `{guess}`?" if guess else "the sets are " + ", ".join(f"`{s}`" for s in SETS),
-        fix=Fix(f"replace `{name}` by `{guess}`", node.func.span, guess) if guess else None,
+        otherwise="the sets are " + ", ".join(f"`{s}`" for s in SETS),
     )
     return None
+
+
+#: Names of the same thing elsewhere; that of a norm is its ball's.
+_ELSEWHERE = {
+    **{name: function.ball for name, function in CONVEX.items() if function.ball},
+    **dict.fromkeys(("positive", "nonneg", "r_plus", "nonnegative_orthant"), "nonnegative"),
+    **dict.fromkeys(("simplex1", "unit_simplex", "probability_simplex"), "simplex"),
+    **dict.fromkeys(("interval", "bounds"), "box"),
+    "ball": "l2_ball",
+    "psd_cone": "psd",
+}
 
 
 def _set(ctx: Context, call: tree.Call, type_: Type, at: tree.Node) -> SetRef | None:
@@ -208,13 +215,14 @@ def radius(ctx: Context, call: tree.Call, node: tree.Expr) -> Expr | None:
     return tidied(value) if check_radius(ctx, value, node) else None
 
 
-def check_radius(ctx: Context, value: Expr, node: tree.Node) -> bool:
-    """Whether a constant scalar is a radius; an error where it is not proved positive."""
+def check_radius(ctx: Context, value: Expr, node: tree.Node, text: str = "") -> bool:
+    """Whether a constant scalar is a radius; an error where it is not proved positive. `text` is how messages write it,
+    where that is not the text at its place."""
     number, sign = algebra.number(value), scalar_sign(value)
     if sign == "positive" and (number is None or isfinite(number)):
         return True
     if number is None and sign in ("unknown", "nonnegative"):
-        report_unknown_sign(ctx, "the radius", node, value, "positive")
+        report_unknown_sign(ctx, "the radius", node, value, "positive", text=text)
         return False
     what = "zero" if sign == "zero" else "infinite" if sign == "positive" else "negative"
     hint = {
@@ -222,7 +230,9 @@ def check_radius(ctx: Context, value: Expr, node: tree.Node) -> bool:
         "infinite": "leave the constraint out",
         "negative": "no point is in such a set",
     }
-    ctx.error("FW2065", f"the radius `{ctx.text(node)}` is {what}", node.span, rule=_RADIUS_RULE, hint=hint[what])
+    ctx.error(
+        "FW2065", f"the radius `{text or ctx.text(node)}` is {what}", node.span, rule=_RADIUS_RULE, hint=hint[what]
+    )
     return False
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..grammar import tree
-from ..grammar.diagnostic import Fix
 from ..model import Dim, Expr, Type
 from . import shapes
-from .context import Context, similar
+from .context import Context
 from .signatures import SCALAR_TYPES, TYPES, TypeSignature
 
 DIMENSION_RULE = "A dimension is a name, a whole number of at least 1, or `dim(Phi)`."
@@ -174,12 +173,5 @@ _OTHER_WORDS = {
 
 def _unknown(ctx: Context, node: tree.TypeExpr) -> None:
     name = node.name.name
-    guess = _OTHER_WORDS.get(name.lower(), "") or similar(name, TYPES)
-    ctx.error(
-        "FW2007",
-        f"there is no type `{name}`",
-        node.name.span,
-        rule="The types are " + ", ".join(f"`{t}`" for t in TYPES) + ".",
-        hint=f"did you mean `{guess}`?" if guess else "",
-        fix=Fix(f"replace `{name}` by `{guess}`", node.name.span, guess) if guess else None,
-    )
+    rule = "The types are " + ", ".join(f"`{t}`" for t in TYPES) + "."
+    ctx.unknown("FW2007", f"there is no type `{name}`", name, node.name.span, TYPES, elsewhere=_OTHER_WORDS, rule=rule)
