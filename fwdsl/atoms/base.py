@@ -197,6 +197,12 @@ class VectorFunction(ABC):
     polyhedral: ClassVar[bool]
     #: The second derivative of g along its faces (2 c for g + c |x|^2).
     curvature: float = 0.0
+    #: `prox` exists; where not, the set is to be written as an intersection or a lifted equality.
+    proximable: bool = True
+    #: The prox is `prox_kernel`; where not (it needs LAPACK, or loops over inner sets), `prox` itself is what to call.
+    compiled: bool = True
+    #: How `conjugate` is known: "exact" to rounding, or "rigorous" by a dense decomposition, rounded up by its backward error.
+    certificate: str = "exact"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -229,6 +235,11 @@ class VectorFunction(ABC):
     @abstractmethod
     def conjugate(self, v: Array) -> float:
         """g*(v) = sup_x <v, x> - g(x) (for a set the support function), inf outside its domain."""
+
+    def conjugate_with_ridge(self, v: Array, c: float) -> float:
+        """(g + c |x|^2)*(v), c > 0: <v, x> - g(x) - c |x|^2 at the one maximiser, x = prox of g / (2 c) at v / (2 c)."""
+        x = self.prox(v / (2.0 * c), 1.0 / (2.0 * c))
+        return float((v * x).sum()) - (self.value(x) + c * float(np.square(x).sum()))
 
     def infimum(self) -> float:
         """inf of g, which is -g*(0)."""

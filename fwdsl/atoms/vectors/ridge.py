@@ -41,6 +41,21 @@ class Ridged(VectorFunction):
         """2 c, and the inner function's."""
         return 2.0 * self.c + self.inner.curvature
 
+    @property
+    def proximable(self) -> bool:  # type: ignore[override]
+        """The inner function's."""
+        return self.inner.proximable
+
+    @property
+    def compiled(self) -> bool:  # type: ignore[override]
+        """The inner function's."""
+        return self.inner.compiled
+
+    @property
+    def certificate(self) -> str:  # type: ignore[override]
+        """The inner function's."""
+        return self.inner.certificate
+
     def radius(self) -> float:
         """The inner function's."""
         return self.inner.radius()
@@ -74,8 +89,7 @@ class Ridged(VectorFunction):
 
     def conjugate(self, v: Array) -> float:
         """<v, x> - g(x) - c |x|^2 at the maximiser."""
-        x = self.inner.prox(v / (2.0 * self.c), 1.0 / (2.0 * self.c))
-        return float((v * x).sum()) - self.value(x)
+        return self.inner.conjugate_with_ridge(v, self.c)
 
     def dual_scale(self, v: Array) -> float:
         """1."""

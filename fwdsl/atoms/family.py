@@ -1,0 +1,114 @@
+"""A function of a family: the same vector or matrix function on each of its blocks. A norm adds up, a set holds for each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .base import Array, Face, VectorFunction
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated(VectorFunction):
+    """x = (x_1, ..., x_T) -> sum_t g(x_t)."""
+
+    inner: VectorFunction
+    count: int
+    size: int = field(init=False)
+
+    compiled = False
+    prox_kernel = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", self.count * self.inner.size)
+
+    @property
+    def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
+        """The block's."""
+        return self.inner.pair
+
+    @property
+    def polyhedral(self) -> bool:  # type: ignore[override]
+        """The block's."""
+        return self.inner.polyhedral
+
+    @property
+    def curvature(self) -> float:  # type: ignore[override]
+        """The block's."""
+        return self.inner.curvature
+
+    @property
+    def certificate(self) -> str:  # type: ignore[override]
+        """The block's."""
+        return self.inner.certificate
+
+    @property
+    def proximable(self) -> bool:  # type: ignore[override]
+        """As the block."""
+        return self.inner.proximable
+
+    def _blocks(self, x: Array) -> Array:
+        return x.reshape(self.count, self.inner.size)
+
+    def radius(self) -> float:
+        """sqrt(T) times the block's."""
+        return math.sqrt(self.count) * self.inner.radius() if self.count else 0.0
+
+    def describe(self) -> str:
+        """The block's, for each of T."""
+        return f"{self.inner.describe()} for each of {self.count} blocks"
+
+    def value(self, x: Array) -> float:
+        """The sum over blocks."""
+        return float(sum(self.inner.value(b) for b in self._blocks(x)))
+
+    def violation(self, x: Array) -> float:
+        """The largest over blocks."""
+        return max((self.inner.violation(b) for b in self._blocks(x)), default=0.0)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """Block by block."""
+        return np.concatenate([self.inner.prox(b, t) for b in self._blocks(v)]) if self.count else v.copy()
+
+    def conjugate(self, v: Array) -> float:
+        """The sum over blocks."""
+        return float(sum(self.inner.conjugate(b) for b in self._blocks(v)))
+
+    def dual_scale(self, v: Array) -> float:
+        """The least over blocks."""
+        return min((self.inner.dual_scale(b) for b in self._blocks(v)), default=1.0)
+
+    def dual_project(self, v: Array) -> Array:
+        """Block by block."""
+        return np.concatenate([self.inner.dual_project(b) for b in self._blocks(v)]) if self.count else v.copy()
+
+    def coercive(self) -> tuple[float, str] | None:
+        """sum_t c |x_t|_p >= c |x|_2 where the block's norm is at least the Euclidean one; nothing is claimed else."""
+        found = self.inner.coercive()
+        return (found[0], "l2") if found is not None and found[1] in ("linf", "l2", "spectral") else None
+
+    def face(self, x: Array) -> Face | None:
+        """The product of the blocks' faces."""
+        faces = [self.inner.face(b) for b in self._blocks(x)]
+        if not faces or any(f is None for f in faces):
+            return None
+        known = [f for f in faces if f is not None]
+        free = np.concatenate([t * self.inner.size + f.free for t, f in enumerate(known)])
+        normals = np.zeros((sum(f.normals.shape[0] for f in known), free.size))
+        row = column = 0
+        for f in known:
+            normals[row : row + f.normals.shape[0], column : column + f.free.size] = f.normals
+            row, column = row + f.normals.shape[0], column + f.free.size
+        return Face(free, normals, np.concatenate([f.slope for f in known]))
+
+    def lmo(self, c: Array) -> Array | None:
+        """Block by block."""
+        vertices = [self.inner.lmo(b) for b in self._blocks(c)]
+        return None if any(v is None for v in vertices) else np.concatenate([v for v in vertices if v is not None])
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """None: the prox goes block by block."""
+        return ()

@@ -1,0 +1,147 @@
+"""The multiclass hinge loss of Crammer and Singer (2001), l(z; y) = max_l (1[l != y] + z_l) - z_y.
+
+Subgradient e_m - e_y with m a largest 1[l != y] + z_l. Conjugate: with p = u + e_y in the simplex, l*(u) = -(1 - p_y) = u_y, inf elsewhere.
+Prox: with d_l = 1[l != y] and a = v + t e_y + d, z + d minimises t max + |. - a|^2 / 2, so z = min(a, theta) - d at the theta with
+sum_l max(a_l - theta, 0) = t, found by Newton from max a - t: the sum is convex and decreasing in theta, so the steps are monotone
+and end exactly.
+"""
+
+import math
+
+import numpy as np
+
+from ..base import Array
+from ..vector_loss import Codes, VectorLoss
+from .rows import hot, in_simplex, into_simplex, own, thresholds
+
+
+class MulticlassHinge(VectorLoss):
+    """max_l (1[l != y] + z_l) - z_y."""
+
+    name = "multiclass_hinge"
+    smoothness = None
+    piecewise_linear = True
+    piecewise_quadratic = True
+
+    @staticmethod
+    def value(z, y, w):
+        """Kernel: see `VectorLoss.value`."""
+        n, k = z.shape
+        total = 0.0
+        for i in range(n):
+            most = 0.0
+            for l in range(k):
+                if l != y[i]:
+                    most = max(most, 1.0 + (z[i, l] - z[i, y[i]]))
+            total += w[i] * most
+        return total
+
+    @staticmethod
+    def value_gradient(z, y, w, out):
+        """Kernel: see `VectorLoss.value_gradient`."""
+        n, k = z.shape
+        total = 0.0
+        for i in range(n):
+            most = 0.0
+            first = y[i]
+            for l in range(k):
+                out[i, l] = 0.0
+                if l != y[i]:
+                    e = 1.0 + (z[i, l] - z[i, y[i]])
+                    if e > most:
+                        most = e
+                        first = l
+            total += w[i] * most
+            if first != y[i]:
+                out[i, first] = w[i]
+                out[i, y[i]] = -w[i]
+        return total
+
+    @staticmethod
+    def prox(v, t, y, w, out):
+        """Kernel: see `VectorLoss.prox`."""
+        n, k = v.shape
+        for i in range(n):
+            step = t * w[i]
+            own = y[i]
+            peak = v[i, own] + step
+            for l in range(k):
+                if l != own:
+                    peak = max(peak, v[i, l] + 1.0)
+            # theta and a are relative to the peak; out holds a
+            for l in range(k):
+                out[i, l] = (v[i, l] + step if l == own else v[i, l] + 1.0) - peak
+            theta = -step
+            count = 0
+            for _ in range(k + 1):
+                mass = 0.0
+                above = 0
+                for l in range(k):
+                    if out[i, l] > theta:
+                        mass += out[i, l]
+                        above += 1
+                if above == count or above == 0:
+                    break
+                count = above
+                theta = max(theta, (mass - step) / above)
+            for l in range(k):
+                if out[i, l] > theta:
+                    out[i, l] = (peak - (0.0 if l == own else 1.0)) + theta
+                else:
+                    out[i, l] = v[i, l] + step if l == own else v[i, l]
+
+    @staticmethod
+    def conjugate(u, y, w):
+        """Kernel: see `VectorLoss.conjugate`."""
+        n, k = u.shape
+        slack = (8 + k) * 2.220446049250313e-16
+        total = 0.0
+        for i in range(n):
+            own = y[i]
+            others = 0.0
+            for l in range(k):
+                if l != own:
+                    if u[i, l] < 0.0:
+                        return math.inf
+                    others += u[i, l]
+            if abs(u[i, own] + others) > slack * (others + abs(u[i, own])) or others > w[i] * (1.0 + slack):
+                return math.inf
+            total += u[i, own]
+        return total
+
+    @staticmethod
+    def value_naive(z: Array, y: Codes) -> Array:
+        """max_l (1[l != y] + z_l) - z_y."""
+        found: Array = (1.0 - hot(y, z.shape[1]) + (z - own(z, y)[:, None])).max(axis=1)
+        return found
+
+    @staticmethod
+    def gradient_naive(z: Array, y: Codes) -> Array:
+        """e_m - e_y with the first largest m; 0 where the class itself is among the largest."""
+        k = z.shape[1]
+        raised = 1.0 - hot(y, k) + (z - own(z, y)[:, None])
+        largest = np.where(raised.max(axis=1) > 0.0, raised.argmax(axis=1), y)
+        return hot(largest, k) - hot(y, k)
+
+    @staticmethod
+    def conjugate_naive(u: Array, y: Codes) -> Array:
+        """u_y where u + e_y is in the simplex."""
+        return np.where(in_simplex(u, y), own(u, y), np.inf)
+
+    @staticmethod
+    def prox_naive(v: Array, t: Array, y: Codes) -> Array:
+        """min(a, theta) - d, theta by sorting."""
+        e = hot(y, v.shape[1])
+        a = v + t[:, None] * e + (1.0 - e)
+        theta = a.max(axis=1) + thresholds(a, t)
+        return np.where(a > theta[:, None], theta[:, None] - (1.0 - e), v + t[:, None] * e)
+
+    @staticmethod
+    def into_domain_naive(u: Array, y: Codes) -> Array:
+        """The projection."""
+        return into_simplex(u, y)
+
+    @staticmethod
+    def infimum_naive(y: Codes, k: int) -> Array:
+        """0, where the class leads by 1."""
+        return np.zeros(y.size)

@@ -1,0 +1,162 @@
+"""The references of the commonest functions of a row, for all rows of a matrix at once: the same formulas without a loop over rows."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base import Array, VectorFunction
+from ..vectors.common import Ball, Norm, largest, negative_part, norm1, norm2, scale_into
+from ..vectors.simplex import Simplex
+from ..vectors.solid_simplex import SolidSimplex
+
+
+def norms2(a: Array) -> Array:
+    """The Euclidean norm of each row, scaled against overflow."""
+    peak = np.abs(a).max(axis=1, initial=0.0)
+    found: Array = peak * np.sqrt(np.square(a / np.where(peak > 0.0, peak, 1.0)[:, None]).sum(axis=1))
+    return found
+
+
+RowNorm = Callable[[Array], Array]
+
+ROW_NORMS: dict[Callable[[Array], float], RowNorm] = {
+    norm1: lambda a: np.abs(a).sum(axis=1),
+    norm2: norms2,
+    largest: lambda a: np.abs(a).max(axis=1, initial=0.0),
+}
+
+
+def project_rows_l1(a: Array, r: float) -> Array:
+    """Each row's projection on the l1 ball of radius r > 0, by sorting; rows inside stay."""
+    out = a.copy()
+    far = np.abs(a).sum(axis=1) > r
+    sizes = np.abs(a[far])
+    if sizes.size:
+        peak = sizes.max(axis=1, keepdims=True)
+        below = -np.sort(peak - sizes, axis=1)
+        theta = ((np.cumsum(below, axis=1) - r) / np.arange(1, a.shape[1] + 1)).max(axis=1, keepdims=True)
+        kept = np.maximum((sizes - peak) - theta, 0.0)
+        out[far] = np.copysign(kept * (r / kept.sum(axis=1, keepdims=True)), a[far])
+    return out
+
+
+class Rows(ABC):
+    """A function of every row, added up; the methods mean what those of `VectorFunction` do."""
+
+    @abstractmethod
+    def value(self, a: Array) -> float:
+        """The norm part."""
+
+    @abstractmethod
+    def violation(self, a: Array) -> float:
+        """The largest of a row."""
+
+    @abstractmethod
+    def conjugate(self, a: Array) -> float:
+        """The sum of the rows' conjugates."""
+
+
+@dataclass(frozen=True)
+class Norms(Rows):
+    """c times a norm of each row."""
+
+    c: float
+    norm: RowNorm
+    dual: RowNorm
+
+    def value(self, a: Array) -> float:
+        """c sum_i |a_i|."""
+        return self.c * float(self.norm(a).sum())
+
+    def violation(self, a: Array) -> float:
+        """0: there is no set."""
+        return 0.0
+
+    def _most(self, a: Array) -> float:
+        return float(self.dual(a).max(initial=0.0))
+
+    def conjugate(self, a: Array) -> float:
+        """0 where no row's dual norm exceeds c, else inf."""
+        return 0.0 if self._most(a) <= self.c else math.inf
+
+    def dual_scale(self, a: Array) -> float:
+        """min(1, c / the largest dual norm)."""
+        most = self._most(a)
+        return 1.0 if most <= self.c else scale_into(lambda u: self._most(u) <= self.c, a, self.c / most)
+
+    def dual_project(self, a: Array) -> Array:
+        """Each row projected on the ball of the dual norm."""
+        if self._most(a) <= self.c:
+            return a.copy()
+        if self.dual is norms2:
+            sizes = norms2(a)
+            u = a * np.divide(self.c, sizes, out=np.ones_like(sizes), where=sizes > self.c)[:, None]
+        elif self.dual is ROW_NORMS[norm1]:
+            u = project_rows_l1(a, self.c)
+        else:
+            u = np.clip(a, -self.c, self.c)
+        return u * scale_into(lambda w: self._most(w) <= self.c, u, 1.0)
+
+
+@dataclass(frozen=True)
+class Balls(Rows):
+    """A ball of radius r for each row."""
+
+    r: float
+    norm: RowNorm
+    dual: RowNorm
+
+    def value(self, a: Array) -> float:
+        """0."""
+        return 0.0
+
+    def violation(self, a: Array) -> float:
+        """|a_i| <= r for every row."""
+        sizes = self.norm(a)
+        return float((np.maximum(sizes - self.r, 0.0) / (1.0 + np.maximum(sizes, self.r))).max(initial=0.0))
+
+    def conjugate(self, a: Array) -> float:
+        """r times the sum of the dual norms."""
+        return self.r * float(self.dual(a).sum())
+
+
+@dataclass(frozen=True)
+class Simplices(Rows):
+    """A simplex of sum r for each row, or of sum at most r."""
+
+    r: float
+    solid: bool
+
+    def value(self, a: Array) -> float:
+        """0."""
+        return 0.0
+
+    def violation(self, a: Array) -> float:
+        """Every row nonnegative, with its sum."""
+        totals = a.sum(axis=1)
+        miss = totals - self.r if self.solid else np.abs(totals - self.r)
+        sums = np.maximum(miss, 0.0) / (1.0 + np.maximum(np.abs(totals), self.r))
+        return max(negative_part(a), float(sums.max(initial=0.0)))
+
+    def conjugate(self, a: Array) -> float:
+        """r times the sum of the rows' largest entries, or of those that are positive."""
+        if self.r == 0.0:
+            return 0.0
+        tops = a.max(axis=1)
+        return self.r * float((np.maximum(tops, 0.0) if self.solid else tops).sum())
+
+
+def rows_of(inner: VectorFunction) -> Rows | None:
+    """`inner` for all rows at once; None where it is not written so."""
+    if isinstance(inner, Norm):
+        return Norms(inner.c, ROW_NORMS[type(inner).norm], ROW_NORMS[type(inner).dual_norm])
+    if isinstance(inner, Ball):
+        return Balls(inner.r, ROW_NORMS[type(inner).norm], ROW_NORMS[type(inner).dual_norm])
+    if isinstance(inner, Simplex | SolidSimplex) and inner.size:
+        return Simplices(inner.r, isinstance(inner, SolidSimplex))
+    return None

@@ -1,0 +1,226 @@
+"""Functions of a matrix through its spectrum: X -> h(sigma(X)) by singular values, X -> h(lambda(X)) by eigenvalues.
+
+Where h sees neither signs nor order (singular values), or not the order (eigenvalues of a symmetric X), everything lifts from h
+(Lewis 1995): with X = U diag(s) V', prox U diag(prox_h(s)) V', conjugate h*(s), LMO U diag(lmo_h(s)) V', and the projection on the domain of
+the conjugate likewise. So norm_nuc is norm1 of the singular values, norm_spec norm_inf, and their balls those of the values;
+psd is the nonnegative orthant of the eigenvalues, the spectrahedra their simplices. Every joint prox lifts too.
+
+h* is monotone in each value, so `conjugate` takes the computed values raised by their backward error: a rigorous upper bound.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face, VectorFunction
+from ..vectors.common import ConvexSet
+from .common import Shape, backward_error, matrix, singular_values
+
+_LIFTED = {"linf": "spectral", "l2": "l2", "l1": "nuclear"}
+
+Rebuild = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Spectral(VectorFunction):
+    """h of the spectrum of a matrix; `pair` names the function in the language, `inner` is h."""
+
+    shape: Shape
+    pair: tuple[str | None, str | None]  # type: ignore[misc]
+    inner: VectorFunction
+    size: int = field(init=False)
+
+    polyhedral = False
+    compiled = False
+    certificate = "rigorous"
+    prox_kernel = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", math.prod(self.shape))
+
+    # --- the spectrum -------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def spectrum(self, x: Array) -> Array:
+        """The values that h sees, as LAPACK computes them."""
+
+    @abstractmethod
+    def decompose(self, x: Array) -> tuple[Array, Rebuild]:
+        """The values, and what makes a flat matrix of other values with the same vectors."""
+
+    def error(self, x: Array) -> float:
+        """By how much a computed value may be off."""
+        return backward_error(x, self.shape)
+
+    # --- facts --------------------------------------------------------------------------------------------------------
+    def radius(self) -> float:
+        """That of h: the Frobenius norm is the Euclidean norm of the spectrum."""
+        return self.inner.radius() if self.size else 0.0
+
+    def describe(self) -> str:
+        """`c * norm_nuc`, `nuclear_ball(r)`, `psd`, `c * norm_nuc on psd`."""
+        norm, name = self.pair
+        on: Any = getattr(self.inner, "on", self.inner)
+        words = [] if norm is None else [f"{self.inner.c:g} * {norm}"]  # type: ignore[attr-defined]
+        words += [] if name is None else [f"{name}({on.r:g})" if hasattr(on, "r") else name]
+        return " on ".join(words)
+
+    def coercive(self) -> tuple[float, str] | None:
+        """That of h, for the norm of the spectrum."""
+        found = self.inner.coercive()
+        return None if found is None else (found[0], _LIFTED[found[1]])
+
+    def face(self, x: Array) -> Face | None:
+        """None: curved."""
+        return None
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+    def value(self, x: Array) -> float:
+        """h of the spectrum."""
+        return 0.0 if self.pair[0] is None else self.inner.value(self.spectrum(x))
+
+    def violation(self, x: Array) -> float:
+        """That of the spectrum."""
+        return 0.0 if self.pair[1] is None else self.inner.violation(self.spectrum(x))
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The prox of h on the spectrum."""
+        values, rebuild = self.decompose(v)
+        return rebuild(self.inner.prox(values, t))
+
+    def conjugate(self, v: Array) -> float:
+        """h* of the spectrum raised by its backward error: at least the conjugate."""
+        return self.inner.conjugate(self.spectrum(v) + self.error(v))
+
+    def conjugate_with_ridge(self, v: Array, c: float) -> float:
+        """That of h, of the spectrum raised by its backward error: |X|_F is the Euclidean norm of the spectrum."""
+        return self.inner.conjugate_with_ridge(self.spectrum(v) + self.error(v), c)
+
+    def infimum(self) -> float:
+        """That of h."""
+        return self.inner.infimum()
+
+    def dual_scale(self, v: Array) -> float:
+        """That of h, with room for what `conjugate` adds to the spectrum of the scaled matrix."""
+        if math.isfinite(self.radius()):
+            return 1.0
+        values, error = self.spectrum(v), self.error(v)
+        if math.isfinite(self.inner.conjugate(values + error)):
+            return 1.0
+        return self.inner.dual_scale(values + 3.0 * error)
+
+    def dual_project(self, v: Array) -> Array:
+        """The projection of the spectrum, which stays inside by what `conjugate` adds; v itself where it is inside."""
+        if math.isfinite(self.radius()):
+            return v.copy()
+        values, rebuild = self.decompose(v)
+        if math.isfinite(self.inner.conjugate(values + self.error(v))):
+            return v.copy()
+        # the backward errors of this decomposition, of putting the matrix together, and of taking it apart again
+        room = 3.0 * self.error(v)
+        return rebuild(self._inside(values, room))
+
+    @abstractmethod
+    def _inside(self, values: Array, room: float) -> Array:
+        """The projection of the values on the domain of h*, such that all may grow by `room` and stay inside."""
+
+    def lmo(self, c: Array) -> Array | None:
+        """That of h on the spectrum; None where h has none."""
+        values, rebuild = self.decompose(c)
+        found = self.inner.lmo(values)
+        return None if found is None else rebuild(found)
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """None: there is no kernel."""
+        return ()
+
+    def gauge(self, x: Array) -> float:
+        """That of h."""
+        assert isinstance(self.inner, ConvexSet)
+        return self.inner.gauge(self.spectrum(x))
+
+    def diameter(self) -> float:
+        """That of h: two matrices of the same vectors are as far apart as their spectra, and others no farther."""
+        assert isinstance(self.inner, ConvexSet)
+        return self.inner.diameter() if self.size else 0.0
+
+
+class Singular(Spectral):
+    """h(sigma(X)). A matrix that is exactly symmetric is decomposed as one, so that what comes of it is exactly symmetric."""
+
+    def spectrum(self, x: Array) -> Array:
+        """The singular values."""
+        return singular_values(x, self.shape)
+
+    def decompose(self, x: Array) -> tuple[Array, Rebuild]:
+        """The singular values, and U diag(.) V'."""
+        a = matrix(x, self.shape)
+        if not x.size:
+            return np.zeros(min(self.shape)), lambda values: np.zeros(0)
+        if a.shape[0] == a.shape[1] and np.array_equal(a, a.T):
+            eigenvalues, q = np.linalg.eigh(a)
+            signs = np.copysign(1.0, eigenvalues)
+            return np.abs(eigenvalues), lambda values: _symmetric(q, signs * values)
+        u, s, vt = np.linalg.svd(a, full_matrices=False)
+        return s, lambda values: ((u * values) @ vt).reshape(-1)
+
+    def _inside(self, values: Array, room: float) -> Array:
+        inside = self.inner.dual_project(values)
+        return inside * self.inner.dual_scale(inside + room)
+
+
+class SingularSet(Singular, ConvexSet):
+    """The indicator of h(sigma(X))."""
+
+
+class Eigen(Spectral):
+    """h(lambda(X)) for symmetric X (d, d): of any matrix its symmetric part counts, and what comes out is exactly symmetric."""
+
+    def spectrum(self, x: Array) -> Array:
+        """The eigenvalues of the symmetric part."""
+        return np.asarray(np.linalg.eigvalsh(self._part(x)), dtype=np.float64) if x.size else np.zeros(0)
+
+    def decompose(self, x: Array) -> tuple[Array, Rebuild]:
+        """The eigenvalues of the symmetric part, and Q diag(.) Q'."""
+        if not x.size:
+            return np.zeros(0), lambda values: np.zeros(0)
+        eigenvalues, q = np.linalg.eigh(self._part(x))
+        return eigenvalues, lambda values: _symmetric(q, values)
+
+    def violation(self, x: Array) -> float:
+        """lambda_min >= 0 relative to the largest eigenvalue, and what h asks of the eigenvalues otherwise."""
+        if self.pair[1] is None or not x.size:
+            return 0.0
+        values = self.spectrum(x)
+        negative = max(0.0, -float(values.min())) / (1.0 + float(np.abs(values).max()))
+        return max(negative, self.inner.violation(np.maximum(values, 0.0)))
+
+    def dual_project(self, v: Array) -> Array:
+        """The projection of the spectrum of the symmetric part; what is skew is no matter to a symmetric variable, and stays."""
+        part = self._part(v)
+        skew = (matrix(v, self.shape) - part).reshape(-1)
+        return super().dual_project(part.reshape(-1)) + skew
+
+    def _inside(self, values: Array, room: float) -> Array:
+        # moved, not scaled: no scaling takes a matrix off the boundary of a cone
+        return self.inner.dual_project(values + room) - room
+
+    def _part(self, x: Array) -> Array:
+        a = matrix(x, self.shape)
+        part: Array = 0.5 * (a + a.T)
+        return part
+
+
+class EigenSet(Eigen, ConvexSet):
+    """The indicator of h(lambda(X))."""
+
+
+def _symmetric(q: Array, values: Array) -> Array:
+    """Q diag(values) Q', flat and exactly symmetric."""
+    a = (q * values) @ q.T
+    return (0.5 * (a + a.T)).reshape(-1)

@@ -1,0 +1,164 @@
+"""Losses of a row of predictions: what they must have, and a weighted sum of one over samples.
+
+A `VectorLoss` is a function l(z; y) of one row z of k predictions and a class y in 0..k-1. The vocabulary is that of `Loss`:
+kernels over arrays z (n, k), y (n,), w (n,), and references per sample in NumPy, which are the definition.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Array, Parameter, _require
+
+Codes = NDArray[np.int64]
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def sums_to_zero(u: Array) -> NDArray[np.bool_]:
+    """Whether each row of u sums to zero but for rounding: by at most (8 + k) eps times the sum of the sizes."""
+    found: NDArray[np.bool_] = np.abs(u.sum(axis=1)) <= (8 + u.shape[1]) * EPS * np.abs(u).sum(axis=1)
+    return found
+
+
+class VectorLoss(ABC):
+    """A loss l(z; y) of one row z of predictions, convex in z. Subclasses are never instantiated."""
+
+    name: ClassVar[str]
+    target: ClassVar[str] = "labels"
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    #: A Lipschitz constant of the gradient in the Euclidean norm, for one sample; None where l is not differentiable.
+    smoothness: ClassVar[float | None]
+    strong_convexity: ClassVar[float] = 0.0
+    piecewise_linear: ClassVar[bool] = False
+    piecewise_quadratic: ClassVar[bool] = False
+    #: The Hessian is not diagonal: no kernel gives it.
+    curvature: ClassVar[Callable[..., None] | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
+
+    # --- kernels: z, out are float64 (n, k) in C order, y int64 (n,), w float64 (n,) ---------------------------------
+    #: value(z, y, w) -> sum_i w_i l(z_i; y_i)
+    value: ClassVar[Callable[..., float]]
+    #: value_gradient(z, y, w, out) -> the same sum; out_i = w_i grad l(z_i; y_i) (a subgradient where not differentiable)
+    value_gradient: ClassVar[Callable[..., float]]
+    #: prox(v, t, y, w, out): out_i = argmin_z t w_i l(z; y_i) + |z - v_i|^2 / 2
+    prox: ClassVar[Callable[..., None]]
+    #: conjugate(u, y, w) -> sum_i (w_i l)*(u_i), inf outside the domain, an equality being met by the rule of `sums_to_zero`
+    conjugate: ClassVar[Callable[..., float]]
+
+    # --- references: by rows in NumPy, unweighted ---------------------------------------------------------------------
+    @staticmethod
+    @abstractmethod
+    def value_naive(z: Array, y: Codes) -> Array:
+        """l(z_i; y_i) for each row i."""
+
+    @staticmethod
+    @abstractmethod
+    def gradient_naive(z: Array, y: Codes) -> Array:
+        """The gradient of l at each row, or one subgradient, (n, k)."""
+
+    @staticmethod
+    @abstractmethod
+    def conjugate_naive(u: Array, y: Codes) -> Array:
+        """l*(u_i; y_i) = sup_z <u_i, z> - l(z; y_i) for each row, inf outside the domain."""
+
+    @staticmethod
+    @abstractmethod
+    def prox_naive(v: Array, t: Array, y: Codes) -> Array:
+        """argmin_z t_i l(z; y_i) + |z - v_i|^2 / 2 for each row, t > 0."""
+
+    @staticmethod
+    @abstractmethod
+    def into_domain_naive(u: Array, y: Codes) -> Array:
+        """A point of the domain of l*(.; y_i) close to u_i for each row: u_i itself, to rounding, where it is inside."""
+
+    @staticmethod
+    @abstractmethod
+    def infimum_naive(y: Codes, k: int) -> Array:
+        """inf_z l(z; y_i) for each row, which is -l*(0; y_i) where 0 is in the domain."""
+
+
+@dataclass(frozen=True, eq=False)
+class VectorLossFunction:
+    """z -> sum_i w_i l(z_i; y_i) for the rows z_i of a matrix (n, k), given and returned flat in C order.
+
+    `y` are class codes in 0..k-1, `w` nonnegative weights (any outer coefficient and 1/n included). Raises `ValueError` where a code is out of range.
+    """
+
+    loss: type[VectorLoss]
+    y: Codes
+    w: Array
+    k: int
+
+    def __post_init__(self) -> None:
+        if self.y.size and not (int(self.y.min()) >= 0 and int(self.y.max()) < self.k):
+            raise ValueError(f"class codes must be at least 0 and less than {self.k}")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, k)."""
+        return self.y.size, self.k
+
+    @property
+    def size(self) -> int:
+        """The number of predictions, n k."""
+        return self.y.size * self.k
+
+    @property
+    def name(self) -> str:
+        """The loss's name."""
+        return self.loss.name
+
+    def value(self, z: Array) -> float:
+        """The weighted sum, by the reference."""
+        return float((self.w * self.loss.value_naive(z.reshape(self.shape), self.y)).sum())
+
+    def gradient(self, z: Array) -> Array:
+        """The gradient, flat, by the reference."""
+        return (self.w[:, None] * self.loss.gradient_naive(z.reshape(self.shape), self.y)).reshape(-1)
+
+    def conjugate(self, y: Array) -> float:
+        """sum_i w_i l*(y_i / w_i), by the reference; inf where y is outside the domain (w_i = 0 asks y_i = 0)."""
+        u = y.reshape(self.shape)
+        live = self.w > 0.0
+        if np.any(u[~live]):
+            return math.inf
+        w = self.w[live]
+        return float((w * self.loss.conjugate_naive(u[live] / w[:, None], self.y[live])).sum())
+
+    def prox(self, v: Array, t: float) -> Array:
+        """argmin_z t f(z) + |z - v|^2 / 2, flat, by the reference."""
+        out = v.reshape(self.shape).copy()
+        live = self.w > 0.0
+        out[live] = self.loss.prox_naive(out[live], t * self.w[live], self.y[live])
+        return out.reshape(-1)
+
+    def into_domain(self, y: Array) -> Array:
+        """A point of the domain of the conjugate close to y: what rounding, or more, put outside comes back inside."""
+        u = y.reshape(self.shape)
+        out = np.zeros_like(u)
+        live = self.w > 0.0
+        w = self.w[live][:, None]
+        out[live] = w * self.loss.into_domain_naive(u[live] / w, self.y[live])
+        return out.reshape(-1)
+
+    def infimum(self) -> float:
+        """The sum of the infima."""
+        return float((self.w * self.loss.infimum_naive(self.y, self.k)).sum())
+
+    @property
+    def lipschitz(self) -> float:
+        """A Lipschitz constant of the gradient in z: max_i w_i times that of one sample; inf where there is none."""
+        beta = self.loss.smoothness
+        return math.inf if beta is None else beta * float(self.w.max(initial=0.0))

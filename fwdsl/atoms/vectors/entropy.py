@@ -1,0 +1,118 @@
+"""c sum_i x_i log x_i on x >= 0 (0 log 0 = 0): conjugate c sum_i exp(v_i / c - 1), finite everywhere, infimum -c d / e.
+
+Prox: with tau = t c, x + tau log x = v - tau, so x = tau omega(v / tau - 1 - log tau) with the Wright omega function, omega + log omega = x, by
+the iteration of Fritsch, Shafer and Crowley (1973).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face, VectorFunction
+from ..wright import omega
+from .common import checked_coefficient, negative_part, scale_into
+
+EXPONENT = 700.0
+"""exp of more is close to the largest number."""
+
+
+def entropy_kernel(v, t, out, c):
+    """Kernel: the prox of c times the entropy."""
+    tau = t * c
+    if tau == 0.0:
+        for i in range(v.size):
+            out[i] = max(v[i], 0.0)
+        return
+    log_tau = math.log(tau)
+    for i in range(v.size):
+        x = v[i] / tau - 1.0 - log_tau
+        if x < -40.0:
+            out[i] = tau * math.exp(x)
+            continue
+        omega = x - math.log(x) if x > 2.0 else (0.567 + 0.362 * x if x > -1.0 else math.exp(x))
+        for _ in range(20):
+            r = x - omega - math.log(omega)
+            if abs(r) <= 4e-16 * (1.0 + abs(x)):
+                break
+            g = 1.0 + omega
+            h = 2.0 * g * (g + 2.0 * r / 3.0)
+            new = omega * (1.0 + (r / g) * (h - r) / (h - 2.0 * r))
+            omega = new if new > 0.0 else 0.5 * omega
+        out[i] = tau * omega
+
+
+def negentropy(x: Array) -> float:
+    """sum x log x over the positive entries."""
+    positive = x[x > 0.0]
+    return float((positive * np.log(positive)).sum())
+
+
+@dataclass(frozen=True)
+class Entropy(VectorFunction):
+    """`c * entropy`, whose domain is x >= 0."""
+
+    size: int
+    c: float
+
+    pair = ("entropy", None)
+    polyhedral = False
+    prox_kernel = staticmethod(entropy_kernel)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "c", checked_coefficient(self.c))
+
+    def radius(self) -> float:
+        """inf."""
+        return math.inf if self.size else 0.0
+
+    def describe(self) -> str:
+        """`c * entropy`."""
+        return f"{self.c:g} * entropy"
+
+    def value(self, x: Array) -> float:
+        """c sum x log x, negative entries ignored."""
+        return self.c * negentropy(x)
+
+    def violation(self, x: Array) -> float:
+        """x >= 0, entrywise."""
+        return negative_part(x)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """tau omega(v / tau - 1 - log tau)."""
+        tau = t * self.c
+        if tau == 0.0:
+            return np.maximum(v, 0.0)
+        return tau * omega(v / tau - 1.0 - math.log(tau))
+
+    def conjugate(self, v: Array) -> float:
+        """c sum exp(v / c - 1); inf where an exponential is beyond the range of numbers, v > 700 c."""
+        if not self._inside(v):
+            return math.inf
+        return self.c * float(np.exp(v / self.c - 1.0).sum())
+
+    def _inside(self, v: Array) -> bool:
+        return bool(v.max(initial=0.0) <= EXPONENT * self.c)
+
+    def dual_scale(self, v: Array) -> float:
+        """1, or what keeps the exponentials within the range of numbers."""
+        return 1.0 if self._inside(v) else scale_into(self._inside, v, EXPONENT * self.c / float(v.max()))
+
+    def dual_project(self, v: Array) -> Array:
+        """v, cut where its exponential would overflow."""
+        return np.minimum(v, EXPONENT * self.c)
+
+    def coercive(self) -> tuple[float, str] | None:
+        """None: it is negative between 0 and 1."""
+        return None
+
+    def face(self, x: Array) -> Face | None:
+        """None: curved."""
+        return None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """c."""
+        return (self.c,)

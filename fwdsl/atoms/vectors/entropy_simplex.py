@@ -1,0 +1,113 @@
+"""c sum_i x_i log x_i on the simplex of sum r: g*(v) = r c log sum_i exp(v_i / c) - c r log r, at x = r softmax(v / c).
+
+Prox: with tau = t c, x_i = tau omega((v_i - nu) / tau - 1 - log tau) at the nu with sum x = r. The sum is convex and decreasing in nu and at least r
+at nu = max v - r - tau (1 + log r), where the largest entry alone is r: Newton from there is monotone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from ..wright import omega
+from .common import Joint
+from .entropy import negentropy
+from .simplex import Simplex
+
+
+def lines_entropy_simplex_kernel(v, t, out, n, d, across, along, c, r):
+    """Kernel: the prox along each of n lines of d entries; line i holds the entries i * across + j * along."""
+    # a step of nothing, whose prox is the projection, is to rounding one of very little
+    tau = max(t * c, 1e-14 * r)
+    if r == 0.0:
+        for i in range(v.size):
+            out[i] = 0.0
+        return
+    log_tau = math.log(tau)
+    for i in range(n):
+        start = i * across
+        peak = -math.inf
+        for j in range(d):
+            peak = max(peak, v[start + j * along])
+        # nu is relative to the peak; out holds omega
+        nu = -r - tau * (1.0 + math.log(r))
+        mass = 0.0
+        for _ in range(200):
+            mass = 0.0
+            slope = 0.0
+            for j in range(d):
+                x = ((v[start + j * along] - peak) - nu) / tau - 1.0 - log_tau
+                if x < -40.0:
+                    w = math.exp(x)
+                else:
+                    w = x - math.log(x) if x > 2.0 else (0.567 + 0.362 * x if x > -1.0 else math.exp(x))
+                    for _ in range(20):
+                        e = x - w - math.log(w)
+                        if abs(e) <= 4e-16 * (1.0 + abs(x)):
+                            break
+                        g = 1.0 + w
+                        h = 2.0 * g * (g + 2.0 * e / 3.0)
+                        new = w * (1.0 + (e / g) * (h - e) / (h - 2.0 * e))
+                        w = new if new > 0.0 else 0.5 * w
+                out[start + j * along] = w
+                mass += w
+                slope += w / (1.0 + w)
+            change = (tau * mass - r) / slope
+            nu += change
+            if change <= 4e-16 * (abs(nu) + r + tau):
+                break
+        # the sum of rounded terms is put right
+        for j in range(d):
+            out[start + j * along] *= r / mass
+
+
+@dataclass(frozen=True)
+class EntropySimplex(Joint):
+    """`c * entropy` on `simplex(r)`."""
+
+    on: Simplex
+
+    pair = ("entropy", "simplex")
+    polyhedral = False
+    prox_kernel = staticmethod(lines_entropy_simplex_kernel)
+
+    def value(self, x: Array) -> float:
+        """c sum x log x."""
+        return self.c * negentropy(x)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """tau omega((v - nu) / tau - 1 - log tau), nu by Newton."""
+        r = self.on.r
+        tau = max(t * self.c, 1e-14 * r)
+        if r == 0.0 or not self.size:
+            return np.zeros_like(v)
+        peak = float(v.max())
+        nu = -r - tau * (1.0 + math.log(r))
+        for _ in range(200):
+            x = tau * omega(((v - peak) - nu) / tau - 1.0 - math.log(tau))
+            change = (float(x.sum()) - r) / float((x / (tau + x)).sum())
+            nu += change
+            if change <= 4e-16 * (abs(nu) + r + tau):
+                break
+        return x * (r / float(x.sum()))
+
+    def conjugate(self, v: Array) -> float:
+        """r c log sum exp(v / c) - c r log r."""
+        r = self.on.r
+        return r * self.c * (float(np.logaddexp.reduce(v / self.c)) - math.log(r)) if r > 0.0 else 0.0
+
+    def coercive(self) -> tuple[float, str] | None:
+        """None: it is negative between 0 and 1."""
+        return None
+
+    def face(self, x: Array) -> Face | None:
+        """None: curved."""
+        return None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """One line, c and r."""
+        return 1, self.size, self.size, 1, self.c, self.on.r

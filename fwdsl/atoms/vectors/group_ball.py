@@ -1,0 +1,92 @@
+"""The group ball {x : sum_g w_g |x_g|_2 <= r} of disjoint groups: support function r max_g |v_g|_2 / w_g.
+
+Projection: the lengths of the groups on {a >= 0 : sum w a <= r}, which is max(a - theta w, 0). The LMO puts all in the group of largest |c_g| / w_g.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import INSIDE, ConvexSet, checked_radius, excess, face
+from .groups import Partition, groups_kernel, partition, project_weighted, smallest
+
+
+@dataclass(frozen=True, eq=False)
+class GroupBall(ConvexSet):
+    """`group_ball(r, groups, weights)`; groups as `groups.partition` takes them, or a `Partition`."""
+
+    size: int
+    r: float
+    groups: Any
+    weights: Any = None
+    parts: Partition = field(init=False)
+
+    pair = (None, "group_ball")
+    polyhedral = False
+    prox_kernel = staticmethod(groups_kernel)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "r", checked_radius(self.r))
+        given = self.groups
+        parts = given if isinstance(given, Partition) else partition(given, self.weights, self.size)
+        object.__setattr__(self, "parts", parts)
+
+    def norm(self, x: Array) -> float:
+        """sum_g w_g |x_g|."""
+        return float((self.parts.weights * self.parts.norms(x)).sum())
+
+    def radius(self) -> float:
+        """r over the least weight: all in one group."""
+        return self.r / smallest(self.parts.weights) if self.size else 0.0
+
+    def diameter(self) -> float:
+        """Twice the radius."""
+        return 2.0 * self.radius()
+
+    def describe(self) -> str:
+        """`group_ball(r, groups)`."""
+        return f"group_ball({self.r:g}, {self.parts.describe()})"
+
+    def violation(self, x: Array) -> float:
+        """sum_g w_g |x_g| <= r."""
+        return excess(self.norm(x), self.r)
+
+    def gauge(self, x: Array) -> float:
+        """sum_g w_g |x_g| / r."""
+        norm = self.norm(x)
+        return norm / self.r if self.r > 0.0 else (np.inf if norm > 0.0 else 0.0)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The projection."""
+        if self.norm(v) <= self.r:
+            return v.copy()
+        return self.parts.shrink(v, project_weighted(self.parts.norms(v), self.parts.weights, self.r))
+
+    def conjugate(self, v: Array) -> float:
+        """r max_g |v_g| / w_g."""
+        return self.r * self.parts.dual(v)
+
+    def lmo(self, c: Array) -> Array:
+        """-r c_g / (w_g |c_g|) for the first group of largest |c_g| / w_g; its first entry where c = 0."""
+        if not self.size:
+            return np.zeros(0)
+        norms = self.parts.norms(c)
+        lengths = np.zeros(self.parts.count)
+        g = int(np.argmax(norms / self.parts.weights))
+        lengths[g] = self.r / self.parts.weights[g]
+        if norms[g] == 0.0:
+            c = np.zeros(self.size)
+            c[int(self.parts.order[0]) if self.parts.listed else 0] = 1.0
+        return -self.parts.shrink(c, lengths)
+
+    def face(self, x: Array) -> Face | None:
+        """Everything moves inside; the boundary is curved."""
+        return face(np.arange(self.size)) if self.norm(x) < self.r * INSIDE else None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """No norm, r, and the groups."""
+        return 0.0, self.r, self.parts.weights, self.parts.start, self.parts.order

@@ -1,0 +1,84 @@
+"""c sum_g w_g |x_g|_2 over disjoint groups; prox x_g = v_g max(1 - t c w_g / |v_g|_2, 0), conjugate the indicator of max_g |v_g|_2 / w_g <= c."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face, VectorFunction
+from .common import checked_coefficient, scale_into
+from .groups import Partition, groups_kernel, partition, smallest
+
+
+@dataclass(frozen=True, eq=False)
+class GroupNorm(VectorFunction):
+    """`c * group_norm(groups, weights)`; groups as `groups.partition` takes them, or a `Partition`."""
+
+    size: int
+    c: float
+    groups: Any
+    weights: Any = None
+    parts: Partition = field(init=False)
+
+    pair = ("group_norm", None)
+    polyhedral = False
+    prox_kernel = staticmethod(groups_kernel)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "c", checked_coefficient(self.c))
+        given = self.groups
+        parts = given if isinstance(given, Partition) else partition(given, self.weights, self.size)
+        object.__setattr__(self, "parts", parts)
+
+    def radius(self) -> float:
+        """inf."""
+        return math.inf if self.size else 0.0
+
+    def describe(self) -> str:
+        """`c * group_norm(groups)`."""
+        return f"{self.c:g} * group_norm({self.parts.describe()})"
+
+    def value(self, x: Array) -> float:
+        """c sum_g w_g |x_g|."""
+        return self.c * float((self.parts.weights * self.parts.norms(x)).sum())
+
+    def violation(self, x: Array) -> float:
+        """0: there is no set."""
+        return 0.0
+
+    def prox(self, v: Array, t: float) -> Array:
+        """Each group shrunk by t c w_g."""
+        return self.parts.shrink(v, np.maximum(self.parts.norms(v) - t * self.c * self.parts.weights, 0.0))
+
+    def conjugate(self, v: Array) -> float:
+        """0 where max_g |v_g| / w_g <= c, else inf."""
+        return 0.0 if self.parts.dual(v) <= self.c else math.inf
+
+    def dual_scale(self, v: Array) -> float:
+        """min(1, c / max_g |v_g| / w_g)."""
+        size = self.parts.dual(v)
+        return 1.0 if size <= self.c else scale_into(lambda u: self.parts.dual(u) <= self.c, v, self.c / size)
+
+    def dual_project(self, v: Array) -> Array:
+        """Each group cut to the length c w_g."""
+        if self.parts.dual(v) <= self.c:
+            return v.copy()
+        norms, most = self.parts.norms(v), self.c * self.parts.weights
+        share = np.divide(most, norms, out=np.ones_like(norms), where=norms > most)
+        u = v * self.parts.spread(share)
+        return u * scale_into(lambda w: self.parts.dual(w) <= self.c, u, 1.0)
+
+    def coercive(self) -> tuple[float, str] | None:
+        """c times the least weight, for norm2, which the sum of the groups' norms exceeds."""
+        return (self.c * smallest(self.parts.weights), "l2") if self.parts.count else (self.c, "l2")
+
+    def face(self, x: Array) -> Face | None:
+        """None: curved."""
+        return None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """c, no radius, and the groups."""
+        return self.c, math.inf, self.parts.weights, self.parts.start, self.parts.order

@@ -1,0 +1,237 @@
+"""The k-support ball: the hull of the vectors with at most k nonzeros and Euclidean norm at most r (Argyriou, Foygel and Srebro 2012).
+
+Support function r times the Euclidean norm of the k largest |v_i|; the LMO is those entries, normalised. Its gauge, times r, is the k-support norm,
+|x|^2 = min of sum x_i^2 / u_i over 0 <= u <= 1, sum u <= k. Projection: with the multiplier lam >= 0 of |x|^2 <= r^2 and the scale alpha of u,
+x_i = v_i u_i / (u_i + lam), u_i = clip(alpha |v_i| - lam, 0, 1): entries with alpha |v_i| >= 1 + lam shrink by 1 + lam, those below lam vanish, those
+between are soft-thresholded at lam / alpha. sum u = k gives alpha for each lam, and |x| = r, which falls with lam, gives lam. A vector of at most
+k nonzeros is scaled only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import Array, Face
+from .common import INSIDE, ConvexSet, checked_radius, excess, face, largest, norm2
+
+
+def ksupport_kernel(v, t, out, k, r):
+    """Kernel: the projection. Sorted once; for each multiplier the breakpoints of sum u are walked in order, at O(1) a step."""
+    n = v.size
+    peak = 0.0
+    for i in range(n):
+        out[i] = v[i]
+        peak = max(peak, abs(v[i]))
+    if peak == 0.0:
+        return
+    if r == 0.0:
+        for i in range(n):
+            out[i] = 0.0
+        return
+    a = np.empty(n)
+    for i in range(n):
+        a[i] = -abs(v[i]) / peak
+    a.sort()
+    sums = np.zeros(n + 1)
+    squares = np.zeros(n + 1)
+    m = 0
+    for i in range(n):
+        a[i] = -a[i]
+        sums[i + 1] = sums[i] + a[i]
+        squares[i + 1] = squares[i] + a[i] * a[i]
+        if a[i] > 0.0:
+            m += 1
+    radius = r / peak
+    if m <= k:
+        if squares[m] > radius * radius:
+            share = radius / math.sqrt(squares[m])
+            for i in range(n):
+                out[i] = v[i] * share
+        return
+    lo = 0.0
+    hi = math.inf
+    lam = 0.0
+    alpha = 1.0
+    top = 0
+    for step in range(300):
+        # the first `top` have u = 1, those up to `live` are between
+        top = 0
+        live = 0
+        while True:
+            enter = lam / a[live] if live < m else math.inf
+            cap = (1.0 + lam) / a[top] if top < m else math.inf
+            event = min(enter, cap)
+            if top + event * (sums[live] - sums[top]) - lam * (live - top) >= k or event == math.inf:
+                break
+            if enter <= cap:
+                live += 1
+            else:
+                top += 1
+        mass = sums[live] - sums[top]
+        between = live - top
+        grow = 1.0 + lam
+        norm = squares[top] / (grow * grow)
+        slope = -2.0 * squares[top] / (grow * grow * grow)
+        alpha = (1.0 + lam) / a[top - 1] if top > 0 else 1.0
+        if between > 0 and mass > 0.0:
+            alpha = (k - top + lam * between) / mass
+            norm += mass / alpha - between * lam / (alpha * alpha)
+            slope += 2.0 * between * between * lam / (mass * alpha * alpha * alpha) - 2.0 * between / (alpha * alpha)
+        miss = norm - radius * radius
+        if step == 0 and miss <= 0.0:
+            return
+        if miss > 0.0:
+            lo = lam
+        else:
+            hi = lam
+        change = -miss / slope
+        if abs(change) <= 4e-16 * lam:
+            break
+        lam += change
+        if not (lo < lam < hi):
+            lam = 0.5 * (lo + hi) if hi < math.inf else 2.0 * lo + 1.0
+            if lam in (lo, hi):
+                break
+    grow = 1.0 + lam
+    cut = lam / alpha
+    # the norm by these u, put right where rounding left it too large
+    high = 0.0
+    mass = 0.0
+    for i in range(m):
+        e = max(0.0, min(a[i] - cut, a[i] / grow))
+        if i < top:
+            high += e * e
+        else:
+            mass += e
+    norm = math.sqrt(high + mass * mass / (k - top)) if top < k else math.sqrt(high)
+    share = min(1.0, radius / norm) if norm > 0.0 else 1.0
+    for i in range(n):
+        e = abs(v[i])
+        out[i] = math.copysign(share * max(0.0, min(e - peak * cut, e / grow)), v[i])
+
+
+def ksupport_norm(x: Array, k: int) -> float:
+    """The k-support norm: the first entries as they are, the others by their sum, at the split that sorting shows."""
+    if x.size <= k:
+        return norm2(x)
+    peak = largest(x)
+    if peak == 0.0:
+        return 0.0
+    a = np.sort(np.abs(x) / peak)[::-1]
+    tails = np.cumsum(a[::-1])[::-1]
+    # of the splits with l = 0..k-1 the right one has the larger entries above the tail's mean, and gives the largest norm
+    squares = np.concatenate([[0.0], np.cumsum(np.square(a))])
+    best = max(float(squares[k - l - 1] + tails[k - l - 1] ** 2 / (l + 1)) for l in range(k) if _split(a, tails, k, l))
+    return peak * math.sqrt(best)
+
+
+def _split(a: Array, tails: Array, k: int, l: int) -> bool:
+    """Whether a_(k-l-1) > mean >= a_(k-l), entries counted from 1, a_(0) = inf, mean = (sum from k-l on) / (l + 1), but for rounding."""
+    mean = tails[k - l - 1] / (l + 1)
+    above = l == k - 1 or a[k - l - 2] >= mean * (1.0 - 1e-14)
+    return bool(above and mean * (1.0 + 1e-14) >= a[k - l - 1])
+
+
+@dataclass(frozen=True)
+class KSupportBall(ConvexSet):
+    """`ksupport_ball(k, r)`."""
+
+    size: int
+    k: int
+    r: float
+
+    pair = (None, "ksupport_ball")
+    polyhedral = False
+    prox_kernel = staticmethod(ksupport_kernel)
+
+    def __post_init__(self) -> None:
+        if not (self.k >= 1 and self.k == int(self.k)):
+            raise ValueError(f"the k of a k-support ball must be a whole number, at least 1, not {self.k}")
+        object.__setattr__(self, "k", int(self.k))
+        object.__setattr__(self, "r", checked_radius(self.r))
+
+    def radius(self) -> float:
+        """r."""
+        return self.r if self.size else 0.0
+
+    def diameter(self) -> float:
+        """2 r."""
+        return 2.0 * self.radius()
+
+    def describe(self) -> str:
+        """`ksupport_ball(k, r)`."""
+        return f"ksupport_ball({self.k}, {self.r:g})"
+
+    def violation(self, x: Array) -> float:
+        """|x| <= r."""
+        return excess(ksupport_norm(x, self.k), self.r)
+
+    def gauge(self, x: Array) -> float:
+        """|x| / r."""
+        norm = ksupport_norm(x, self.k)
+        return norm / self.r if self.r > 0.0 else (math.inf if norm > 0.0 else 0.0)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """Bisection for the multiplier, alpha by interpolation between its breakpoints."""
+        if ksupport_norm(v, self.k) <= self.r:
+            return v.copy()
+        peak = largest(v)
+        a = np.abs(v) / peak
+        radius = self.r / peak
+        if np.count_nonzero(a) <= self.k or radius == 0.0:
+            return v * (self.r / norm2(v))
+        positive = a[a > 0.0]
+
+        def shrunk(lam: float) -> tuple[Array, float]:
+            """x for this multiplier, and its k-support norm."""
+            breaks = np.sort(np.concatenate([lam / positive, (1.0 + lam) / positive]))
+            sums = np.clip(breaks[:, None] * a - lam, 0.0, 1.0).sum(axis=1)
+            # the last break before sum u = k, and the line from there to the next
+            j = int(np.flatnonzero(sums <= self.k)[-1]) if sums[0] <= self.k else -1
+            x0, y0 = (breaks[j], sums[j]) if j >= 0 else (0.0, 0.0)
+            alpha = x0 if y0 == self.k else x0 + (self.k - y0) * (breaks[j + 1] - x0) / (sums[j + 1] - y0)
+            u = np.clip(alpha * a - lam, 0.0, 1.0)
+            x = a * u / np.where(u > 0.0, u + lam, 1.0)
+            return x, math.sqrt(float(np.divide(np.square(x), u, out=np.zeros_like(x), where=u > 0.0).sum()))
+
+        lo, hi = 0.0, 1.0
+        while shrunk(hi)[1] > radius:
+            lo, hi = hi, 2.0 * hi
+        for _ in range(100):
+            lam = 0.5 * (lo + hi)
+            lo, hi = (lam, hi) if shrunk(lam)[1] > radius else (lo, lam)
+        x = np.copysign(shrunk(hi)[0], v)
+        return x * (self.r / ksupport_norm(x, self.k))
+
+    def conjugate(self, v: Array) -> float:
+        """r times the Euclidean norm of the k largest |v_i|."""
+        return self.r * norm2(v[self._top(v)])
+
+    def _top(self, v: Array) -> Any:
+        """The places of the k largest |v_i|, ties to the lowest."""
+        return np.argsort(-np.abs(v), kind="stable")[: self.k]
+
+    def lmo(self, c: Array) -> Array:
+        """-r c / |c|_2 on the k largest |c_i|, else 0; -r e_0 where c = 0."""
+        x = np.zeros(self.size)
+        if not self.size:
+            return x
+        top = self._top(c)
+        size = norm2(c[top])
+        if size > 0.0:
+            x[top] = -(c[top] / size) * self.r
+        else:
+            x[0] = -self.r
+        return x
+
+    def face(self, x: Array) -> Face | None:
+        """Everything moves inside; the boundary is curved."""
+        return face(np.arange(self.size)) if ksupport_norm(x, self.k) < self.r * INSIDE else None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """k and r."""
+        return self.k, self.r

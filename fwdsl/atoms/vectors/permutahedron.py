@@ -1,0 +1,159 @@
+"""The permutahedron, the hull of the permutations of c: x with the sum of its j largest entries at most that of c, for all j, and equal sums.
+
+Support function <c, v>, both sorted; the LMO gives the largest c to the smallest cost. Projection (Lim and Wright 2016): with v and c sorted
+downwards, x = v - y, y the nonincreasing fit to v - c, by pooling adjacent violators.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base import Array, Face
+from .common import INSIDE, ConvexSet, face, norm2
+
+
+def permutahedron_kernel(v, t, out, c):
+    """Kernel: the projection; c is sorted downwards. Means of v are kept relative to the first of a block, where v is large."""
+    n = v.size
+    order = np.argsort(-v)
+    first = np.empty(n, np.int64)
+    mean_v = np.empty(n)
+    mean_c = np.empty(n)
+    count = 0
+    for i in range(n):
+        first[count] = i
+        mean_v[count] = 0.0
+        mean_c[count] = c[i]
+        count += 1
+        while count > 1:
+            a, b = first[count - 2], first[count - 1]
+            step = v[order[b]] - v[order[a]]
+            # the levels y of the two blocks, less v at the first of the first
+            if mean_v[count - 2] - mean_c[count - 2] > step + mean_v[count - 1] - mean_c[count - 1]:
+                break
+            share = (i + 1 - b) / (i + 1 - a)
+            mean_v[count - 2] += share * (step + mean_v[count - 1] - mean_v[count - 2])
+            mean_c[count - 2] += share * (mean_c[count - 1] - mean_c[count - 2])
+            count -= 1
+    for g in range(count):
+        end = first[g + 1] if g + 1 < count else n
+        for i in range(first[g], end):
+            out[order[i]] = mean_c[g] + ((v[order[i]] - v[order[first[g]]]) - mean_v[g])
+
+
+@dataclass(frozen=True, eq=False)
+class Permutahedron(ConvexSet):
+    """`permutahedron(c)`; c is kept sorted downwards."""
+
+    size: int
+    c: Array
+
+    pair = (None, "permutahedron")
+    polyhedral = True
+    prox_kernel = staticmethod(permutahedron_kernel)
+
+    def __post_init__(self) -> None:
+        c = np.sort(np.broadcast_to(np.asarray(self.c, dtype=np.float64), (self.size,)))[::-1]
+        if not np.all(np.isfinite(c)):
+            raise ValueError("a permutahedron needs finite numbers")
+        object.__setattr__(self, "c", np.ascontiguousarray(c))
+
+    def radius(self) -> float:
+        """|c|_2, the length of a vertex."""
+        return norm2(self.c)
+
+    def diameter(self) -> float:
+        """From the vertex sorted downwards to the one sorted upwards."""
+        return norm2(self.c - self.c[::-1])
+
+    def describe(self) -> str:
+        """`permutahedron(c)`."""
+        return "permutahedron(c)"
+
+    def _sums(self, x: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
+        """The order of x downwards, the sums of its largest entries, those of c, and the sizes of both."""
+        order = np.argsort(-x, kind="stable")
+        largest = x[order]
+        return order, np.cumsum(largest), np.cumsum(self.c), np.cumsum(np.abs(largest)) + np.cumsum(np.abs(self.c))
+
+    def violation(self, x: Array) -> float:
+        """The sum of the j largest entries at most that of c, and equal for all entries."""
+        _, sums, most, sizes = self._sums(x)
+        over = np.maximum(sums - most, 0.0) / (1.0 + sizes)
+        last = abs(float(sums[-1] - most[-1])) / (1.0 + float(sizes[-1])) if self.size else 0.0
+        return max(float(over.max(initial=0.0)), last)
+
+    def gauge(self, x: Array) -> float:
+        """The ratio of the sums, or where c sums to 0 the largest ratio of sums of the j largest; inf where x is in no multiple."""
+        if not self.size:
+            return 0.0
+        _, sums, most, sizes = self._sums(x)
+        slack = 1e-12 * sizes
+        if abs(most[-1]) > slack[-1]:
+            s = max(0.0, float(sums[-1] / most[-1]))
+        elif abs(sums[-1]) > slack[-1]:
+            return math.inf
+        else:
+            inner = most > slack
+            s = float((sums[inner] / most[inner]).max(initial=0.0))
+        inside = np.all(sums <= s * most + (1.0 + s) * slack) and abs(sums[-1] - s * most[-1]) <= (1.0 + s) * slack[-1]
+        return s if inside else math.inf
+
+    def prox(self, v: Array, t: float) -> Array:
+        """v less the nonincreasing fit to v - c, both sorted downwards."""
+        if not self.size:
+            return v.copy()
+        order = np.argsort(-v, kind="stable")
+        fit = _nonincreasing(v[order] - self.c)
+        x = np.empty_like(v)
+        x[order] = v[order] - fit
+        return x
+
+    def conjugate(self, v: Array) -> float:
+        """<c, v>, both sorted."""
+        return float((self.c * np.sort(v)[::-1]).sum())
+
+    def lmo(self, c: Array) -> Array:
+        """The largest numbers at the smallest costs."""
+        x = np.empty(self.size)
+        x[np.argsort(c, kind="stable")] = self.c
+        return x
+
+    def vertex_id(self, c: Array) -> tuple[int, ...]:
+        """The permutation."""
+        return tuple(np.argsort(c, kind="stable").tolist())
+
+    def face(self, x: Array) -> Face:
+        """Between two sums that reach those of c the entries move, keeping their sum."""
+        order, sums, most, sizes = self._sums(x)
+        ends = np.flatnonzero(most - sums <= (1.0 - INSIDE) * sizes) + 1
+        blocks = [b for b in np.split(order, ends[:-1]) if b.size > 1] if self.size else []
+        free = np.concatenate([np.zeros(0, dtype=np.intp), *blocks])
+        normals = np.zeros((len(blocks), free.size))
+        start = 0
+        for row, block in zip(normals, blocks, strict=True):
+            row[start : start + block.size] = 1.0
+            start += block.size
+        return face(free, normals=normals)
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """c, sorted downwards."""
+        return (self.c,)
+
+
+def _nonincreasing(y: Array) -> Array:
+    """The nonincreasing vector closest to y, by pooling adjacent violators."""
+    blocks: list[tuple[float, int]] = []
+    for e in y:
+        mean, count = float(e), 1
+        while blocks and blocks[-1][0] <= mean:
+            before, size = blocks.pop()
+            mean += (before - mean) * size / (size + count)
+            count += size
+        blocks.append((mean, count))
+    return np.concatenate([np.full(count, mean) for mean, count in blocks])
