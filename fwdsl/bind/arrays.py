@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,36 @@ def labels(value: object) -> tuple[Any, tuple[Any, ...]]:
         hint = "give all of them as numbers, or all as words"
         raise Unfit("FW4504", "holds labels of different kinds, which have no order", hint) from None
     return codes, tuple(classes.tolist())
+
+
+def known_labels(value: object, classes: Sequence[Any], axes: int = 1) -> Any:
+    """Codes (int64) of values among the classes of an earlier fit; `Unfit` with the first that is none of them."""
+    raw = _dense_values(value)
+    raw = _only_column(raw) if axes == 1 else raw
+    _refuse_nonfinite(raw)
+    codes = among(raw.reshape(-1), classes)
+    if codes.size and codes.min() < 0:
+        at = int(np.argmax(codes < 0))
+        told = ", ".join(f"`{c}`" for c in classes[:8]) + (", ..." if len(classes) > 8 else "")
+        hint = f"the fit knows {told}"
+        raise Unfit("FW4520", f"is `{raw.flat[at]}`, a label that the fit does not know", hint, at=_at(raw, at))
+    return codes.reshape(raw.shape)
+
+
+def known_signs(value: object, classes: Sequence[Any], axes: int) -> Any:
+    """-1.0 and +1.0 for the two values of an earlier fit, in order."""
+    return 2.0 * known_labels(value, classes, axes) - 1.0
+
+
+def among(values: Any, known: Sequence[Any]) -> Any:
+    """The position of each value among the known ones (int64); -1 where it is none of them."""
+    every = np.array(known)
+    if values.dtype.kind == "O" or every.dtype.kind == "O" or (every.dtype.kind in "US") != (values.dtype.kind in "US"):
+        places = {value: i for i, value in enumerate(known)}
+        return np.array([places.get(v, -1) for v in values.tolist()], dtype=np.int64)
+    order = np.argsort(every)
+    at = order[np.minimum(np.searchsorted(every[order], values), every.size - 1)]
+    return np.where(every[at] == values, at, -1).astype(np.int64)
 
 
 def index(value: object) -> Any:

@@ -16,15 +16,20 @@ from ..model import DataDecl, Model
 from ..readers.roles import LabelSets
 from ..readers.scan import find_nonfinite
 from .advice import warn_float32, warn_scales
-from .arrays import Unfit, index, labels, numbers, signs, vector
+from .arrays import Unfit, index, known_labels, known_signs, labels, numbers, signs, vector
 from .bindings import Bindings
 from .dimensions import Sizes, known
+from .entries import Entries
 from .evaluate import is_sparse
+from .features import Statistics
 from .findings import Findings
 from .given import Given, collect
+from .maps import Maps
 from .measure import Measured, measure, storage
 from .names import check_names
-from .parameters import bind_parameters, check_domain, scalar
+from .observations import AXES, Observed, observe, place, values_of
+from .parameters import bind_parameters, check_domain, given_parameter, scalar
+from .positions import check_positions
 from .promises import check_nonnegative, check_psd, check_symmetric
 
 _SHOWN = 3
@@ -42,12 +47,13 @@ class _Bound:
 
 
 def bind(
-    model: Model, bindings: Bindings, base: Path, tol: float | None = None
+    model: Model, bindings: Bindings, base: Path, tol: float | None = None, fitted: Statistics | None = None
 ) -> tuple[Instance | None, tuple[Diagnostic, ...]]:
     """The instance of a model under given and declared data, or None with errors; warnings may come with either.
 
     `base` is the folder of the program: paths in its `from`s are relative to it, those of `bindings` to the working
-    directory. `tol` is the tolerance to solve to, where it is not the program's (it only matters to a warning).
+    directory. `tol` is the tolerance to solve to, where it is not the program's (it only matters to a warning); `fitted` are
+    the feature maps of an earlier instance (`instance.features`) or saved ones, whose statistics then serve for the data bound now.
     All findings are reported together, errors first, 20 at most.
     """
     findings = Findings(model.source)
@@ -56,26 +62,45 @@ def bind(
     sizes = Sizes(_given_dims(model, bindings, names, findings))
     bound = _Bound()
     fixed = {n: s for n in names if (s := sizes.bound(n)) is not None}
-    later = []
+    later: list[Given] = []
+    observed: list[Observed] = []
     for given in collect(model, bindings, base, fixed, findings):
         # An index may leave its number of classes to itself, once everything else has spoken.
         if given.decl.type.kind == "index":
             later.append(given)
+        elif given.decl.type.kind == "entries":
+            _observe(given, observed, findings)
         else:
             _attach(given, sizes, bound, findings)
+    for o, entries in place(observed, sizes, bindings.labels, findings):
+        _attach_entries(o, entries, bindings, bound, findings)
     for given in later:
         _attach_index(given, sizes, bound, findings)
-    for decl in model.data:
-        if decl.type.kind == "entries":
-            _refuse_entries(decl, findings)
     dims = sizes.resolve(model, {d.name for d in model.data} - set(bound.values), findings)
-    params, origins = bind_parameters(model, bindings, dims, findings)
+    maps = Maps(model, dims, bound.values, findings, fitted)
+    params, origins = bind_parameters(model, bindings, dims, findings, maps.learn)
+    features = maps.complete(params)
+    if not findings.failed:
+        check_positions(model, dims, params, findings)
     warn_float32(model, bound.stats, tol, findings)
     warn_scales(model, bound.stats, findings)
     if findings.failed:
         return None, findings.result()
-    instance = Instance(model, dims, {**bound.values, **params}, bound.stats, bound.maps, {**bound.origins, **origins})
+    values = {**bound.values, **params}
+    instance = Instance(model, dims, values, bound.stats, bound.maps, {**bound.origins, **origins}, features)
     return instance, findings.result()
+
+
+def check_given(model: Model, bindings: Bindings) -> tuple[Diagnostic, ...]:
+    """What is wrong with the names, parameters and dimensions that are given; data are neither read nor missed."""
+    findings = Findings(model.source)
+    names = known(model)
+    check_names(model, bindings, names, findings)
+    _given_dims(model, bindings, names, findings)
+    for decl in model.params:
+        if decl.name in bindings.params:
+            given_parameter(decl, bindings, findings)
+    return findings.result()
 
 
 def _given_dims(model: Model, bindings: Bindings, names: list[str], findings: Findings) -> dict[str, int]:
@@ -133,6 +158,8 @@ def _attach(given: Given, sizes: Sizes, bound: _Bound, findings: Findings) -> No
 def _convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
     """The array of a datum, and the label values that its codes stand for."""
     type_, raw = given.decl.type, given.raw
+    if given.labels is not None and type_.kind in ("signs", "labels"):
+        return _as_fitted(given, given.labels), given.labels
     if isinstance(raw, LabelSets):
         if type_.kind != "signs" or len(type_.shape) != 2:
             raise Unfit("FW4505", "holds sets of labels", f"declare `{given.decl.name}: signs[n, k]`")
@@ -157,6 +184,17 @@ def _convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
             "FW4505", "is sparse, where a dense array is needed", "give a dense array: only matrices may be sparse"
         )
     return array, ()
+
+
+def _as_fitted(given: Given, classes: tuple[Any, ...]) -> Any:
+    """Labels of new data by the map of an earlier fit."""
+    type_, raw = given.decl.type, given.raw
+    if not isinstance(raw, LabelSets):
+        return known_labels(raw, classes) if type_.kind == "labels" else known_signs(raw, classes, len(type_.shape))
+    at = known_labels(raw.classes, classes)
+    signs_ = np.full((raw.signs.shape[0], len(classes)), -1.0)
+    signs_[:, at] = raw.signs
+    return signs_
 
 
 def _claim_shape(given: Given, value: Any, classes: tuple[Any, ...], sizes: Sizes, findings: Findings) -> bool:
@@ -227,6 +265,38 @@ def _attach_index(given: Given, sizes: Sizes, bound: _Bound, findings: Findings)
     bound.origins[decl.name] = given.origin
 
 
+def _observe(given: Given, observed: list[Observed], findings: Findings) -> None:
+    try:
+        observed.append(observe(given))
+    except Unfit as unfit:
+        _note(given, unfit, findings)
+
+
+def _attach_entries(o: Observed, entries: Entries, bindings: Bindings, bound: _Bound, findings: Findings) -> None:
+    """Convert, check and note the values of observed entries whose positions are known."""
+    given, name = o.given, o.given.decl.name
+    try:
+        values, classes = values_of(o, bindings.labels.get(name))
+    except Unfit as unfit:
+        _note(given, unfit, findings)
+        return
+    measured = measure(values)
+    if not measured.finite:
+        _nonfinite(given, values, findings)
+        return
+    if given.decl.type.domain == "nonnegative":
+        check_nonnegative(given, values, measured, findings)
+    entries = replace(entries, values=values)
+    bound.values[name] = entries
+    bound.stats[name] = DataStats(entries.shape, "entries", str(values.dtype), len(entries), entries.nbytes)
+    bound.origins[name] = given.origin
+    if classes:
+        bound.maps[name] = classes
+    for axis, ids in zip(AXES, (entries.row_ids, entries.column_ids), strict=True):
+        if ids is not None:
+            bound.maps[f"{name}.{axis}"] = ids
+
+
 def _check_promises(given: Given, value: Any, measured: Measured, findings: Findings) -> None:
     type_ = given.decl.type
     if type_.domain == "nonnegative":
@@ -281,17 +351,9 @@ _RULES: Mapping[str, str] = {
     "FW4505": "Data have the form that their type says.",
     "FW4512": "A scalar is one real number.",
     "FW4515": "An `index[n] of T` holds whole numbers from 0 to T-1.",
+    "FW4519": "Rows and columns of observed entries are positions from 0, or ids that are mapped to them.",
+    "FW4520": "New data keep to the labels of the fit that they are put to.",
 }
-
-
-def _refuse_entries(decl: DataDecl, findings: Findings) -> None:
-    findings.add(
-        "FW4531",
-        f"`{decl.name}: {format_type(decl.type)}` cannot be bound by this version",
-        span=decl.span,
-        rule="Observed entries of a matrix are declared and checked by this version, but not read.",
-        hint="declare a dense matrix if all of its entries are known",
-    )
 
 
 def _plain_stats(value: Any) -> DataStats:

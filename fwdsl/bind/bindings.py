@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..readers.sources import SourceSpec
 
@@ -16,13 +16,15 @@ class Bindings:
     """Values and sources that win over what a program declares.
 
     data: Python values by name (of data, and from Python also of parameters and dimensions); sources: the names that
-    each `--data` serves and its source; params: `--set`; dims: `--dim`.
+    each `--data` serves and its source; params: `--set`; dims: `--dim`; labels: the label values that an earlier fit knows,
+    in order of code, by name of the data: new data must keep to them, and need not show all.
     """
 
     data: Mapping[str, object] = field(default_factory=dict)
     sources: tuple[tuple[tuple[str, ...], SourceSpec], ...] = ()
     params: Mapping[str, object] = field(default_factory=dict)
     dims: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def merge(self, other: Bindings) -> Bindings:
         """Both, `other` winning name by name."""
@@ -33,6 +35,7 @@ class Bindings:
             self.sources + other.sources,
             {**_without(self.params, again), **other.params},
             {**_without(self.dims, again), **other.dims},
+            {**self.labels, **other.labels},
         )
 
 

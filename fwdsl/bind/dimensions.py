@@ -28,13 +28,18 @@ def named(type_: Type) -> Iterator[str]:
     dims: list[Dim] = [*type_.shape, *((type_.classes,) if type_.classes is not None else ())]
     if type_.element is not None:
         dims.extend(named(type_.element))
-    return (split_dim(d)[0] for d in dims if isinstance(d, str) and not d.startswith("dim("))
+    return (split_dim(d)[0] for d in dims if isinstance(d, str) and not is_derived(d))
+
+
+def is_derived(dim: str) -> bool:
+    """Whether it is the number of columns of a feature map, or of observations: not the user's to give."""
+    return dim.startswith(("dim(", "len("))
 
 
 def known(model: Model) -> list[str]:
     """All names of dimensions of a model, in the order of the program, without those of feature maps."""
     names = [n for _, type_ in _declared(model) for n in named(type_)]
-    names += [split_dim(d)[0] for d in model.dims if isinstance(d, str) and not d.startswith("dim(")]
+    names += [split_dim(d)[0] for d in model.dims if isinstance(d, str) and not is_derived(d)]
     return list(dict.fromkeys(names))
 
 

@@ -4,74 +4,104 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..model import Dim, Expr, evaluate_dim
+from .entries import Entries
+
+if TYPE_CHECKING:
+    from .features import Features
 
 Value = Any
-"""A float, a dense array or a `scipy.sparse.csr_array`."""
+"""A float, a dense array, a `scipy.sparse.csr_array`, or what a feature map made: see `evaluate`."""
 
 Slots = Mapping[str, Any]
 
 
-def evaluate(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the names of an expression stand for."""
+
+    dims: Mapping[str, int]
+    values: Slots
+    features: Features | None = None
+
+
+def evaluate(expr: Expr, dims: Mapping[str, int], values: Slots, features: Features | None = None) -> Value:
     """The value of a constant expression: a float, a dense array or a `csr_array`.
 
-    Data named alone come back as they are; arithmetic is in float64, float32 data included. What would fill a sparse
-    matrix of data with numbers (`X + 1`) is a `ValueError` that names it, as are a division by zero, a slice out of
-    range, and an operation that has no constant value of its own. A name without a value is a `KeyError`.
+    Data named alone come back as they are, observed entries as their values; arithmetic is in float64, float32 data
+    included. Feature maps are taken from `features` where it is given, and keep the precision of their data: sparse data
+    centred are a `RankOneUpdated`, an implicit map is its `GramOperator`. What would fill a sparse matrix of data with
+    numbers (`X + 1`) is a `ValueError` that names it, as are a division by zero, a slice out of range, and an operation
+    that has no constant value of its own. A name without a value is a `KeyError`.
     """
+    with np.errstate(all="ignore"):
+        return _value(expr, Names(dims, values, features))
+
+
+def _value(expr: Expr, env: Names) -> Value:
     operation = _OPERATIONS.get(expr.op)
     if operation is None:
         raise ValueError(f"`{expr.op}` has no value of its own")
-    with np.errstate(all="ignore"):
-        return operation(expr, dims, values)
+    return operation(expr, env)
 
 
 # --- leaves --------------------------------------------------------------------------------------------------------
 
 
-def _const(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
+def _const(expr: Expr, env: Names) -> Value:
     value: Any = expr.value
     return float(value)
 
 
-def _literal(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
+def _literal(expr: Expr, env: Names) -> Value:
     return np.array(expr.value, dtype=np.float64)
 
 
-def _dim(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    return float(evaluate_dim(expr.name, dims))
+def _dim(expr: Expr, env: Names) -> Value:
+    return float(evaluate_dim(expr.name, env.dims))
 
 
-def _named(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    return values[expr.name]
+def _named(expr: Expr, env: Names) -> Value:
+    value = env.values[expr.name]
+    return value.values if isinstance(value, Entries) else value
 
 
-def _eye(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
+def _features(expr: Expr, env: Names) -> Value:
+    from .features import Features
+
+    known = env.features if env.features is not None else Features(env.dims, env.values)
+    return known.value(expr)
+
+
+def _eye(expr: Expr, env: Names) -> Value:
     from scipy.sparse import csr_array, eye_array
 
-    return csr_array(eye_array(_shape(expr, dims)[0], format="csr"))
+    return csr_array(eye_array(_shape(expr, env.dims)[0], format="csr"))
 
 
-def _ones(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    return np.ones(_shape(expr, dims))
+def _ones(expr: Expr, env: Names) -> Value:
+    return np.ones(_shape(expr, env.dims))
 
 
-def _zeros(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    return np.zeros(_shape(expr, dims))
+def _zeros(expr: Expr, env: Names) -> Value:
+    return np.zeros(_shape(expr, env.dims))
 
 
 # --- arithmetic ----------------------------------------------------------------------------------------------------
 
 
-def _add(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    total = evaluate(expr.args[0], dims, values)
+def _add(expr: Expr, env: Names) -> Value:
+    total = _value(expr.args[0], env)
     for i, arg in enumerate(expr.args[1:], start=1):
-        other = evaluate(arg, dims, values)
-        if is_sparse(total) and np.ndim(other) < 2:
+        other = _value(arg, env)
+        if is_formed(total) or is_formed(other):
+            total = _plus_formed(total, other)
+        elif is_sparse(total) and np.ndim(other) < 2:
             total = _spread(total, other, expr.args[:i])
         elif is_sparse(other) and np.ndim(total) < 2:
             total = _spread(other, total, (arg,))
@@ -97,13 +127,30 @@ def _plus(a: Any, b: Any) -> Value:
     return float(a) + float(b) if not np.ndim(a) and not np.ndim(b) else np.add(a, b, dtype=np.float64)
 
 
-def _neg(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    value = evaluate(expr.args[0], dims, values)
+def _plus_formed(a: Any, b: Any) -> Value:
+    """A sum with a matrix that is kept as a sum already: numbers and rows that meet every entry are one more rank-one term."""
+    from ..features.rank_one import RankOneUpdated
+
+    if not is_formed(a):
+        a, b = b, a
+    if is_formed(b):
+        return RankOneUpdated(_plus_formed(a, b.A), b.u, b.v)
+    if is_sparse(b):
+        inner = _plus_formed(a.A, b) if is_formed(a.A) else _plus(a.A, b)
+        return RankOneUpdated(inner, a.u, a.v)
+    if np.ndim(b) == 2:
+        return a.toarray() + b
+    row = np.broadcast_to(np.asarray(b, dtype=np.float64), a.shape[1:])
+    return RankOneUpdated(a, np.full(a.shape[0], -1.0), row) if np.any(row) else a
+
+
+def _neg(expr: Expr, env: Names) -> Value:
+    value = _value(expr.args[0], env)
     return -value
 
 
-def _mul(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    a, b = (evaluate(arg, dims, values) for arg in expr.args)
+def _mul(expr: Expr, env: Names) -> Value:
+    a, b = (_value(arg, env) for arg in expr.args)
     return _times(a, b)
 
 
@@ -112,42 +159,70 @@ def _times(a: Any, b: Any) -> Value:
         return float(a) * float(b)
     if is_sparse(b) and not is_sparse(a):
         a, b = b, a
+    if is_formed(a) or is_formed(b):
+        return _times_formed(a, b)
     if is_sparse(a):
         return _csr(_double(a) * float(b)) if not np.ndim(b) else _csr(_double(a).multiply(_double(b)))
     return np.multiply(a, b, dtype=np.float64)
 
 
-def _div(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    a, b = (evaluate(arg, dims, values) for arg in expr.args)
-    if is_sparse(b) or not np.all(b):
+def _times_formed(a: Any, b: Any) -> Value:
+    if not is_formed(a):
+        a, b = b, a
+    if not np.ndim(b):
+        return a.astype(np.float64, copy=False) * float(b)
+    if is_formed(b):
+        raise ValueError("two sparse matrices that are centred have no entrywise product that is sparse")
+    if not is_sparse(b):
+        return np.multiply(a.toarray(), b, dtype=np.float64)
+    own = _times(a.A, b)
+    from scipy.sparse import diags_array
+
+    return _csr(own - diags_array(a.u) @ _double(b) @ diags_array(a.v))
+
+
+def _div(expr: Expr, env: Names) -> Value:
+    a, b = (_value(arg, env) for arg in expr.args)
+    if is_sparse(b) or (not is_formed(b) and not np.all(b)):
         raise ValueError("division by zero")
+    if is_formed(b):
+        b = b.toarray()
+        if not np.all(b):
+            raise ValueError("division by zero")
     if not np.ndim(a) and not np.ndim(b):
         return float(a) / float(b)
+    if is_formed(a):
+        return a.astype(np.float64, copy=False) / float(b) if not np.ndim(b) else a.toarray() / b
     if is_sparse(a):
         return _csr(_double(a) * (1.0 / float(b)) if not np.ndim(b) else _double(a).multiply(1.0 / _double(b)))
     return np.divide(a, b, dtype=np.float64)
 
 
-def _matmul(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    return _product(*(_double(evaluate(arg, dims, values)) for arg in expr.args))
+def _matmul(expr: Expr, env: Names) -> Value:
+    return _product(*(_double(_value(arg, env)) for arg in expr.args))
 
 
 def _product(a: Any, b: Any) -> Value:
+    if is_formed(b) and np.ndim(a) == 2 and not is_formed(a):
+        product = b.T @ a.T
+        return product.T.tocsr_rows() if is_formed(product) else product.T
+    if is_formed(a) or is_formed(b):
+        return a @ b
     if is_sparse(a) and is_sparse(b):
         return _csr(a @ b)
     result = b.T @ a if is_sparse(b) and np.ndim(a) == 1 else a @ b
     return float(result) if not np.ndim(result) else np.asarray(result)
 
 
-def _sqrt(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    value = float(evaluate(expr.args[0], dims, values))
+def _sqrt(expr: Expr, env: Names) -> Value:
+    value = float(_value(expr.args[0], env))
     if value < 0.0:
         raise ValueError("the root of a negative number")
     return math.sqrt(value)
 
 
-def _dot(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    a, b = (_double(evaluate(arg, dims, values)) for arg in expr.args)
+def _dot(expr: Expr, env: Names) -> Value:
+    a, b = (_double(_value(arg, env)) for arg in expr.args)
     if np.ndim(a) == 1 and np.ndim(b) == 1:
         return float(a @ b)
     return float(np.sum(_times(a, b)))
@@ -156,26 +231,28 @@ def _dot(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
 # --- structure -----------------------------------------------------------------------------------------------------
 
 
-def _transpose(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    value = evaluate(expr.args[0], dims, values)
+def _transpose(expr: Expr, env: Names) -> Value:
+    value = _value(expr.args[0], env)
+    if is_formed(value):
+        return value.T.tocsr_rows()
     return _csr(value.T) if is_sparse(value) else np.asarray(value).T
 
 
-def _slice(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    value = evaluate(expr.args[0], dims, values)
+def _slice(expr: Expr, env: Names) -> Value:
+    value = _value(expr.args[0], env)
     items: Any = expr.value
     for axis, item in enumerate(items):
-        _check_range(item, value.shape[axis], dims)
-    if not is_sparse(value):
-        index = tuple(slice(*(_end(e, dims) for e in i)) if isinstance(i, tuple) else i for i in items)
+        _check_range(item, value.shape[axis], env.dims)
+    if not is_sparse(value) and not is_formed(value):
+        index = tuple(slice(*(_end(e, env.dims) for e in i)) if isinstance(i, tuple) else i for i in items)
         result = value[index]
         return float(result) if not np.ndim(result) else result
     # Two axes are kept while slicing: SciPy's releases differ on what one row of a sparse array is.
-    kept = tuple(_ends(i, value.shape[axis], dims) for axis, i in enumerate(items))
-    part = value[kept]
+    kept = tuple(_ends(i, value.shape[axis], env.dims) for axis, i in enumerate(items))
+    part = value[kept if len(kept) > 1 else (*kept, slice(None))]
     single = [isinstance(i, int) for i in items] + [False] * (2 - len(items))
     if not any(single):
-        return _csr(part)
+        return part if is_formed(part) else _csr(part)
     line = part.toarray().reshape(-1)
     return float(line[0]) if all(single) else line
 
@@ -203,8 +280,8 @@ def _end(end: Dim | None, dims: Mapping[str, int]) -> int | None:
     return None if end is None else evaluate_dim(end, dims)
 
 
-def _diag(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    value = evaluate(expr.args[0], dims, values)
+def _diag(expr: Expr, env: Names) -> Value:
+    value = _value(expr.args[0], env)
     if np.ndim(value) == 2:
         return np.asarray(value.diagonal())
     from scipy.sparse import csr_array, diags_array
@@ -212,20 +289,43 @@ def _diag(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
     return csr_array(diags_array(_double(value), format="csr"))
 
 
-def _trace(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    value = evaluate(expr.args[0], dims, values)
+def _trace(expr: Expr, env: Names) -> Value:
+    value = _value(expr.args[0], env)
     return float(np.sum(value.diagonal(), dtype=np.float64))
 
 
-def _sum(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    value = evaluate(expr.args[0], dims, values)
+def _sum(expr: Expr, env: Names) -> Value:
+    return _total(_value(expr.args[0], env))
+
+
+def _mean(expr: Expr, env: Names) -> Value:
+    value = _value(expr.args[0], env)
+    return _total(value) / math.prod(np.shape(value))
+
+
+def _total(value: Any) -> float:
+    if is_formed(value):
+        return float(value.sum())
     return float(np.sum(value.data if is_sparse(value) else value, dtype=np.float64))
 
 
-def _mean(expr: Expr, dims: Mapping[str, int], values: Slots) -> Value:
-    value = evaluate(expr.args[0], dims, values)
-    count = value.shape[0] * value.shape[1] if is_sparse(value) else np.size(value)
-    return float(np.sum(value.data if is_sparse(value) else value, dtype=np.float64)) / count
+def _gather(expr: Expr, env: Names) -> Value:
+    family = _value(expr.args[0], env)
+    return family[_value(expr.args[1], env) if len(expr.args) > 1 else expr.value]
+
+
+def _observe(expr: Expr, env: Names) -> Value:
+    matrix = _value(expr.args[0], env)
+    at: Entries = env.values[expr.args[1].name]
+    if is_formed(matrix):
+        return _observed_sparse(matrix.A, at) - matrix.u[at.rows] * matrix.v[at.columns]
+    return _observed_sparse(matrix, at) if is_sparse(matrix) else matrix[at.rows, at.columns]
+
+
+def _observed_sparse(matrix: Any, at: Entries) -> Value:
+    if is_formed(matrix):
+        return _observed_sparse(matrix.A, at) - matrix.u[at.rows] * matrix.v[at.columns]
+    return np.asarray(matrix[at.rows, at.columns]).reshape(-1)
 
 
 # --- helpers -------------------------------------------------------------------------------------------------------
@@ -236,7 +336,14 @@ def is_sparse(value: object) -> bool:
     return hasattr(value, "tocsr") and hasattr(value, "nnz")
 
 
+def is_formed(value: object) -> bool:
+    """Whether it is a matrix that is kept as a formula: `RankOneUpdated`, or the Gram matrix of an implicit feature map."""
+    return hasattr(value, "matvec") and hasattr(value, "toarray")
+
+
 def _double(value: Any) -> Any:
+    if is_formed(value):
+        return value
     return value.astype(np.float64, copy=False) if is_sparse(value) else np.asarray(value, dtype=np.float64)
 
 
@@ -250,7 +357,7 @@ def _shape(expr: Expr, dims: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(evaluate_dim(d, dims) for d in expr.type.array_shape)
 
 
-_OPERATIONS: Mapping[str, Callable[[Expr, Mapping[str, int], Slots], Value]] = {
+_OPERATIONS: Mapping[str, Callable[[Expr, Names], Value]] = {
     "const": _const,
     "literal": _literal,
     "dim": _dim,
@@ -272,4 +379,7 @@ _OPERATIONS: Mapping[str, Callable[[Expr, Mapping[str, int], Slots], Value]] = {
     "mean": _mean,
     "dot": _dot,
     "sqrt": _sqrt,
+    "features": _features,
+    "gather": _gather,
+    "observe": _observe,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,18 @@ from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model
-from ..readers.sources import FORMATS, SourceSpec, unknown_format
+from ..readers.sources import SourceSpec, unknown_format
 from .bindings import Bindings
 from .findings import Findings
-from .names import given_names
+from .names import all_given, given_names
+from .provenance import DECLARED
 
 
 @dataclass(frozen=True)
 class Given:
     """A datum's value as it came: `origin` says where from, `place` is the file it was read from, if any.
 
-    `located` tells that rows and columns of the array are those of the file.
+    `located` tells that rows and columns of the array are those of the file; `labels` are the values that an earlier fit knows.
     """
 
     decl: DataDecl
@@ -30,6 +31,7 @@ class Given:
     origin: str
     place: Place | None = None
     located: bool = False
+    labels: tuple[Any, ...] | None = None
 
     def at(self, position: Sequence[int]) -> str:
         """An entry in words: `X[3, 2]` as Python counts, row and column from 1 where it was read from a file."""
@@ -69,16 +71,16 @@ def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int
     found = {name: Given(decls[name], value, f"bind({name}=...)") for name, value in values.items()}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
-        found.update(_read(job, dims, findings))
+        found.update(_read(job, dims, bindings.labels, findings))
     claimed = set(values) | {d.name for job in jobs for d in job.serves if d.name in job.wanted}
     for decl in model.data:
-        if decl.name in claimed or decl.type.kind == "entries":
+        if decl.name in claimed:
             continue
         if decl.literal is not None:
-            found[decl.name] = Given(decl, decl.literal, "the declaration")
+            found[decl.name] = Given(decl, decl.literal, DECLARED)
         elif decl.source is None and not _served(decl.name, bindings):
             _missing(decl, model, bindings, findings)
-    return [found[d.name] for d in model.data if d.name in found]
+    return [replace(found[d.name], labels=bindings.labels.get(d.name)) for d in model.data if d.name in found]
 
 
 def spec_of(call: tree.Call, base: Path) -> SourceSpec:
@@ -108,7 +110,7 @@ def _jobs(
     jobs: list[_Job] = []
     taken = set(values)
     for names, spec in reversed(bindings.sources):  # the last one given for a name counts
-        serves = tuple(decls[n] for n in names if n in decls and decls[n].type.kind != "entries")
+        serves = tuple(decls[n] for n in names if n in decls)
         wanted = frozenset(d.name for d in serves) - taken
         if len(serves) < len(names) or not wanted:
             continue  # a name that is none of the data is found elsewhere
@@ -126,20 +128,10 @@ def _jobs(
             continue
         seen.add(group)
         serves = tuple(decls[n] for n in group if n in decls)
-        wanted = frozenset(d.name for d in serves if d.type.kind != "entries") - taken
+        wanted = frozenset(d.name for d in serves) - taken
         if not wanted:
             continue
-        name = decl.source.func.name
-        if name in FORMATS:
-            jobs.append(_Job(spec_of(decl.source, base), serves, wanted, decl.source.span))
-        else:
-            findings.add(
-                "FW4530",
-                f"`{name}` sources are not read by this version",
-                span=decl.source.span,
-                rule=f"This version reads {', '.join(FORMATS)}.",
-                hint=f"write the data as one of them, or give the values from Python: `bind({decl.name}=...)`",
-            )
+        jobs.append(_Job(spec_of(decl.source, base), serves, wanted, decl.source.span))
     return jobs
 
 
@@ -155,7 +147,9 @@ def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> Sourc
     return SourceSpec(declared.format, spec.path, {**declared.options, **spec.options})
 
 
-def _read(job: _Job, dims: Mapping[str, int], findings: Findings) -> dict[str, Given]:
+def _read(
+    job: _Job, dims: Mapping[str, int], labels: Mapping[str, Sequence[Any]], findings: Findings
+) -> dict[str, Given]:
     from ..readers.read import Role, read
 
     def size(dim: int | str) -> int | None:
@@ -165,7 +159,10 @@ def _read(job: _Job, dims: Mapping[str, int], findings: Findings) -> dict[str, G
     for decl in job.serves:
         type_ = decl.type
         shape = type_.shape if type_.kind == "labels" else type_.array_shape
-        roles.append(Role(decl.name, type_.kind, tuple(size(d) for d in shape)))
+        # New data for an earlier fit need not show both signs.
+        kind = "labels" if type_.kind == "signs" and len(shape) == 1 and decl.name in labels else type_.kind
+        of = type_.element.kind if type_.kind == "entries" and type_.element is not None else ""
+        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of))
     arrays, diagnostics = read(job.spec, roles)
     findings.adopt(diagnostics, job.span)
     given = {}
@@ -183,6 +180,8 @@ def _served(name: str, bindings: Bindings) -> bool:
 
 
 def _missing(decl: DataDecl, model: Model, bindings: Bindings, findings: Findings) -> None:
+    if decl.name in all_given(bindings):
+        return  # as what it is not, which is reported
     findings.add(
         "FW4501",
         f"`{decl.name}` has no value: {given_names(bindings)}",

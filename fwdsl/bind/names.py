@@ -11,10 +11,15 @@ from .bindings import Bindings
 from .findings import Findings
 
 
+def all_given(bindings: Bindings) -> list[str]:
+    """Every name that is given, in whatever way."""
+    names = [*bindings.data, *(n for names, _ in bindings.sources for n in names), *bindings.params, *bindings.dims]
+    return list(dict.fromkeys(names))
+
+
 def given_names(bindings: Bindings) -> str:
     """A list of what was given, for messages about what was not."""
-    names = [*bindings.data, *(n for names, _ in bindings.sources for n in names), *bindings.params, *bindings.dims]
-    unique = list(dict.fromkeys(names))
+    unique = all_given(bindings)
     return f"given were {', '.join(f'`{n}`' for n in unique)}" if unique else "nothing was given"
 
 
@@ -29,7 +34,8 @@ def check_names(model: Model, bindings: Bindings, known_dims: Sequence[str], fin
         ("--set {}", list(bindings.params), params),
         ("--dim {}", list(bindings.dims), list(known_dims)),
     ]
-    instead = {n: f"a dimension: write `--dim {n}=5`" for n in known_dims}
+    instead = {v.name: "a variable: leave it out, as its value is what is found" for v in model.variables}
+    instead |= {n: f"a dimension: write `--dim {n}=5`" for n in known_dims}
     instead |= {n: f"a parameter: write `--set {n}=3`" for n in params}
     instead |= {n: f"data: write `--data {n}=PATH`" for n in data}
     declared = "; ".join(
@@ -39,6 +45,7 @@ def check_names(model: Model, bindings: Bindings, known_dims: Sequence[str], fin
     )
     spans: dict[str, Span] = {d.name: d.span for d in model.data}
     spans.update((p.name, p.span) for p in model.params)
+    spans.update((v.name, v.span) for v in model.variables)
     for way, names, allowed in ways:
         for name in dict.fromkeys(names):
             if name in allowed:

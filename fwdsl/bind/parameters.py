@@ -11,7 +11,8 @@ from ..model import DataDecl, Model, ParamDecl
 from .bindings import Bindings
 from .evaluate import evaluate
 from .findings import Findings
-from .names import given_names
+from .names import all_given, given_names
+from .provenance import DECLARED
 
 _DOMAINS: Mapping[str, tuple[str, Callable[[float], bool]]] = {
     "positive": ("greater than 0", lambda v: v > 0.0),
@@ -21,26 +22,44 @@ _DOMAINS: Mapping[str, tuple[str, Callable[[float], bool]]] = {
 
 
 def bind_parameters(
-    model: Model, bindings: Bindings, dims: Mapping[str, int], findings: Findings
+    model: Model,
+    bindings: Bindings,
+    dims: Mapping[str, int],
+    findings: Findings,
+    learn: Callable[[Mapping[str, float]], None] = lambda values: None,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """A number for each parameter, and where it came from. Defaults may use dimensions and earlier parameters."""
+    """A number for each parameter, and where it came from. Defaults may use dimensions and earlier parameters.
+
+    `learn` is told the parameters so far before a default is evaluated: the columns of a feature map may depend on them.
+    """
     values: dict[str, float] = {}
     origins: dict[str, str] = {}
     for decl in model.params:
         if decl.name in bindings.params or decl.name in bindings.data:
-            by_option = decl.name in bindings.params
-            origin = f"--set {decl.name}" if by_option else f"bind({decl.name}=...)"
-            value = _number(decl, (bindings.params if by_option else bindings.data)[decl.name], origin, findings)
+            value, origin = given_parameter(decl, bindings, findings)
         elif decl.default is not None:
-            origin = "the declaration"
+            origin = DECLARED
+            learn(values)
             value = _default(decl, dims, values, findings)
+            if value is not None and not check_domain(decl.name, value, decl.type.domain, decl, origin, findings):
+                value = None
         else:
             _missing(decl, bindings, findings)
             continue
-        if value is not None and check_domain(decl.name, value, decl.type.domain, decl, origin, findings):
+        if value is not None:
             values[decl.name] = value
             origins[decl.name] = origin
     return values, origins
+
+
+def given_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) -> tuple[float | None, str]:
+    """The value that a parameter is given, None with the reason found, and where it came from."""
+    by_option = decl.name in bindings.params
+    origin = f"--set {decl.name}" if by_option else f"bind({decl.name}=...)"
+    value = _number(decl, (bindings.params if by_option else bindings.data)[decl.name], origin, findings)
+    if value is not None and not check_domain(decl.name, value, decl.type.domain, decl, origin, findings):
+        value = None
+    return value, origin
 
 
 def check_domain(
@@ -106,6 +125,8 @@ def _default(decl: ParamDecl, dims: Mapping[str, int], values: Mapping[str, floa
 
 
 def _missing(decl: ParamDecl, bindings: Bindings, findings: Findings) -> None:
+    if decl.name in all_given(bindings):
+        return  # as what it is not, which is reported
     findings.add(
         "FW4502",
         f"the parameter `{decl.name}` has no value: {given_names(bindings)}",

@@ -8,17 +8,24 @@ from ..grammar.diagnostic import Diagnostic
 from ..instance import Instance
 from .bindings import Bindings
 from .findings import Findings
+from .maps import Maps
 from .parameters import bind_parameters
+from .positions import check_positions
 
 
 def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tuple[Diagnostic, ...]]:
     """The instance with the parameters of `bindings`; whatever else these hold must be what the instance was bound to."""
     model = instance.model
     findings = Findings(model.source)
-    params, origins = bind_parameters(model, bindings, instance.dims, findings)
+    data = {d.name for d in model.data}
+    kept = {n: v for n, v in instance.values.items() if n in data}
+    maps = Maps(model, dict(instance.dims), kept, findings, again=instance.features)
+    params, origins = bind_parameters(model, bindings, maps.dims, findings, maps.learn)
+    features = maps.complete(params)
+    if not findings.failed:
+        check_positions(model, maps.dims, params, findings)
     if findings.failed:
         return None, findings.result()
-    return (
-        replace(instance, values={**instance.values, **params}, origins={**instance.origins, **origins}),
-        findings.result(),
-    )
+    values = {**instance.values, **params}
+    origins = {**instance.origins, **origins}
+    return replace(instance, dims=maps.dims, values=values, origins=origins, features=features), findings.result()

@@ -26,7 +26,7 @@ class Header:
 
     count: int
     names: tuple[str, ...] | None
-    row: int
+    row: int | None
 
     def listed(self) -> str:
         """The columns, for a message."""
@@ -109,7 +109,7 @@ def _position(header: Header, selector: object, option: str, path: str, findings
         names = header.names or ()
         if names.count(selector) == 1:
             return names.index(selector)
-        close = get_close_matches(selector, names, n=1)
+        close = get_close_matches(selector, names, n=1) if selector not in names else []
         message = f"`{path}` has no column `{selector}`"
         if names.count(selector) > 1:
             message = f"`{path}` has {names.count(selector)} columns named `{selector}`"

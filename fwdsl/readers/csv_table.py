@@ -35,20 +35,12 @@ def read_csv(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
     """
     with opened(path, findings) as stream:
         chunks = lines(stream)
-        header, rest, line = _header(chunks, options, path, findings)
+        header, rest, line = first_line(chunks, options, path, findings)
         choice = choose(header, options, roles, path, findings)
         if choice is None:
             return {}
-        table = _Table(header, choice, path, findings)
-        for text in rest:
-            if b'"' in text:
-                table.add_rows(_decoded(chain([text], rest), line, findings), line)
-                break
-            if not table.add_chunk(text, line):
-                table.add_rows(_decoded([text], line, findings), line)
-            line += text.count(b"\n")
-            if findings.full:
-                break
+        table = Table(header, choice, path, findings)
+        table.add(rest, line)
     return table.result()
 
 
@@ -65,10 +57,13 @@ class _Words:
         self._codes.extend(np.array(codes, np.int32))
 
     def finish(self, role: Role, column: int, what: str, findings: Findings) -> np.ndarray[Any, Any]:
-        """Numbers if all are, else words; what looks like a number and is not finite, and a third sign, are noted."""
+        """Numbers if all are, else words (ids always); what looks like a number and is not finite, and a third sign, are noted."""
         words = list(self._known)
         codes = self._codes.finish()
         values = np.array(words)
+        if role.kind == "ids":
+            texts: np.ndarray[Any, Any] = values[codes]
+            return texts
         if all(to_finite(w) is not None or is_infinite(w) for w in words):
             values = np.array([float(w) for w in words])
             for word, value in zip(words, values, strict=True):
@@ -86,11 +81,19 @@ class _Words:
         return column_values
 
 
-class _Table:
-    """What was read so far."""
+class Table:
+    """The columns chosen of a csv file, as they are read."""
 
-    def __init__(self, header: Header, choice: Choice, path: str, findings: Findings) -> None:
+    def __init__(
+        self,
+        header: Header,
+        choice: Choice,
+        path: str,
+        findings: Findings,
+        advice: str = "list the numeric columns with `columns=`, or write the values as numbers",
+    ) -> None:
         self._header = header
+        self._advice = advice
         self._choice = choice
         self._path = path
         self._findings = findings
@@ -99,6 +102,18 @@ class _Table:
         self._numbers = [Growing(np.float64) for _ in range(1 + len(numeric))]  # the matrix, then each vector
         self._words = {position: _Words() for role, position in choice.targets if role.may_be_text}
         self._rows = 0
+
+    def add(self, chunks: Iterator[bytes], line: int) -> None:
+        """Add chunks of whole lines, the first of which is line `line` of the file."""
+        for text in chunks:
+            if b'"' in text:
+                self.add_rows(_decoded(chain([text], chunks), line, self._findings), line)
+                break
+            if not self.add_chunk(text, line):
+                self.add_rows(_decoded([text], line, self._findings), line)
+            line += text.count(b"\n")
+            if self._findings.full:
+                break
 
     def add_chunk(self, text: bytes, line: int) -> bool:
         """Add whole lines without quotes; False, and nothing added, where they are out of the ordinary."""
@@ -125,7 +140,7 @@ class _Table:
             return False
         if values is None or any("" in column for column in words.values()):
             return False
-        self._add(values.reshape(-1, len(wanted)), words, range(line, line + len(begin)))
+        self._add(values.reshape(len(begin), len(wanted)), words, range(line, line + len(begin)))
         return True
 
     def add_rows(self, text: Iterable[str], line: int) -> None:
@@ -227,7 +242,7 @@ class _Table:
     def _about_text(self, row: int) -> str:
         if self._header.names is None and row == self._header.row:
             return "if the first line is a header, leave `header=false` out"
-        return "list the numeric columns with `columns=`, or write the values as numbers"
+        return self._advice
 
     def _what(self, column: int) -> str:
         """A column in the user's words."""
@@ -246,7 +261,7 @@ class _Table:
         )
 
 
-def _header(
+def first_line(
     chunks: Iterator[bytes], options: Mapping[str, Any], path: str, findings: Findings
 ) -> tuple[Header, Iterator[bytes], int]:
     """The header, the chunks behind it (in front of it where the file has none), and the line where they start."""
@@ -255,13 +270,13 @@ def _header(
         while text:
             head, _, tail = text.partition(b"\n")
             if head.strip():
-                return _first_line(head, text, tail, row, options, path, chunks, findings)
+                return _header(head, text, tail, row, options, path, chunks, findings)
             text, row = tail, row + 1
     findings.no_rows()
     raise Unreadable
 
 
-def _first_line(
+def _header(
     head: bytes,
     text: bytes,
     tail: bytes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..grammar.diagnostic import Diagnostic, Place, Severity
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
 
 LIMIT = 20
 
+_SYSTEMATIC = ("FW4010", "FW4020")
+"""What a whole column has that is none of numbers: told of a few rows, so that other errors are seen."""
+_ALIKE = 3
+_LOOKED_AT = 1000
+
 
 class Findings:
     """Diagnostics of one source, at most `LIMIT` of them, all about one file."""
@@ -19,6 +25,9 @@ class Findings:
     def __init__(self, file: str) -> None:
         self.file = file
         self._found: list[Diagnostic] = []
+        self._alike: dict[
+            tuple[str, int | None], list[int]
+        ] = {}  # of a systematic finding: places in the list; -1: left out
 
     def add(
         self,
@@ -34,9 +43,15 @@ class Findings:
         severity: Severity = "error",
     ) -> None:
         """Note one finding; what exceeds the limit is dropped."""
-        if not self.full:
-            place = Place(self.file, key, row, column, None if value is None else shown(value))
-            self._found.append(Diagnostic(code, message, rule=rule, hint=hint, place=place, severity=severity))
+        if self.full:
+            return
+        if code in _SYSTEMATIC:
+            alike = self._alike.setdefault((code, column), [])
+            alike.append(len(self._found) if len(alike) < _ALIKE else -1)
+            if alike[-1] < 0:
+                return
+        place = Place(self.file, key, row, column, None if value is None else shown(value))
+        self._found.append(Diagnostic(code, message, rule=rule, hint=hint, place=place, severity=severity))
 
     def extend(self, *diagnostics: Diagnostic) -> None:
         """Note findings made elsewhere."""
@@ -82,7 +97,7 @@ class Findings:
     @property
     def full(self) -> bool:
         """Whether the limit is reached, so that looking further is of no use."""
-        return len(self._found) >= LIMIT
+        return len(self._found) >= LIMIT or any(len(alike) >= _LOOKED_AT for alike in self._alike.values())
 
     @property
     def failed(self) -> bool:
@@ -90,8 +105,16 @@ class Findings:
         return any(d.severity == "error" for d in self._found)
 
     def result(self) -> tuple[Diagnostic, ...]:
-        """What was noted, in order."""
-        return tuple(self._found)
+        """What was noted, in order; the last one told of a column's says how many more there are."""
+        found = list(self._found)
+        for alike in self._alike.values():
+            more = alike.count(-1)
+            if more:
+                last = alike[_ALIKE - 1]
+                count = "1 more is" if more == 1 else f"{more} more are"
+                least = "" if len(alike) < _LOOKED_AT else "at least "
+                found[last] = replace(found[last], message=f"{found[last].message}; {least}{count} like it")
+        return tuple(found)
 
 
 def shown(text: str, width: int = 40) -> str:

@@ -21,7 +21,7 @@ def read(spec: SourceSpec, roles: Sequence[Role]) -> tuple[dict[str, Raw], tuple
     """The arrays that a source serves, by name, and its diagnostics; no name is served where one of them is an error.
 
     A `Raw` is a dense array, a memory map (plain `.npy`), a `csr_array` (libsvm, sparse mtx), an array of label values
-    (numbers or words) or `LabelSets`. Text formats are checked to be finite as they are read; arrays of npy and npz are
+    (numbers or words), `LabelSets` or `Triplets` (coo). Text formats are checked to be finite as they are read; arrays of npy and npz are
     not (see `scan.find_nonfinite`), since that would load a memory map. `spec.format` must be one of `sources.FORMATS`.
     """
     findings = Findings(spec.path)
@@ -61,4 +61,12 @@ def _reader(name: str) -> _Reader:
             from .mtx import read_mtx
 
             return read_mtx
+        case "parquet":
+            from .parquet import read_parquet
+
+            return read_parquet
+        case "coo":
+            from .coo import read_coo
+
+            return read_coo
     raise ValueError(f"not a format: {name!r}")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
-    Raw: TypeAlias = "np.ndarray[Any, Any] | csr_array | LabelSets"
+    Raw: TypeAlias = "np.ndarray[Any, Any] | csr_array | LabelSets | Triplets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,15 @@ class Role:
     """A declared name that a source must serve.
 
     `kind` is the head of its type (`matrix`, `vector`, `signs`, `labels`, `index`, `tensor`, ...); `shape` has an
-    integer where the program fixes a dimension and `None` where the data does.
+    integer where the program fixes a dimension and `None` where the data does; `ids`, of the coordinates of observed entries,
+    are texts that are kept as they are. `of` is what observed entries are of:
+    `signs`, or nothing for numbers.
     """
 
     name: str
     kind: str
     shape: tuple[int | None, ...] = ()
+    of: str = ""
 
     @property
     def is_column(self) -> bool:
@@ -37,7 +40,7 @@ class Role:
     @property
     def may_be_text(self) -> bool:
         """Whether its values are classes, which may be words."""
-        return self.kind in ("signs", "labels")
+        return self.kind in ("signs", "labels", "ids")
 
     @property
     def width(self) -> int | None:
@@ -51,3 +54,18 @@ class LabelSets:
 
     signs: np.ndarray[Any, Any]
     classes: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Triplets:
+    """Observed entries as a file has them: `rows` and `columns` are the ids as written (int64, floats or words), `values`
+    numbers, or words where they may be. Where a dimension has its size from elsewhere, its ids count from `base`.
+
+    Entry i stands on line `first + i` of the file; `first` is 0 where the file has lines without entries.
+    """
+
+    rows: np.ndarray[Any, Any]
+    columns: np.ndarray[Any, Any]
+    values: np.ndarray[Any, Any]
+    base: int
+    first: int

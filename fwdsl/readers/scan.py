@@ -73,11 +73,18 @@ def not_two(
         "FW4050",
         f"`{name}` has {count}, where two were expected" + (f": {listed}" if distinct else ""),
         rule="Data declared `signs` has exactly two distinct values; the smaller stands for -1, the larger for +1.",
-        hint=f"declare `{name}: labels[n, k]` if there are more than two classes"
-        if len(distinct) > 2
-        else "check that this is the column of labels",
+        hint=_instead_of_signs(name, distinct),
         place=place,
     )
+
+
+def _instead_of_signs(name: str, distinct: list[Any]) -> str:
+    if len(distinct) < 2:
+        return "check that this is the column of labels"
+    fractions = any(isinstance(v, float) and v != round(v) for v in distinct if v == v)
+    if fractions:
+        return f"declare `{name}: vector[n]` if these are numbers to predict, with a loss such as `squared`"
+    return f"declare `{name}: labels[n, k]` if there are more than two classes"
 
 
 def map_labels(raw: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, Any]]:

@@ -44,6 +44,8 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "npy": Format((".npy",), {}),
         "npz": Format((".npz",), {"key": "text"}),
         "mtx": Format((".mtx",), {}),
+        "parquet": Format((".parquet", ".pq"), {"target": "column", "columns": "columns"}),
+        "coo": Format((".coo",), {"base": "base"}),
     }
 )
 
@@ -125,16 +127,10 @@ def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:
 
 def parse_set_argument(text: str) -> tuple[str, float] | Diagnostic:
     """`delta=3` to `("delta", 3.0)`; numbers as the language writes them, a sign allowed; nothing is evaluated."""
-    name, equals, number = (part.strip() for part in text.partition("="))
-    if not equals:
-        return Diagnostic(
-            "FW0110",
-            f"`--set {text}` has no `=` between the parameter and its value",
-            rule="`--set` takes a parameter's name, `=` and a number.",
-            hint="write `--set delta=3`",
-        )
-    if not _NAME.match(name):
-        return _bad_name("--set", text, name)
+    parts = _assignment("FW0110", "--set", text, "parameter", "value", "a number", "delta=3")
+    if isinstance(parts, Diagnostic):
+        return parts
+    name, number = parts
     if not _NUMBER.match(number):
         return Diagnostic(
             "FW0111",
@@ -147,29 +143,38 @@ def parse_set_argument(text: str) -> tuple[str, float] | Diagnostic:
     return name, float(number)
 
 
-def parse_dim_argument(text: str) -> tuple[str, int] | Diagnostic:
+def parse_dim_argument(text: str, option: str = "--dim") -> tuple[str, int] | Diagnostic:
     """`k=5` to `("k", 5)`: a dimension is a whole number from 1."""
-    name, equals, number = (part.strip() for part in text.partition("="))
-    if not equals:
-        return Diagnostic(
-            "FW0120",
-            f"`--dim {text}` has no `=` between the dimension and its size",
-            rule="`--dim` takes a dimension's name, `=` and a whole number.",
-            hint="write `--dim k=5`",
-        )
-    if not _NAME.match(name):
-        return _bad_name("--dim", text, name)
+    parts = _assignment("FW0120", option, text, "dimension", "size", "a whole number", "k=5")
+    if isinstance(parts, Diagnostic):
+        return parts
+    name, number = parts
     # Longer digits than Python converts by default are no dimension either.
     if not _INTEGER.match(number) or len(number) > 30 or not 1 <= int(number) < 2**63:
         return Diagnostic(
             "FW0121",
-            f"`{number}` in `--dim {text}` is not a dimension"
+            f"`{number}` in `{option} {text}` is not a dimension"
             if number
-            else f"`--dim {text}` has no size after the `=`",
+            else f"`{option} {text}` has no size after the `=`",
             rule="A dimension is a whole number, at least 1.",
-            hint=f"write `--dim {name}=5`",
+            hint=f"write `{option} {name}=5`",
         )
     return name, int(number)
+
+
+def _assignment(
+    code: str, option: str, text: str, what: str, value: str, number: str, example: str
+) -> tuple[str, str] | Diagnostic:
+    """The two sides of `NAME=NUMBER`."""
+    name, equals, right = (part.strip() for part in text.partition("="))
+    if not equals:
+        return Diagnostic(
+            code,
+            f"`{option} {text}` has no `=` between the {what} and its {value}",
+            rule=f"`{option}` takes a {what}'s name, `=` and {number}.",
+            hint=f"write `{option} {example}`",
+        )
+    return (name, right) if _NAME.match(name) else _bad_name(option, text, name)
 
 
 def _split_format(path: str) -> tuple[str, str]:

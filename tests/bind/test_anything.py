@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwdsl.bind import Bindings, bind
+from fwdsl.bind.entries import Entries
 from fwdsl.grammar.diagnostic import has_errors
 
 TYPES = [
@@ -82,7 +83,8 @@ def test_any_object_for_any_type(declare, tmp_path, type_, thing):
     assert (instance is None) == has_errors(diagnostics)
     if instance is not None:
         stored = instance.values["D"]
-        assert np.all(np.isfinite(stored.data if sp.issparse(stored) else stored))
+        numbers = stored.values if isinstance(stored, Entries) else stored.data if sp.issparse(stored) else stored
+        assert np.all(np.isfinite(numbers))
 
 
 @pytest.mark.parametrize("thing", THINGS, ids=range(len(THINGS)))

@@ -62,6 +62,7 @@ CASES: dict[str, tuple[Expr, Any]] = {
     "scalar product": (real("mul", mu, two), 5.0),
     "divided": (matrix("div", a, mu), A / 2.5),
     "divided entrywise": (matrix("div", a, b), A / B),
+    "root": (real("sqrt", real("mul", mu, two)), 5.0**0.5),
     "scalar quotient": (real("div", real("const", value=10), real("dim", name="n")), 2.5),
     "matrix times vector": (vector("matmul", a, y, dim="n"), A @ v),
     "vector times matrix": (vector("matmul", x, a), u @ A),

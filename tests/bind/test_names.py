@@ -46,16 +46,26 @@ def test_nothing_is_proposed_for_a_name_like_no_other(found):
             "write `--set delta=3`",
         ),
         (
+            Bindings(GIVEN, dims={"w": 3}),
+            "`--dim w` gives `w`, which is a variable",
+            "leave it out, as its value is what is found",
+        ),
+        (
             Bindings(GIVEN, params={"n": 3.0}),
             "`--set n` gives `n`, which is a dimension",
             "write `--dim n=5`",
         ),
     ],
-    ids=["set", "dim", "data", "set a dimension"],
+    ids=["set", "dim", "data", "variable", "set a dimension"],
 )
 def test_a_name_given_as_another_kind(found, bindings, message, hint):
-    (d,) = found(TEXT, bindings)
+    (d,) = found(TEXT + "\nvar w: vector[p]", bindings)
     assert (d.code, d.message, d.hint) == ("FW4503", message, hint)
+
+
+def test_a_name_given_as_another_kind_is_not_missing_too(found):
+    diagnostics = found("data X: matrix[n, p]\nparam mu: positive\n", Bindings({}, params={"X": 1.0}, dims={"mu": 2}))
+    assert [d.code for d in diagnostics] == ["FW4503", "FW4503"]
 
 
 def test_each_missing_name_is_an_error_that_lists_what_was_given(found):

@@ -160,13 +160,6 @@ def test_a_suffix_that_tells_nothing(declare, folder):
     assert d.code == "FW0105"
 
 
-def test_a_source_of_a_later_version(declare, tmp_path):
-    instance, (d,) = run(declare, 'data X: matrix[n, p] from parquet("x.parquet")', tmp_path)
-    assert instance is None
-    assert (d.code, d.message) == ("FW4530", "`parquet` sources are not read by this version")
-    assert d.source.slice(d.span) == 'parquet("x.parquet")'
-
-
 def test_a_bad_number_in_an_array_file_has_row_and_column_from_1(declare, folder):
     array = np.ones((4, 3))
     array[2, 1] = np.inf

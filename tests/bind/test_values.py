@@ -305,8 +305,3 @@ def test_labels_that_are_none(found, kind, given, code):
 def test_positions_outside_an_index(found, given, message):
     (d,) = found("data t: index[n] of 3", t=given)
     assert (d.code, d.message) == ("FW4515", message)
-
-
-def test_observed_entries_are_refused_by_name(found):
-    (d,) = found("data M: entries[n, p], X: matrix[n, p]", M=X, X=X)
-    assert d.code == "FW4531" and "`M: entries[n, p]`" in d.message

@@ -253,7 +253,7 @@ def test_fast_and_slow_rows_agree(tmp_path_factory: pytest.TempPathFactory, word
     spec = SourceSpec("csv", str(path))
     fast, found = read(spec, (MATRIX, LABELS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_table._Table, "add_chunk", lambda *_: False)
+        patch.setattr(csv_table.Table, "add_chunk", lambda *_: False)
         slow, also = read(spec, (MATRIX, LABELS))
     assert found == also
     assert {k: v.tolist() for k, v in fast.items()} == {k: v.tolist() for k, v in slow.items()}

@@ -36,6 +36,7 @@ def _saved(save: Callable[..., None], **arrays: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
+#: One matrix in each format that has such; tests/readers/test_coo.py and test_parquet.py are of the others.
 CONTENT = {
     "libsvm": b"1 1:1 2:2\n1 1:3 2:4\n",
     "csv": b"a,b\n1,2\n3,4\n",
@@ -53,7 +54,7 @@ def _only(spec: SourceSpec, *roles: Role) -> Diagnostic:
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", CONTENT)
 def test_every_format_in_every_compression(folder: Path, format: str, suffix: str) -> None:
     path = f"file.{format}{suffix}"
     Path(path).write_bytes(COMPRESS[suffix](CONTENT[format]))
@@ -64,7 +65,7 @@ def test_every_format_in_every_compression(folder: Path, format: str, suffix: st
     assert isinstance(matrix, np.memmap) == (format == "npy" and not suffix)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", CONTENT)
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
 def test_cut_short_compression(folder: Path, format: str, suffix: str) -> None:
     path = f"file.{format}{suffix}"
@@ -171,7 +172,21 @@ def test_lines_are_whole_whatever_the_block() -> None:
 
 
 def test_at_most_twenty_findings(found: Callable[..., list[tuple[object, ...]]]) -> None:
-    assert found("libsvm", "1 1:x\n" * 30) == [("FW4020", row, 1, "x") for row in range(1, 21)]
+    assert found("libsvm", "1 1:nan\n" * 30) == [("FW4021", row, 1, "nan") for row in range(1, 21)]
+
+
+def test_a_column_of_text_is_told_of_three_rows_and_hides_nothing(folder: Path) -> None:
+    spec = SourceSpec("csv", "a.csv", {"target": "y"})
+    Path("a.csv").write_text("a,b,y\n" + "red,1,2\n" * 30 + "red,nan,2\n")
+    _, diagnostics = read(spec, (MATRIX, VECTOR))
+    assert [(d.code, d.place.row) for d in diagnostics if d.place] == [
+        *(("FW4020", row) for row in (2, 3, 4)),
+        ("FW4021", 32),
+    ]
+    assert diagnostics[2].message.endswith("; 28 more are like it")
+    Path("a.csv").write_text("a,b,y\n" + "red,1,2\n" * 5000)
+    _, diagnostics = read(spec, (MATRIX, VECTOR))
+    assert diagnostics[2].message.endswith("; at least 997 more are like it")
 
 
 def test_values_in_messages_are_short_and_printable() -> None:

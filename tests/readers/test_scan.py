@@ -109,3 +109,10 @@ def test_labels_to_codes(raw: list[object]) -> None:
     assert codes.dtype == np.int64
     assert classes.tolist() == sorted(set(raw))
     assert classes[codes].tolist() == raw
+
+
+def test_numbers_are_not_taken_for_classes() -> None:
+    found = map_signs(np.array([0.5, 1.25, 3.0]), "y")
+    assert isinstance(found, Diagnostic) and found.hint.startswith("declare `y: vector[n]`")
+    found = map_signs(np.array([0.0, 1.0, 2.0]), "y")
+    assert isinstance(found, Diagnostic) and found.hint.startswith("declare `y: labels[n, k]`")

@@ -29,6 +29,7 @@ from fwdsl.readers.sources import (
         ("a.NPY", "npy"),
         ("a.npz", "npz"),
         ("a.mtx", "mtx"),
+        ("a.coo", "coo"),
         ("a.txt", None),
         ("csv", None),
         ("a", None),
@@ -45,6 +46,8 @@ def test_formats_know_their_options() -> None:
         "npy": set(),
         "npz": {"key"},
         "mtx": set(),
+        "parquet": {"target", "columns"},
+        "coo": {"base"},
     }
 
 

@@ -1,0 +1,41 @@
+"""Observed entries of a matrix: data declared `entries[n, p]`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Observation k is the entry (rows[k], columns[k]) of a matrix of `shape`, with the value values[k].
+
+    Positions are int64 and count from 0; values are float64 or float32, -1 and 1 for `entries[n, p] of signs`. An entry may come
+    twice: these are two observations. Where ids were mapped to positions, `row_ids[i]` is the id that row i stands for, and
+    `column_ids` tells those of the columns; None where positions were given.
+    """
+
+    rows: Array
+    columns: Array
+    values: Array
+    shape: tuple[int, int]
+    row_ids: tuple[Any, ...] | None = None
+    column_ids: tuple[Any, ...] | None = None
+
+    def __len__(self) -> int:
+        return int(self.values.size)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the values."""
+        dtype: np.dtype[Any] = self.values.dtype
+        return dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of positions and values."""
+        return int(self.rows.nbytes + self.columns.nbytes + self.values.nbytes)

@@ -1,0 +1,161 @@
+"""The feature maps of an instance: statistics and values, each computed once and on first need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..features import IMPLICIT, Fitted, fit
+from ..features.saved import pack, unpack
+from ..model import Constraint, Expr, Model, SetRef, Term, evaluate_dim
+from .evaluate import Slots, evaluate
+
+_Key = tuple[str, tuple[Expr, ...], tuple[tuple[str, Expr], ...]]
+
+
+class Statistics(Protocol):
+    """Feature maps that are fitted: those of an instance, or saved ones."""
+
+    def fitted(self, expr: Expr) -> Fitted:
+        """The map of an expression with op "features", with its statistics."""
+        ...
+
+    def columns(self, expr: Expr) -> int:
+        """How many features there are: for an implicit map the number of expansion coefficients."""
+        ...
+
+
+class Features:
+    """Feature maps over the data and parameters of one instance; equal maps are one.
+
+    With `fitted` the statistics are those of other data, as `fwdsl eval` wants them: only the values are new. The maps of
+    `again` are of the same data, and are taken over, values included, where they depend on the same parameters.
+    """
+
+    def __init__(
+        self, dims: Mapping[str, int], values: Slots, fitted: Statistics | None = None, again: Features | None = None
+    ) -> None:
+        self._dims = dims
+        self._slots = values
+        self._fitted: dict[_Key, Fitted] = {}
+        self._computed: dict[_Key, Any] = {}
+        self._origin = fitted
+        self._again = again
+
+    def fitted(self, expr: Expr) -> Fitted:
+        """The map of an expression with op "features", with its statistics. Raises what `evaluate` does."""
+        if self._origin is not None:
+            return self._origin.fitted(expr)
+        key = _key(expr)
+        if key not in self._fitted and not self._take_over(key):
+            options = {n: self._evaluate(e) for n, e in expr.options}
+            self._fitted[key] = fit(expr.name, self._evaluate(expr.args[0]), options)
+        return self._fitted[key]
+
+    def value(self, expr: Expr) -> Any:
+        """The features: a dense array, a `csr_array`, a `RankOneUpdated`, or the `GramOperator` of an implicit map."""
+        key = _key(expr)
+        found = self.fitted(expr)
+        if key not in self._computed:
+            self._computed[key] = found.transform(self._evaluate(expr.args[0]))
+        return self._computed[key]
+
+    def columns(self, expr: Expr) -> int:
+        """How many features there are: for an implicit map the number of expansion coefficients."""
+        if self._origin is not None:
+            return self._origin.columns(expr)
+        if _key(expr) in self._fitted or expr.name not in (*IMPLICIT, "fourier"):
+            return self.fitted(expr).columns
+        if expr.name == "fourier":
+            return int(self._evaluate(dict(expr.options)["features"]))
+        return evaluate_dim(expr.type.array_shape[0], self._dims)
+
+    def _take_over(self, key: _Key) -> bool:
+        """Whether the earlier instance has the map under the same parameters; it is noted then."""
+        earlier = self._again
+        if earlier is None or key not in earlier._fitted or earlier._inputs(key) != self._inputs(key):
+            return False
+        self._fitted[key] = earlier._fitted[key]
+        if key in earlier._computed:
+            self._computed[key] = earlier._computed[key]
+        return True
+
+    def _inputs(self, key: _Key) -> dict[str, object]:
+        """What a map depends on besides data."""
+        parts = [e for part in (*key[1], *(e for _, e in key[2])) for e in part.walk()]
+        dims = {d for e in parts for d in (*e.type.array_shape, e.name if e.op == "dim" else 0) if isinstance(d, str)}
+        return {
+            **{d: evaluate_dim(d, self._dims) for d in dims},
+            **{e.name: self._slots[e.name] for e in parts if e.op == "param"},
+        }
+
+    def _evaluate(self, expr: Expr) -> Any:
+        return expr.value if expr.op == "boolean" else evaluate(expr, self._dims, self._slots, self)
+
+
+class SavedFeatures:
+    """The maps of a model with statistics that `saved` made arrays of."""
+
+    def __init__(self, model: Model, arrays: Mapping[str, Any]) -> None:
+        self._fitted: dict[_Key, Fitted] = {}
+        forms = json.loads(str(arrays["forms"]))
+        for node, form in zip(feature_maps(model), forms, strict=True):
+            self._fitted[_key(node)] = unpack(form, arrays)
+
+    def fitted(self, expr: Expr) -> Fitted:
+        """The map of an expression with op "features", with its statistics."""
+        return self._fitted[_key(expr)]
+
+    def columns(self, expr: Expr) -> int:
+        """How many features there are: for an implicit map the number of expansion coefficients."""
+        return self.fitted(expr).columns
+
+
+def saved(model: Model, features: Statistics) -> dict[str, Any]:
+    """The statistics of all maps of a model as arrays, `0.mean`, `0.std`, `1.bins`, ..., and `forms`: `SavedFeatures` reads them."""
+    packed = [pack(features.fitted(node), str(k)) for k, node in enumerate(feature_maps(model))]
+    forms = json.dumps([form for form, _ in packed])
+    return {"forms": np.array(forms), **{name: a for _, arrays in packed for name, a in arrays.items()}}
+
+
+def feature_maps(model: Model) -> tuple[Expr, ...]:
+    """The feature maps that a model names, each once, those within others first."""
+    found: dict[_Key | tuple[_Key, object], Expr] = {}
+    for expr in _expressions(model):
+        for node in reversed(list(expr.walk())):
+            if node.op == "features":
+                found.setdefault((_key(node), node.type), node)
+    return tuple(found.values())
+
+
+def _key(expr: Expr) -> _Key:
+    return expr.name, expr.args, expr.options
+
+
+def _expressions(model: Model) -> Iterator[Expr]:
+    for _, value in model.lets:
+        if isinstance(value, Expr):
+            yield value
+        else:
+            for term in value:
+                yield from _of_term(term)
+    for term in model.terms:
+        yield from _of_term(term)
+    for constraint in model.constraints:
+        yield from _of_constraint(constraint)
+
+
+def _of_term(term: Term) -> Iterator[Expr]:
+    yield from (e for e in (term.coefficient, term.argument, term.target, term.weights) if e is not None)
+    yield from (e for _, e in term.options)
+
+
+def _of_constraint(constraint: Constraint) -> Iterator[Expr]:
+    yield constraint.argument
+    set_: SetRef | None = constraint.set
+    while set_ is not None:
+        yield from (e for _, e in set_.args)
+        set_ = set_.inner

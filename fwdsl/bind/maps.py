@@ -1,0 +1,71 @@
+"""The sizes of feature maps, learned while parameters get their values: some depend on parameters, and some parameters on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..features import IMPLICIT
+from ..model import Expr, Model
+from .features import Features, Statistics, feature_maps
+from .findings import Findings
+
+
+class Maps:
+    """The feature maps of a model while it is bound: enters "dim(Phi)" into `dims` as soon as it can be known.
+
+    `fitted` are maps of other data, whose statistics are kept; `again` maps of the same data and perhaps other parameters,
+    which are kept where these are the same.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        dims: dict[str, int],
+        data: Mapping[str, Any],
+        findings: Findings,
+        fitted: Statistics | None = None,
+        again: Features | None = None,
+    ) -> None:
+        self.dims = dims
+        self._findings = findings
+        self._maps = feature_maps(model)
+        self._waiting = [m for m in self._maps if _own(m) is not None]
+        for m in self._waiting:
+            dims.pop(str(_own(m)), None)
+        self._data = dict(data)
+        self._features = Features(dims, self._data, fitted, again)
+
+    def learn(self, params: Mapping[str, float]) -> None:
+        """Enter the sizes that these parameters determine."""
+        self._data.update(params)
+        for node in list(self._waiting):
+            try:
+                columns = self._features.columns(node)
+            except KeyError:
+                continue  # a parameter to come, or a value whose absence was found already
+            except (ValueError, ArithmeticError) as error:
+                self._fails(node, error)
+            else:
+                self.dims[str(_own(node))] = columns
+            self._waiting.remove(node)
+
+    def complete(self, params: Mapping[str, float]) -> Features | None:
+        """The feature maps under all parameters; None where the model has none."""
+        self.learn(params)
+        return self._features if self._maps else None
+
+    def _fails(self, node: Expr, error: Exception) -> None:
+        self._findings.add(
+            "FW4521",
+            f"the feature map `{node.name}` has no value: {error}",
+            span=node.span,
+            rule="A feature map is computed from numbers that are finite, once data and parameters are known.",
+            hint="correct what it is computed from",
+        )
+
+
+def _own(node: Expr) -> str | None:
+    """The dimension that a map has for itself."""
+    columns = node.type.array_shape[1]
+    return columns if isinstance(columns, str) and node.name in (*IMPLICIT, "fourier", "random_binning") else None

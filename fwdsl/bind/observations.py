@@ -1,0 +1,200 @@
+"""From what a user gives for `entries[n, p]` to `Entries`: rows and columns are told apart from ids, and sizes agreed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..model import Dim
+from ..readers.roles import Triplets
+from .arrays import Unfit, known_signs, numbers, signs, vector
+from .dimensions import Sizes
+from .entries import Entries
+from .evaluate import is_sparse
+from .findings import Findings
+from .given import Given
+from .provenance import DECLARED
+from .triplets import positions
+
+_FORMS = "give `(rows, columns, values)`, a SciPy sparse matrix whose stored entries are the observations, or `Entries`"
+AXES = ("rows", "columns")
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Triplets of one datum before sizes are known.
+
+    `sizes` are those that the value itself states (a sparse matrix has a shape); an axis `counts` where its numbers are
+    positions, as they are in Python; elsewhere they are ids until something gives the dimension a size.
+    """
+
+    given: Given
+    triplets: Triplets
+    sizes: tuple[int | None, int | None] = (None, None)
+    counts: tuple[bool, bool] = (False, False)
+    ids: tuple[tuple[Any, ...] | None, tuple[Any, ...] | None] = (None, None)
+
+    def axis(self, k: int) -> Any:
+        """Rows or columns."""
+        return (self.triplets.rows, self.triplets.columns)[k]
+
+
+def observe(given: Given) -> Observed:
+    """What a datum declared `entries[n, p]` was given; `Unfit` where that is no such thing."""
+    raw = given.raw
+    if isinstance(raw, Triplets):
+        found = Observed(given, raw)
+    elif isinstance(raw, Entries):
+        found = _counted(given, raw.rows, raw.columns, raw.values, raw.shape)
+        found = replace(found, ids=(raw.row_ids, raw.column_ids))
+    elif is_sparse(raw):
+        stored = raw.tocoo()
+        if len(stored.shape) != 2:
+            raise Unfit("FW4505", f"got a sparse array of shape {stored.shape}", _FORMS)
+        found = _counted(given, *(stored.row, stored.col), stored.data, stored.shape)
+    elif given.origin == DECLARED or (isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.shape[1] == 3):
+        table = numbers(raw)
+        found = _counted(given, table[:, 0], table[:, 1], table[:, 2])
+    elif isinstance(raw, tuple | list) and len(raw) == 3:
+        found = _counted(given, raw[0], raw[1], raw[2])
+    else:
+        raise Unfit("FW4505", f"got a {type(raw).__name__}, which is no list of observed entries", _FORMS)
+    counts = [np.size(part) for part in (found.triplets.rows, found.triplets.columns, found.triplets.values)]
+    if len(set(counts)) > 1:
+        told = "{} rows, {} columns and {} values".format(*counts)
+        raise Unfit("FW4505", f"got {told}", "give one row, one column and one value for each observation")
+    if not counts[0]:
+        raise Unfit("FW4505", "got no entry", "give at least one observation")
+    return found
+
+
+def place(
+    observed: Sequence[Observed], sizes: Sizes, labels: Mapping[str, tuple[Any, ...]], findings: Findings
+) -> list[tuple[Observed, Entries]]:
+    """Positions of all observed entries, whose values are still as they were given. What is wrong with one is found, and it is left out.
+
+    A size is known from an integer, `--dim`, other data, or a value that states it; then numbers are positions. Otherwise positions
+    tell it, and where there are only ids, these are numbered in sorted order, together over all data that have the dimension.
+    `labels` has the ids of an earlier fit under `M.rows` and `M.columns`.
+    """
+    known = _Dimensions(observed, sizes)
+    out = []
+    for o in observed:
+        name, dims = o.given.decl.name, o.given.decl.type.shape
+        before = [labels.get(f"{name}.{axis}") for axis in AXES]
+        extents = [o.sizes[k] or known.size(dims[k]) for k in (0, 1)]
+        ids = [before[k] or (known.ids(dims[k]) if extents[k] is None else None) for k in (0, 1)]
+        placed = positions(replace(o.given, raw=_in_words(o.triplets, ids)), extents, ids, findings)
+        if placed is None:
+            continue
+        codes, maps = placed
+        maps = [maps[k] or o.ids[k] for k in (0, 1)]
+        shape = [len(m) if (m := ids[k]) is not None else int(extents[k] or 0) for k in (0, 1)]
+        for k in (0, 1):
+            sizes.claim(o.given, dims[k], shape[k], AXES[k], findings)
+        sizes.claim(o.given, f"len({name})", len(codes[0]), "entries", findings)
+        out.append((o, Entries(codes[0], codes[1], o.triplets.values, (shape[0], shape[1]), maps[0], maps[1])))
+    return out
+
+
+def values_of(o: Observed, labels: tuple[Any, ...] | None) -> tuple[Any, tuple[Any, ...]]:
+    """The values as floats; for `of signs` as -1 and 1, with the pair they stand for. `labels` is the pair of an earlier fit."""
+    type_, raw = o.given.decl.type, o.triplets.values
+    if type_.element is None:
+        return vector(raw), ()
+    if labels is not None:
+        return known_signs(raw, labels, 1), labels
+    return signs(raw, 1, o.given.decl.name, o.given.place)
+
+
+class _Dimensions:
+    """What dimensions of observed entries are before these bind them."""
+
+    def __init__(self, observed: Sequence[Observed], sizes: Sizes) -> None:
+        self._sizes: dict[Dim, int | None] = {}
+        self._ids: dict[Dim, tuple[Any, ...]] = {}
+        uses: dict[Dim, list[tuple[Observed, int]]] = {}
+        for o in observed:
+            for k in (0, 1):
+                uses.setdefault(o.given.decl.type.shape[k], []).append((o, k))
+        for dim, axes in uses.items():
+            size = sizes.bound(dim)
+            stated = [s for o, k in axes if (s := o.sizes[k]) is not None]
+            # A negative position is found later, where there is room for one at least.
+            counted = [max(1, int(o.axis(k).max()) + 1) for o, k in axes if o.counts[k]]
+            self._sizes[dim] = size or max(stated, default=None) or max(counted, default=None)
+            if self._sizes[dim] is None:
+                self._ids[dim] = _sorted_ids([o.axis(k) for o, k in axes])
+
+    def size(self, dim: Dim) -> int | None:
+        """The size, None where only ids tell it."""
+        return self._sizes[dim]
+
+    def ids(self, dim: Dim) -> tuple[Any, ...] | None:
+        """All ids of a dimension in order of position."""
+        return self._ids.get(dim)
+
+
+def _sorted_ids(parts: Sequence[Any]) -> tuple[Any, ...]:
+    """The distinct ids; as words where some are."""
+    if len({p.dtype.kind in "US" for p in parts}) > 1:
+        parts = [p.astype(str) for p in parts]
+    return tuple(np.unique(np.concatenate(parts)).tolist())
+
+
+def _in_words(triplets: Triplets, ids: Sequence[Sequence[Any] | None]) -> Triplets:
+    """Ids that are numbers here and words in other data, as words."""
+    rows, columns = (
+        part.astype(str) if known and isinstance(known[0], str) and part.dtype.kind not in "US" else part
+        for part, known in zip((triplets.rows, triplets.columns), ids, strict=True)
+    )
+    return replace(triplets, rows=rows, columns=columns)
+
+
+def _counted(
+    given: Given, rows: Any, columns: Any, values: Any, shape: tuple[int | None, int | None] = (None, None)
+) -> Observed:
+    axes = [_axis(rows, "rows"), _axis(columns, "columns")]
+    counts = axes[0].dtype.kind == "i", axes[1].dtype.kind == "i"
+    return Observed(given, Triplets(axes[0], axes[1], _plain(values, "values"), 0, 0), shape, counts)
+
+
+def _axis(value: Any, what: str) -> Any:
+    """Positions as int64, or ids as words."""
+    array = _plain(value, what)
+    if array.dtype.kind == "O" and all(isinstance(v, str) for v in array):
+        array = array.astype(str)
+    if array.dtype.kind == "U":
+        return array
+    if array.dtype.kind not in "iuf":
+        raise Unfit(
+            "FW4504", f"has {what} that are neither positions nor words", "give whole numbers from 0, or ids as words"
+        )
+    with np.errstate(invalid="ignore"):
+        whole = array.astype(np.int64)
+    wrong = np.flatnonzero(whole != array)
+    if wrong.size:
+        at = int(wrong[0])
+        raise Unfit(
+            "FW4519",
+            f"has `{array[at]}` among its {what}, which is no position from 0",
+            "give whole numbers from 0",
+            at=(at,),
+        )
+    return whole
+
+
+def _plain(value: Any, what: str) -> Any:
+    """A flat array; a sparse one, of one row or column, with its zeros."""
+    try:
+        array = np.asarray(value.toarray() if is_sparse(value) else value)
+    except (ValueError, TypeError, OverflowError):
+        raise Unfit("FW4504", f"has {what} that are no array", f"give the {what} as one array") from None
+    if array.ndim != 1 and array.shape not in ((array.size, 1), (1, array.size)):
+        raise Unfit(
+            "FW4505", f"has {what} in an array of shape {array.shape}", f"give the {what} as one array of one axis"
+        )
+    return array.reshape(-1)

@@ -1,0 +1,88 @@
+"""Pivoted Cholesky factorisation of a Gram matrix that is known by its rows and its diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .base import Array
+
+_PANEL = 64  # rows that are asked for at a time
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class GramFactor:
+    """L (n, r) with K = L L' up to rounding.
+
+    `error` bounds |K - L L'|_2: the trace of what remains, which is positive semidefinite, and the rounding of the factorisation.
+    `pivots` are the r samples whose features span those of all: L[pivots] is lower triangular.
+    """
+
+    L: Array
+    pivots: Array
+    error: float
+
+    @property
+    def rank(self) -> int:
+        """r."""
+        return int(self.L.shape[1])
+
+    def coefficients(self, w: Array) -> Array:
+        """Expansion coefficients a (n, ...) with K a = L w and a'K a = |w|^2, for w (r, ...): nonzero at the pivots only."""
+        from scipy.linalg import solve_triangular
+
+        out = np.zeros((self.L.shape[0], *np.shape(w)[1:]))
+        out[self.pivots] = solve_triangular(self.L[self.pivots], w, lower=True, trans="T")
+        return out
+
+    def coordinates(self, a: Array) -> Array:
+        """L'a: what `coefficients` leads back from."""
+        return np.asarray(self.L.T @ a)
+
+
+def pivoted_cholesky(rows: Callable[[Array], Array], diagonal: Array, max_bytes: int) -> GramFactor | None:
+    """Factorise the positive semidefinite K until what remains of its diagonal is rounding; None beyond `max_bytes`.
+
+    `rows(indices)` gives rows of K. Pivots are taken in panels of the largest remaining diagonal entries; a panel's candidate
+    that the earlier ones make dependent waits for a later panel.
+    """
+    n = diagonal.size
+    left = np.array(diagonal, dtype=np.float64)
+    most = int(min(n, max_bytes // (8 * n)))
+    allowed = n * _EPS * float(left.max(initial=0.0))
+    L = np.empty((n, min(most, _PANEL)), order="F")
+    pivots: list[int] = []
+    while left.max(initial=0.0) > allowed:
+        panel = np.argsort(-left, kind="stable")[:_PANEL]
+        panel = panel[left[panel] > max(allowed, 0.01 * left[panel[0]])]
+        r = first = len(pivots)
+        rest = rows(panel).T - L[:, :r] @ L[panel, :r].T
+        for _ in range(panel.size):
+            j = int(np.argmax(left[panel]))
+            pivot = int(panel[j])
+            if left[pivot] <= max(allowed, 0.5 * left.max()):
+                break
+            column = rest[:, j] - L[:, first:r] @ L[pivot, first:r]
+            if column[pivot] <= allowed:
+                # What is computed afresh is less rounded than what was updated, and ends the loop.
+                left[pivot] = max(float(column[pivot]), 0.0)
+                continue
+            if r == most:
+                return None
+            if r == L.shape[1]:
+                grown = np.empty((n, min(most, 2 * r)), order="F")
+                grown[:, :r] = L
+                L = grown
+            column /= np.sqrt(column[pivot])
+            column[pivots] = 0.0
+            L[:, r] = column
+            r += 1
+            pivots.append(pivot)
+            left -= np.square(column)
+            left[pivots] = 0.0
+    rounding = 4.0 * (len(pivots) + 1) * _EPS * float(np.sum(diagonal))
+    error = float(np.sum(np.maximum(left, 0.0))) + rounding
+    return GramFactor(np.ascontiguousarray(L[:, : len(pivots)]), np.array(pivots, dtype=np.int64), error)

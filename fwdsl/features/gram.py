@@ -1,0 +1,287 @@
+"""Implicit feature maps `rbf`, `polynomial`, `linear`: of their features only inner products are ever computed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from .base import Array, FeatureMap, Fitted
+from .factor import GramFactor, pivoted_cholesky
+from .matrices import inner, squared_norms
+
+Kind = Literal["rbf", "polynomial", "linear"]
+
+CACHE = 1 << 28
+"""Bytes of blocks and rows that an operator keeps."""
+
+_SIDE = 512  # rows and columns of a block
+
+
+@dataclass(frozen=True)
+class Kernel(FeatureMap):
+    """A positive semidefinite kernel of two rows.
+
+    rbf: exp(-gamma |x - x'|_2^2); polynomial: (x.x' + coef0)^degree; linear: x.x'.
+    """
+
+    kind: Kind
+    gamma: float = 1.0
+    degree: int = 1
+    coef0: float = 0.0
+
+    def fit(self, X: Any) -> FittedKernel:
+        """Keep the samples: a function of the map's space is a combination of them."""
+        return FittedKernel(self, X)
+
+    def block(self, X: Any, Y: Any, squares_x: Array, squares_y: Array) -> Array:
+        """K(x_i, y_j) over rows of X and Y, dense; the squared norms of the rows count for rbf only."""
+        products = inner(X, Y)
+        if self.kind == "rbf":
+            # |x - y|^2 = |x|^2 + |y|^2 - 2 x.y, in place
+            products *= -2.0
+            products += squares_x[:, None]
+            products += squares_y
+            np.maximum(products, 0.0, out=products)
+            products *= -self.gamma
+            return np.asarray(np.exp(products, out=products))
+        if self.kind == "polynomial":
+            products += self.coef0
+            return np.asarray(products**self.degree)
+        return products
+
+    def diagonal(self, squares: Array) -> Array:
+        """K(x_i, x_i) from the squared norms."""
+        if self.kind == "rbf":
+            return np.ones(squares.size)
+        return np.asarray((squares + self.coef0) ** self.degree) if self.kind == "polynomial" else squares.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class FittedKernel(Fitted):
+    """An implicit map over its samples: `columns` is their number, one expansion coefficient each."""
+
+    kernel: Kernel
+    samples: Any
+
+    @property
+    def inputs(self) -> int:  # type: ignore[override]
+        """The number of columns of the data."""
+        return int(self.samples.shape[1])
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """The number of expansion coefficients."""
+        return int(self.samples.shape[0])
+
+    def transform(self, X: Any) -> GramOperator | CrossGram:
+        """What takes expansion coefficients to predictions at the rows of X: K(X, samples), by block."""
+        return GramOperator(X, self.kernel) if X is self.samples else CrossGram(X, self.samples, self.kernel)
+
+
+class _Samples:
+    """The rows of a data matrix with their squared norms, moved towards the origin where the kernel does not see it."""
+
+    def __init__(self, X: Any, kernel: Kernel, centre: Array | None) -> None:
+        self.X = X
+        self.kernel = kernel
+        self.centre = centre
+        if centre is None:
+            self.squares = squared_norms(X)
+        else:
+            self.squares = np.concatenate(
+                [np.einsum("ij,ij->i", b, b) for b in (self.rows(part) for part in _parts(X.shape[0]))]
+            )
+
+    def rows(self, item: slice | Array) -> Any:
+        """Some of the rows."""
+        part = self.X[item]
+        return part if self.centre is None else np.asarray(part, dtype=np.float64) - self.centre
+
+    def against(self, other: _Samples, here: slice | Array, there: slice | Array) -> Array:
+        """A block of kernel values."""
+        return self.kernel.block(self.rows(here), other.rows(there), self.squares[here], other.squares[there])
+
+
+class GramOperator:
+    """The n x n matrix K(X, X), computed by block.
+
+    X is dense, memory-mapped, a `csr_array` or a `RankOneUpdated`. Blocks on and above the diagonal are computed once for a product, and
+    those that fit `cache` bytes are kept, the first ones: products run over all of them in turn, where what was used last is
+    what is needed last. Rows have a cache of their own, which forgets those not used for longest.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, X: Any, kernel: Kernel, cache: int = CACHE) -> None:
+        self.kernel = kernel
+        self._samples = _Samples(X, kernel, _centre(X, kernel))
+        self._diagonal = kernel.diagonal(self._samples.squares)
+        self._room = cache // 2
+        self._blocks: dict[tuple[int, int], Array] = {}
+        self._rows: OrderedDict[int, Array] = OrderedDict()
+        self._kept_rows = max(1, (cache - self._room) // (8 * max(1, X.shape[0])))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        n = int(self._samples.X.shape[0])
+        return n, n
+
+    @property
+    def ndim(self) -> int:
+        """2."""
+        return 2
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float64."""
+        return np.dtype(np.float64)
+
+    @property
+    def T(self) -> GramOperator:
+        """Itself: it is symmetric."""
+        return self
+
+    def diag(self) -> Array:
+        """K(x_i, x_i)."""
+        return self._diagonal.copy()
+
+    def matvec(self, a: Array) -> Array:
+        """K a for a vector (n,) or the columns of a matrix (n, k)."""
+        a = np.asarray(a, dtype=np.float64)
+        out = np.zeros(a.shape)
+        parts = list(_parts(self.shape[0]))
+        for i, rows in enumerate(parts):
+            for j in range(i, len(parts)):
+                columns = parts[j]
+                block = self._block(i, j, rows, columns)
+                out[rows] += block @ a[columns]
+                if j > i:
+                    out[columns] += block.T @ a[rows]
+        return out
+
+    rmatvec = matvec
+
+    def __matmul__(self, a: Array) -> Array:
+        return self.matvec(a)
+
+    def __rmatmul__(self, a: Array) -> Array:
+        return self.matvec(a.T).T
+
+    def rows(self, indices: Sequence[int] | Array) -> Array:
+        """The rows at some positions, dense (m, n)."""
+        wanted = np.asarray(indices, dtype=np.int64)
+        missing = np.array([i for i in dict.fromkeys(wanted.tolist()) if i not in self._rows], dtype=np.int64)
+        fresh = dict(zip(missing.tolist(), self._compute(missing), strict=True)) if missing.size else {}
+        out = np.empty((wanted.size, self.shape[0]))
+        for k, i in enumerate(wanted.tolist()):
+            row = fresh[i] if i in fresh else self._rows[i]
+            out[k] = row
+            self._rows[i] = row
+            self._rows.move_to_end(i)
+        while len(self._rows) > self._kept_rows:
+            self._rows.popitem(last=False)
+        return out
+
+    def cross(self, X: Any) -> CrossGram:
+        """K(X, samples) for new rows."""
+        return CrossGram(X, self._samples.X, self.kernel)
+
+    def factor(self, max_bytes: int) -> GramFactor | None:
+        """L (n, r) with K = L L' up to rounding, or None where it needs more memory.
+
+        By a Cholesky factorisation that pivots on the largest remaining diagonal entry; K itself is never formed.
+        """
+        return pivoted_cholesky(self._compute, self._diagonal, max_bytes)
+
+    def toarray(self) -> Array:
+        """The dense matrix, exactly symmetric."""
+        out = np.empty(self.shape)
+        parts = list(_parts(self.shape[0]))
+        for i, rows in enumerate(parts):
+            for j in range(i, len(parts)):
+                out[rows, parts[j]] = self._block(i, j, rows, parts[j])
+                out[parts[j], rows] = out[rows, parts[j]].T
+        return out
+
+    def _compute(self, indices: Array) -> Array:
+        out = np.empty((indices.size, self.shape[0]))
+        for part in _parts(self.shape[0]):
+            out[:, part] = self._samples.against(self._samples, indices, part)
+        out[np.arange(indices.size), indices] = self._diagonal[indices]
+        return out
+
+    def _block(self, i: int, j: int, rows: slice, columns: slice) -> Array:
+        found = self._blocks.get((i, j))
+        if found is not None:
+            return found
+        block = self._samples.against(self._samples, rows, columns)
+        if i == j:
+            block = np.tril(block) + np.tril(block, -1).T
+            np.fill_diagonal(block, self._diagonal[rows])
+        if block.nbytes <= self._room:
+            self._room -= block.nbytes
+            self._blocks[i, j] = block
+        return block
+
+
+class CrossGram:
+    """The m x n matrix K(X, samples), computed by block at each product."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, X: Any, samples: Any, kernel: Kernel) -> None:
+        if X.shape[1] != samples.shape[1]:
+            raise ValueError(f"{X.shape[1]} columns, and the samples have {samples.shape[1]}")
+        centre = None if not isinstance(X, np.ndarray) else _centre(samples, kernel)
+        self._here = _Samples(X, kernel, centre)
+        self._there = _Samples(samples, kernel, centre)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, n)."""
+        return int(self._here.X.shape[0]), int(self._there.X.shape[0])
+
+    @property
+    def ndim(self) -> int:
+        """2."""
+        return 2
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float64."""
+        return np.dtype(np.float64)
+
+    def matvec(self, a: Array) -> Array:
+        """K a for a vector (n,) or the columns of a matrix (n, k): predictions from expansion coefficients."""
+        a = np.asarray(a, dtype=np.float64)
+        out = np.zeros((self.shape[0], *a.shape[1:]))
+        for rows in _parts(self.shape[0]):
+            for columns in _parts(self.shape[1]):
+                out[rows] += self._here.against(self._there, rows, columns) @ a[columns]
+        return out
+
+    def __matmul__(self, a: Array) -> Array:
+        return self.matvec(a)
+
+    def toarray(self) -> Array:
+        """The dense matrix."""
+        return np.vstack([self._here.against(self._there, rows, slice(None)) for rows in _parts(self.shape[0])])
+
+
+def _parts(n: int) -> Iterator[slice]:
+    return (slice(start, min(n, start + _SIDE)) for start in range(0, n, _SIDE))
+
+
+def _centre(X: Any, kernel: Kernel) -> Array | None:
+    """The mean of dense samples: rbf sees differences only, which are small numbers less of their norms there."""
+    if kernel.kind != "rbf" or not isinstance(X, np.ndarray):
+        return None
+    total = np.zeros(X.shape[1])
+    for part in _parts(X.shape[0]):
+        total += np.asarray(X[part], dtype=np.float64).sum(axis=0)
+    return np.asarray(total / X.shape[0])

@@ -1,0 +1,56 @@
+"""`normalize(X)`: rows of Euclidean length 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .base import Array, FeatureMap, Fitted
+from .matrices import blocks, dense_rows, is_sparse, scale_rows, squared_norms
+
+# Within these bounds sums of squares neither overflow nor vanish.
+_SMALL, _LARGE = 1e-140, 1e140
+
+
+@dataclass(frozen=True)
+class FittedNormalize(Fitted):
+    """x / |x|_2 by row, in the form and precision of the data; it has no statistics."""
+
+    inputs: int
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """As many as it takes."""
+        return self.inputs
+
+    def transform(self, X: Any) -> Any:
+        """The rows of X at length 1; rows of zeros stay."""
+        with np.errstate(over="ignore"):
+            norms = np.sqrt(squared_norms(X))
+        odd = ~((norms > _SMALL) & (norms < _LARGE))
+        if odd.any():
+            X = scale_rows(X, np.where(odd, _first_scale(X), 1.0))
+            norms = np.sqrt(squared_norms(X))
+        return scale_rows(X, 1.0 / np.where(norms > 0.0, norms, 1.0))
+
+
+@dataclass(frozen=True)
+class Normalize(FeatureMap):
+    """Rows to Euclidean length 1; rows of zeros stay."""
+
+    def fit(self, X: Any) -> FittedNormalize:
+        """Nothing but the number of columns."""
+        return FittedNormalize(int(X.shape[1]))
+
+
+def _first_scale(X: Any) -> Array:
+    """For each row the power of two that takes its largest entry to about 1; 1 for a row of zeros."""
+    if is_sparse(X):
+        tops = abs(X).max(axis=1).toarray().reshape(-1).astype(np.float64)
+    else:
+        parts = [np.abs(dense_rows(X, rows)).max(axis=1) for rows in blocks(*X.shape)]
+        tops = np.concatenate(parts)
+    exponents = np.floor(np.log2(np.where(tops > 0.0, tops, 1.0)))
+    return np.asarray(np.exp2(-np.clip(exponents, -1022, 1022)))

@@ -1,0 +1,75 @@
+"""Statistics of feature maps for files: what `fwdsl eval` takes new data through without the old.
+
+A packed map is a form of plain values, which JSON can hold, and arrays by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from .base import Array, Fitted
+from .fourier import FittedFourier
+from .gram import FittedKernel, Kernel
+from .intercept import FittedIntercept
+from .normalize import FittedNormalize
+from .random_binning import FittedRandomBinning
+from .rank_one import RankOneUpdated
+from .standardize import FittedStandardize
+
+_EXPLICIT: Mapping[str, type[Fitted]] = {
+    "fourier": FittedFourier,
+    "random_binning": FittedRandomBinning,
+    "standardize": FittedStandardize,
+    "normalize": FittedNormalize,
+    "intercept": FittedIntercept,
+}
+
+Form = dict[str, Any]
+
+
+def pack(fitted: Fitted, prefix: str) -> tuple[Form, dict[str, Array]]:
+    """A map's form, and its arrays under names that begin with `prefix`; of an implicit map these are the samples."""
+    if isinstance(fitted, FittedKernel):
+        kernel = fitted.kernel
+        form = {"map": kernel.kind, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
+        return {**form, "arrays": prefix}, _packed_matrix(f"{prefix}.samples", fitted.samples)
+    name = next(n for n, made in _EXPLICIT.items() if isinstance(fitted, made))
+    values = {f.name: getattr(fitted, f.name) for f in fields(fitted)}  # type: ignore[arg-type]
+    arrays = {f"{prefix}.{n}": v for n, v in values.items() if isinstance(v, np.ndarray)}
+    form = {n: v for n, v in values.items() if not isinstance(v, np.ndarray)}
+    return {"map": name, **form, "arrays": prefix}, arrays
+
+
+def unpack(form: Mapping[str, Any], arrays: Mapping[str, Array]) -> Fitted:
+    """The map of a form and its arrays. A `KeyError` where something is missing."""
+    name, prefix = form["map"], form["arrays"]
+    if name not in _EXPLICIT:
+        options = {n: form[n] for n in ("gamma", "degree", "coef0")}
+        return FittedKernel(Kernel(name, **options), _unpacked_matrix(f"{prefix}.samples", arrays))
+    made = _EXPLICIT[name]
+    names = [f.name for f in fields(made)]  # type: ignore[arg-type]
+    return made(**{n: form[n] if n in form else arrays[f"{prefix}.{n}"] for n in names})
+
+
+def _packed_matrix(name: str, X: Any) -> dict[str, Array]:
+    if isinstance(X, RankOneUpdated):
+        return {**_packed_matrix(f"{name}.A", X.A), f"{name}.u": X.u, f"{name}.v": X.v}
+    if isinstance(X, np.ndarray):
+        return {name: X}
+    parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+    return {f"{name}.{part}": value for part, value in parts.items()}
+
+
+def _unpacked_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
+    if f"{name}.u" in arrays:
+        return RankOneUpdated(_unpacked_matrix(f"{name}.A", arrays), arrays[f"{name}.u"], arrays[f"{name}.v"])
+    if name in arrays:
+        return arrays[name]
+    from scipy.sparse import csr_array
+
+    data, indices, indptr, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr", "shape"))
+    return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))

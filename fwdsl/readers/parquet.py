@@ -1,0 +1,136 @@
+"""parquet files, by pyarrow (extra `parquet`): columns are chosen as in a csv file with a header."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .csv_columns import Header, choose
+from .files import Unreadable, check, opened
+from .findings import LIMIT, Findings, shown
+from .roles import Role
+from .scan import find_nonfinite
+
+if TYPE_CHECKING:
+    from .roles import Raw
+
+_RULE = "A parquet column that is used holds numbers; labels may also be words or truth values."
+
+
+def read_parquet(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+    """A matrix role gets the columns listed (or all but the target), vectors and labels their column.
+
+    Only the columns that are used are read. Raises `Unreadable` where the file cannot be read or pyarrow is absent.
+    """
+    check(path, findings)
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        findings.add(
+            "FW4070",
+            f"`{path}` cannot be read: pyarrow is not installed",
+            rule="parquet files are read by pyarrow, the extra `parquet` of fwdsl.",
+            hint="pip install 'fwdsl[parquet]'",
+        )
+        raise Unreadable from None
+    with opened(path, findings) as stream:
+        try:
+            file = ParquetFile(pyarrow.PythonFile(stream, mode="r"))
+            schema = file.schema_arrow
+            choice = choose(Header(len(schema.names), tuple(schema.names), None), options, roles, path, findings)
+            if choice is None:
+                return {}
+            used = sorted({*choice.columns, *(position for _, position in choice.targets)})
+            if not all(_is_plain(schema.field(c), _may_be_text(choice.targets, c), findings) for c in used):
+                return {}
+            table = file.read(columns=[schema.names[c] for c in used])
+        except pyarrow.ArrowException as error:
+            findings.add(
+                "FW4071",
+                f"`{path}` is no parquet file, or a damaged one: {_first_line(error)}",
+                rule="A parquet source is a complete file in the Apache Parquet format.",
+                hint="write the file again, or name its format, as in `from csv(...)`",
+            )
+            raise Unreadable from None
+    if table.num_rows == 0:
+        findings.no_rows()
+        return {}
+    arrays = {c: _column(table.column(i), schema.names[c], c, findings) for i, c in enumerate(used)}
+    if findings.failed:
+        return {}
+    result: dict[str, Raw] = {role.name: arrays[position] for role, position in choice.targets}
+    if choice.table is not None:
+        matrix = np.empty((table.num_rows, len(choice.columns)), _common([arrays[c] for c in choice.columns]))
+        for j, c in enumerate(choice.columns):
+            matrix[:, j] = arrays[c]
+        result[choice.table.name] = matrix
+    return result
+
+
+def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:
+    serving = [role for role, position in targets if position == column]
+    return bool(serving) and all(role.may_be_text for role in serving)
+
+
+def _is_plain(field: Any, may_be_text: bool, findings: Findings) -> bool:
+    """Whether a column's type can serve; noted if not."""
+    from pyarrow import types
+
+    type_ = field.type.value_type if types.is_dictionary(field.type) else field.type
+    numeric = types.is_integer(type_) or types.is_floating(type_) or types.is_boolean(type_) or types.is_decimal(type_)
+    if numeric or (may_be_text and (types.is_string(type_) or types.is_large_string(type_))):
+        return True
+    findings.add(
+        "FW4072",
+        f"column `{field.name}` holds {type_}, where {'labels are' if may_be_text else 'numbers are'} needed",
+        rule=_RULE,
+        hint="leave it out with `columns=`, or write the column as numbers",
+    )
+    return False
+
+
+def _column(column: Any, name: str, position: int, findings: Findings) -> np.ndarray[Any, Any]:
+    """A column as numbers or words; empty and non-finite entries are noted, with the row counted from 1."""
+    if column.null_count:
+        for row in np.flatnonzero(column.is_null().to_numpy())[:LIMIT]:
+            findings.add(
+                "FW4023",
+                f"column `{name}` is empty in row {row + 1}",
+                rule="Every row has a value in every column that is used.",
+                hint="fill in the value, remove the row, or leave the column out with `columns=`",
+                row=int(row) + 1,
+                column=position + 1,
+                value="",
+            )
+        return np.zeros(0)
+    values: np.ndarray[Any, Any] = column.to_numpy()
+    if values.dtype.kind == "O" and not isinstance(values[0], str):  # decimals
+        values = values.astype(np.float64)
+    if values.dtype.kind == "O":
+        return values.astype(str)
+    if values.dtype != np.float32:
+        values = values.astype(np.float64) if values.dtype.kind != "b" else values.astype(np.int64)
+    for row, _, value in find_nonfinite(values, LIMIT):
+        findings.add(
+            "FW4021",
+            f"column `{name}` in row {row + 1} is `{shown(str(value))}`, where a finite number is needed",
+            rule="Data must be finite: no nan and no infinity.",
+            hint="remove the row, or replace the value",
+            row=row + 1,
+            column=position + 1,
+            value=str(value),
+        )
+    return values
+
+
+def _common(columns: Sequence[np.ndarray[Any, Any]]) -> type[np.floating[Any]]:
+    """float32 where all columns are."""
+    return np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+    return text[:1].lower() + text[1:]
