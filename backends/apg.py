@@ -30,16 +30,20 @@ from types import MappingProxyType
 import numpy as np
 
 from ..atoms.base import Array
-from ..atoms.losses import LOSSES
+from ..atoms.losses import smoothness
 from ..canon.arrange import Arrangement
 from ..canon.form import Canonical
 from . import costs
 from .dual import feasible_scale
+from .functions import FastLoss, FastVector
 from .method import Estimate, Method, Report, State
 from .newton import NewtonFace, face_signature, newton_step
 from .problem import Problem
 
 EPS = float(np.finfo(np.float64).eps)
+
+LONGEST = 1e8
+"""The longest gradient step, relative to the size of x: where F is linear nothing else bounds it."""
 
 
 @dataclass
@@ -80,7 +84,7 @@ class APG(Method):
         reasons = []
         for term in arrangement.sums:
             if term.kind == "loss":
-                if LOSSES[term.atom].smoothness is None:
+                if smoothness(term.atom) is None:
                     reasons.append(f"`{term.text}` is not differentiable")
             elif term.bare is not None:
                 reasons.append(f"`{term.text}` has no joint prox with what else holds for {term.bare}")
@@ -99,6 +103,7 @@ class APG(Method):
         z = problem.forward(x)
         value = problem.objective(x, z)
         lipschitz = self._first_lipschitz(problem, z)
+        self.newton = self.newton and all(isinstance(f, FastLoss) for f in problem.functions)
         state = APGState(0, x, x.copy(), z, [v.copy() for v in z], 1.0, lipschitz, value, -math.inf)
         if ys is not None and len(ys) == len(problem.terms):
             state.ys = [y.copy() for y in ys]
@@ -111,8 +116,14 @@ class APG(Method):
         norm = float(grad @ grad)
         if norm == 0.0 or not math.isfinite(norm):
             return 1.0
-        curvature = sum(float((h * dz) @ dz) for h, dz in zip(problem.curvatures(z), problem.linear(grad), strict=True))
-        return max(curvature / norm, 1e-12)
+        dzs = problem.linear(grad)
+        if all(isinstance(f, FastLoss) for f in problem.functions):
+            curvature = sum(float((h * dz) @ dz) for h, dz in zip(problem.curvatures(z), dzs, strict=True))
+        else:
+            bounds = [f.f.lipschitz for f in problem.functions if not isinstance(f, FastVector)]
+            curvature = sum(bound * float(dz @ dz) for bound, dz in zip(bounds, dzs, strict=True))
+        # where F is linear, as it is without terms, the first step has length 1
+        return max(curvature / norm, 1e-12) if curvature > 0.0 else math.sqrt(norm)
 
     def step(self, problem: Problem, state: APGState) -> None:
         """One gradient, then a Newton step on the face or a prox step."""
@@ -149,7 +160,9 @@ class APG(Method):
         beta: float,
     ) -> None:
         before = s.lipschitz
-        s.lipschitz *= 0.9
+        # no step goes further than LONGEST times the size of x, which a projection would not survive
+        longest = LONGEST * max(1.0, float(np.linalg.norm(y)))
+        s.lipschitz = max(0.9 * s.lipschitz, float(np.linalg.norm(grad)) / longest, 1e-300)
         noise = 16.0 * EPS * (abs(value_y) + 1e-300)
         for _ in range(100):
             x = problem.prox_g(y - grad / s.lipschitz, 1.0 / s.lipschitz)
@@ -228,6 +241,10 @@ class APG(Method):
         """P at x and the best bound of the gradients so far."""
         return Report(state.value, state.best_bound, state.phase)
 
+    def ray(self, problem: Problem, state: APGState) -> tuple[Array, list[Array]] | None:
+        """Where x has gone since zero: far out, that is the direction in which it leaves."""
+        return state.x, [np.zeros_like(z) for z in state.z]
+
     def candidate(self, problem: Problem, state: APGState) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
-        return state.x, state.ys or None
+        """x and the best dual point; of a sum without terms that is the empty one."""
+        return state.x, None if problem.terms and not state.ys else state.ys

@@ -4,7 +4,9 @@ Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repai
 
 * *equalities* (free variables, active signs): y moves along W E' lambda with E W E' lambda = miss, where E are the rows of K' whose
   equality is missed and W the distance of y to the ends of its interval, so entries at an end stay (one Newton step on the equality
-  in the affine-scaling metric);
+  in the affine-scaling metric). Losses of rows have no intervals: where y_i + w_i e_{label} = w_i p with p in the simplex, W is
+  w_i (diag(p) - p p'), which keeps the sum; where the entries but the label's own are in intervals, W is theirs, and the label's
+  entry makes up for their sum;
 * *scaling* (penalties): the f_i^* are finite at 0, so s y with the largest s in [0, 1] that fits is dual feasible.
 """
 
@@ -12,11 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.domain import set_beneath
+from ..atoms.losses.weston_watkins import WestonWatkins
+from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.box import Box
 from ..atoms.vectors.nonnegative import Nonnegative
 from ..atoms.vectors.norm1 import Norm1
@@ -24,6 +31,9 @@ from .problem import Problem
 
 DENSE_LIMIT = 1_500
 """Equalities up to which E W E' is formed and factored; beyond, conjugate gradients apply it."""
+
+FEW = 64
+"""Equalities up to which E W E' is formed column by column where a loss of rows stands in the sum."""
 
 CG_STEPS = 1_000
 
@@ -82,6 +92,30 @@ def repair(
     return ys
 
 
+def polish_ray(problem: Problem, direction: Sequence[Array], rounds: int = 3) -> list[Array]:
+    """A dual direction of the constraints alone, moved so that K'y vanishes where variables are free: what a Farkas certificate asks."""
+    largest = max(
+        (float(np.abs(y).max(initial=0.0)) for y, t in zip(direction, problem.terms, strict=True) if t.is_indicator),
+        default=0.0,
+    )
+    if not 0.0 < largest < math.inf:
+        return [np.zeros_like(y) for y in direction]
+    ys = [y / largest if t.is_indicator else np.zeros_like(y) for y, t in zip(direction, problem.terms, strict=True)]
+    free = [np.arange(b.start, b.stop) for b in problem.canonical.blocks if set_beneath(b.g) is None]
+    wanted = np.concatenate(free) if free else np.zeros(0, dtype=np.intp)
+    for _ in range(rounds):
+        miss = -problem.adjoint(ys)[wanted]
+        if not miss.any():
+            break
+        metrics = [
+            _metric(t.f, y) if t.is_indicator else _Diagonal(np.zeros_like(y))
+            for t, y in zip(problem.terms, ys, strict=True)
+        ]
+        if not _move(problem, ys, metrics, wanted, miss, lambda: False):
+            break
+    return ys
+
+
 def _misses(problem: Problem, kty: Array, x: Array) -> tuple[NDArray[np.intp], Array]:
     """Coordinates whose dual equality is to hold, and by how much v misses it there.
 
@@ -113,26 +147,42 @@ def _correct(
     problem: Problem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
 ) -> bool:
     """One step of y towards v[wanted] -= miss, in place; False where there is nowhere to go."""
-    slack = [_slack(t.f, y) for t, y in zip(problem.terms, ys, strict=True)]
-    lam = _solve(problem, slack, wanted, miss, stop)
+    return _move(problem, ys, [_metric(t.f, y) for t, y in zip(problem.terms, ys, strict=True)], wanted, miss, stop)
+
+
+def _move(
+    problem: Problem,
+    ys: list[Array],
+    metrics: list[_Metric],
+    wanted: NDArray[np.intp],
+    miss: Array,
+    stop: Callable[[], bool],
+) -> bool:
+    lam = _solve(problem, metrics, wanted, miss, stop)
     if lam is None or not np.all(np.isfinite(lam)):
         return False
     direction = np.zeros(problem.size)
     direction[wanted] = lam
     moved = False
     for k, z in enumerate(problem.linear(direction)):
-        step = slack[k] * z
-        interval = _interval(problem.terms[k].f)
-        new = ys[k] + step if interval is None else np.clip(ys[k] + step, *interval)
+        new = ys[k] + metrics[k].apply(z)
+        f = problem.terms[k].f
+        interval = _interval(f)
+        if isinstance(f, VectorLossFunction):
+            new = f.into_domain(new)
+        elif interval is not None:
+            new = np.clip(new, *interval)
         moved = moved or bool(np.any(new != ys[k]))
         ys[k] = new
     return moved
 
 
-def _interval(f: LossFunction | VectorFunction) -> tuple[Array, Array] | None:
+def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Array, Array] | None:
     """The domain of f* where it is a box; None where it is another set, in which y is left where it is."""
     if isinstance(f, LossFunction):
         return f.dual_bounds()
+    if isinstance(f, VectorLossFunction):
+        return None
     if math.isfinite(f.radius()):
         return np.full(f.size, -math.inf), np.full(f.size, math.inf)
     if isinstance(f, Norm1):
@@ -144,26 +194,91 @@ def _interval(f: LossFunction | VectorFunction) -> tuple[Array, Array] | None:
     return None
 
 
-def _slack(f: LossFunction | VectorFunction, y: Array) -> Array:
-    """Distance of y to the ends of its interval; where it has none, the size of y."""
+class _Metric(Protocol):
+    """W of one term: symmetric, positive semidefinite, and small towards the boundary of its domain."""
+
+    def apply(self, z: Array) -> Array:
+        """W z."""
+
+
+@dataclass(frozen=True)
+class _Diagonal:
+    slack: Array
+
+    def apply(self, z: Array) -> Array:
+        """W z."""
+        return self.slack * z
+
+
+@dataclass(frozen=True)
+class _Simplices:
+    """w_i (diag(p_i) - p_i p_i') for each row, `mass` being the rows w_i p_i."""
+
+    mass: Array
+
+    def apply(self, z: Array) -> Array:
+        """W z."""
+        rows = z.reshape(self.mass.shape)
+        total = self.mass.sum(axis=1, keepdims=True)
+        mean = (self.mass * rows).sum(axis=1, keepdims=True) / np.where(total > 0.0, total, 1.0)
+        return np.asarray(self.mass * (rows - mean)).reshape(-1)
+
+
+@dataclass(frozen=True)
+class _Balanced:
+    """sum over l of s_l (e_l - e_own) (e_l - e_own)' for each row, `slack` being 0 at each row's own entry."""
+
+    slack: Array
+    own: NDArray[np.int64]
+
+    def apply(self, z: Array) -> Array:
+        """W z."""
+        rows, at = z.reshape(self.slack.shape), np.arange(self.own.size)
+        step = self.slack * (rows - rows[at, self.own][:, None])
+        step[at, self.own] = -step.sum(axis=1)
+        return np.asarray(step).reshape(-1)
+
+
+def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> _Metric:
+    """Distance of y to the ends of its domain; where it has none, the size of y."""
+    if isinstance(f, VectorLossFunction):
+        return _metric_of_rows(f, y)
     interval = _interval(f)
     if interval is None:
-        return np.zeros_like(y)
+        return _Diagonal(np.zeros_like(y))
     lo, hi = interval
     slack = np.minimum(y - lo, hi - y)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
-    return np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit)
+    return _Diagonal(np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit))
+
+
+def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
+    u, at = f.into_domain(y).reshape(f.shape), np.arange(f.y.size)
+    if f.loss is WestonWatkins:
+        slack = np.maximum(np.minimum(u, f.w[:, None] - u), 0.0)
+        slack[at, f.y] = 0.0
+        return _Balanced(slack, f.y)
+    mass = u.copy()
+    mass[at, f.y] += f.w
+    return _Simplices(np.maximum(mass, 0.0))
 
 
 def _solve(
-    problem: Problem, slack: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+    problem: Problem, metrics: list[_Metric], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
 ) -> Array | None:
-    """lambda with E diag(slack) E' lambda = miss, E' = K restricted to the wanted coordinates; None where there is none."""
-    if not any(s.any() for s in slack):
-        return None
-    if wanted.size > DENSE_LIMIT or not problem.can_form(wanted.size):
-        return _conjugate_gradients(problem, slack, wanted, miss, stop)
-    gram = problem.gram(wanted, slack)
+    """lambda with E W E' lambda = miss, E' = K restricted to the wanted coordinates; None where there is none."""
+    slack = [m.slack for m in metrics if isinstance(m, _Diagonal)]
+    if len(slack) == len(metrics):
+        if not any(s.any() for s in slack):
+            return None
+        if wanted.size > DENSE_LIMIT or not problem.can_form(wanted.size):
+            return _conjugate_gradients(problem, metrics, wanted, miss, stop)
+        gram = problem.gram(wanted, slack)
+    elif wanted.size > FEW:
+        return _conjugate_gradients(problem, metrics, wanted, miss, stop)
+    else:
+        gram = np.stack([_apply(problem, metrics, wanted, e) for e in np.eye(wanted.size)])
+        gram = 0.5 * (gram + gram.T)
     # equalities of very different sizes (an intercept beside small data) are brought to one before rank is judged
     root = np.sqrt(np.maximum(np.einsum("ii->i", gram), 0.0))
     inverse = np.where(root > 0.0, 1.0 / np.where(root > 0.0, root, 1.0), 0.0)
@@ -179,20 +294,25 @@ def _solve(
     return np.asarray(inverse * (vectors[:, keep] @ ((vectors[:, keep].T @ (inverse * miss)) / values[keep])))
 
 
+def _apply(problem: Problem, metrics: list[_Metric], wanted: NDArray[np.intp], lam: Array) -> Array:
+    """E W E' lambda."""
+    full = np.zeros(problem.size)
+    full[wanted] = lam
+    return problem.adjoint([m.apply(z) for m, z in zip(metrics, problem.linear(full), strict=True)])[wanted]
+
+
 def _conjugate_gradients(
-    problem: Problem, slack: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+    problem: Problem, metrics: list[_Metric], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
 ) -> Array:
     lam = np.zeros(wanted.size)
     r = miss.copy()
     p = r.copy()
     rho = float(r @ r)
     target = rho * 1e-30
-    full = np.zeros(problem.size)
     for _ in range(min(2 * wanted.size + 100, CG_STEPS)):
         if rho <= target or stop():
             break
-        full[wanted] = p
-        hp = problem.adjoint([s * z for s, z in zip(slack, problem.linear(full), strict=True)])[wanted]
+        hp = _apply(problem, metrics, wanted, p)
         curvature = float(p @ hp)
         if not curvature > 0.0:
             break

@@ -2,9 +2,9 @@ r"""Vanilla Frank-Wolfe over a product of compact sets.
 
     s^k = argmin over the set of <grad F(x^k), s>   (the LMO),    x^{k+1} = x^k + gamma_k (s^k - x^k)
 
-Step rules: `open` takes gamma_k = 2 / (k + 2) (k from 50 on at a given start); `line_search` minimises F on the segment: exactly where every loss is quadratic, by a
-safeguarded secant on the derivative along the segment otherwise, which needs no product with the data. (Exact line search is often
-*slower* here than the open loop: it zig-zags; methods.md, A5.)
+Step rules: `open` takes gamma_k = 2 / (k + 2) (k from 50 on at a given start); `line_search` minimises F on the segment: exactly where every
+loss is quadratic, by a safeguarded secant on the derivative along the segment otherwise, which needs no product with the data. (Exact
+line search is often *slower* here than the open loop: it zig-zags; methods.md, A5.)
 
 The Frank-Wolfe gap <grad F(x), x - s> is the duality gap at y = f'(K x + b): no further product is needed for it. Predictions are kept by
 linearity, z+ = (1 - gamma) z + gamma (K s + b), with one product a step for K s, and computed afresh every 64 steps.
@@ -22,7 +22,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..atoms.base import Array, LossFunction
-from ..atoms.losses import LOSSES
+from ..atoms.losses import smoothness
 from ..canon.arrange import Arrangement
 from ..canon.form import Canonical
 from . import costs
@@ -63,7 +63,7 @@ class FrankWolfe(Method):
         """Smooth losses over a compact set with an LMO on every variable, and no norm beside it."""
         reasons = []
         for term in arrangement.sums:
-            if term.kind != "loss" or LOSSES[term.atom].smoothness is None:
+            if term.kind != "loss" or smoothness(term.atom) is None:
                 reasons.append(f"`{term.text}` is not smooth")
         for block in arrangement.blocks:
             if block.set not in LMO_SETS:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.vector_loss import VectorLossFunction
+from .entrywise import Entrywise, entrywise
 from .kernels.compile import kernel
 from .kernels.pool import Pool
 
@@ -71,13 +73,74 @@ class FastLoss:
         """Move y, in place, into the domain of f*, which rounding may have left by an ulp."""
         np.clip(y, *self.dual_bounds, out=y)
 
-    def prox(self, v: Array, t: float, out: Array) -> None:
-        """argmin_z t f(z) + |z - v|^2 / 2, into `out`."""
+    #: Each entry may have a step of its own.
+    is_entrywise = True
+
+    def prox(self, v: Array, t: float | Array, out: Array) -> None:
+        """argmin_z sum_j t_j f_j(z_j) + |z - v|^2 / 2, into `out`; t is one step or one an entry."""
         compiled, f = kernel(self.f.loss.prox), self.f
+        step, w = (t, f.w) if isinstance(t, float) else (1.0, f.w * t)
 
         def run(block: tuple[int, int]) -> None:
             a, b = block
-            compiled(v[a:b], t, f.b[a:b], f.w[a:b], f.p, out[a:b])
+            compiled(v[a:b], step, f.b[a:b], w[a:b], f.p, out[a:b])
+
+        self.pool.run(run, self.blocks)
+
+
+class FastRows:
+    """A weighted loss of rows of predictions, evaluated on fixed blocks of rows; partial sums are added in block order."""
+
+    def __init__(self, f: VectorLossFunction, pool: Pool) -> None:
+        self.f = f
+        self.pool = pool
+        n, self.k = f.shape
+        step = max(1, SAMPLES_PER_BLOCK // max(1, self.k))
+        self.blocks = list(pairwise([*range(0, n, step), n]))
+
+    def _rows(self, z: Array) -> Array:
+        return z.reshape(-1, self.k)
+
+    def _sum(self, fn: Any, z: Array, *more: Array) -> float:
+        compiled, f = kernel(fn), self.f
+        rows, others = self._rows(z), [self._rows(v) for v in more]
+
+        def run(block: tuple[int, int]) -> float:
+            a, b = block
+            return float(compiled(rows[a:b], f.y[a:b], f.w[a:b], *(v[a:b] for v in others)))
+
+        total = 0.0
+        for part in self.pool.run(run, self.blocks):
+            total += part
+        return total
+
+    def value(self, z: Array) -> float:
+        """f(z)."""
+        return self._sum(self.f.loss.value, z)
+
+    def value_gradient(self, z: Array, out: Array) -> float:
+        """f(z), and its gradient into `out`."""
+        return self._sum(self.f.loss.value_gradient, z, out)
+
+    def conjugate(self, y: Array) -> float:
+        """f*(y)."""
+        return self._sum(self.f.loss.conjugate, y)
+
+    def into_domain(self, y: Array) -> None:
+        """Move y, in place, into the domain of f*, which rounding may have left."""
+        if not math.isfinite(self.conjugate(y)):
+            y[:] = self.f.into_domain(y)
+
+    is_entrywise = False
+
+    def prox(self, v: Array, t: float | Array, out: Array) -> None:
+        """argmin_z t f(z) + |z - v|^2 / 2, into `out`."""
+        compiled, f = kernel(self.f.loss.prox), self.f
+        rows, into = self._rows(v), self._rows(out)
+
+        def run(block: tuple[int, int]) -> None:
+            a, b = block
+            compiled(rows[a:b], t, f.y[a:b], f.w[a:b], into[a:b])
 
         self.pool.run(run, self.blocks)
 
@@ -87,10 +150,27 @@ class FastVector:
 
     def __init__(self, f: VectorFunction) -> None:
         self.f = f
-        self.args = f.kernel_args()
+        self.args = f.kernel_args() if f.compiled else ()
 
-    def prox(self, v: Array, t: float, out: Array) -> None:
-        """argmin_x t g(x) + |x - v|^2 / 2, into `out`."""
+    @cached_property
+    def entries(self) -> Entrywise | None:
+        """The function as a sum over entries, where it is one."""
+        return entrywise(self.f)
+
+    @property
+    def is_entrywise(self) -> bool:
+        """Whether each entry may have a step of its own."""
+        return self.entries is not None
+
+    def prox(self, v: Array, t: float | Array, out: Array) -> None:
+        """argmin_x t g(x) + |x - v|^2 / 2, into `out`; for sums over entries t may be one step an entry."""
+        if not isinstance(t, float):
+            assert self.entries is not None
+            out[:] = self.entries.prox(v, t)
+            return
+        if not self.f.compiled:
+            out[:] = self.f.prox(v, t)
+            return
         share, step = self.f.prox_change(t)
         kernel(self.f.prox_kernel)(v if share == 1.0 else share * v, step, out, *self.args)
 
@@ -109,7 +189,7 @@ class FastVector:
         return self.f.conjugate(v)
 
 
-def prox_conjugate(f: FastLoss | FastVector, v: Array, sigma: float, out: Array) -> None:
+def prox_conjugate(f: FastLoss | FastRows | FastVector, v: Array, sigma: float | Array, out: Array) -> None:
     """argmin_y sigma f*(y) + |y - v|^2 / 2 = v - sigma prox_{f / sigma}(v / sigma) (Moreau), into `out`; v may be changed."""
     np.divide(v, sigma, out=v)
     f.prox(v, 1.0 / sigma, out)

@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 
 from ..atoms.base import Array
 from ..canon.arrange import Arrangement
-from ..canon.form import Canonical
-from .problem import Problem
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,8 @@ class State:
 
 
 class Method(ABC):
-    """A method for canonical problems. Options that a program may give are named in `options` with their defaults."""
+    """A method for canonical problems: `form` is the canonical one or, for methods that are `factored`, one with a factored form; `problem` is
+    it on kernels. Options that a program may give are named in `options` with their defaults."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -54,6 +53,8 @@ class Method(ABC):
     options: ClassVar[Mapping[str, Any]] = {}
     #: The values an option may take, where it is not any value of its default's type.
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    #: It works on the factored form (`fwdsl.canon.factored`), not on the dense one.
+    factored: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -61,27 +62,41 @@ class Method(ABC):
         """Why the method does not apply, one sentence each; empty where it does."""
 
     @classmethod
-    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+    def requires_values(cls, form: Any) -> tuple[str, ...]:
         """Reasons that only the bound values show (an infinite side of a box); empty where it applies."""
         return ()
 
     @classmethod
+    def settles(cls, arrangement: Arrangement, form: Any) -> str:
+        """Why it is to be chosen whatever the predicted times, where it applies (`form` is None without data); "" where times decide."""
+        return ""
+
+    @classmethod
+    def owns(cls, state: Any) -> bool:
+        """Whether a saved state is of this method."""
+        return cls.__module__ == type(state).__module__
+
+    @classmethod
     @abstractmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+    def estimate(cls, form: Any, tol: float) -> Estimate:
         """What it would cost on a bound problem, from shapes, counts and what bind measured; no pass over the data."""
 
     @abstractmethod
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> Any:
+    def init(self, problem: Any, x: Any, ys: Sequence[Array] | None) -> Any:
         """The state that starts at x (moved into the domain) and, where the method keeps one, the dual point."""
 
     @abstractmethod
-    def step(self, problem: Problem, state: Any) -> None:
+    def step(self, problem: Any, state: Any) -> None:
         """One iteration, in place."""
 
     @abstractmethod
-    def report(self, problem: Problem, state: Any) -> Report:
+    def report(self, problem: Any, state: Any) -> Report:
         """Cheap: from what the last step left behind."""
 
+    def ray(self, problem: Any, state: Any) -> tuple[Array, list[Array]] | None:
+        """The directions in which the primal and dual points last moved, which point to infinity where there is no solution; None if not kept."""
+        return None
+
     @abstractmethod
-    def candidate(self, problem: Problem, state: Any) -> tuple[Array, list[Array] | None]:
+    def candidate(self, problem: Any, state: Any) -> tuple[Any, list[Array] | None]:
         """The primal point and dual point to certify, as the state has them."""

@@ -6,8 +6,9 @@ Problem: min_x max_y g(x) + <q, x> + <K x + b, y> - F*(y), F* separable over the
     z+ = (k + 1)/(k + 2) (2 (x^, y^) - z) + 1/(k + 2) z_0                                              (reflected Halpern step)
 
 anchored at the last restart point z_0 (Lu, Yang 2024, r2HPDHG). It restarts at (x^, y^) when the fixed-point residual
-r = |z - (x^, y^)|_M has fallen to a fifth, or to four fifths and grows again, or after 36 % of all iterations. tau = eta t_B^2 / omega and
-sigma = eta omega s_i^2 with one scale a block and a term that balance the norms of the parts of K; omega follows |dy| / |dx| between restarts
+r = |z - (x^, y^)|_M has fallen to a fifth, or to four fifths and grows again, or after 36 % of all iterations. tau = eta t_j^2 / omega and
+sigma = eta omega s_i^2 with scales of columns and rows that balance |K| (one a block or term whose function is no sum over entries); omega
+follows |dy| / |dx| between restarts
 (Applegate et al. 2021). eta starts from a power iteration and is cut whenever M loses positivity along a step, so an
 underestimated norm does no harm. By linearity K x and K' y of the Halpern point need no product of their own: an iteration is one
 K x and one K' y; they are computed afresh at every restart.
@@ -16,7 +17,7 @@ K x and one K' y; they are computed afresh at every restart.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -33,6 +34,8 @@ from .problem import Problem
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
 POWER_STEPS = 12
+OMEGA = 1e10
+RUIZ_STEPS = 5
 REPORT_EVERY = 10
 HUGE = 1e120
 """A squared step beyond which the iterates have left for infinity: the program has no solution, or no finite one."""
@@ -54,8 +57,8 @@ class PDHGState(State):
     ys_hat: list[Array]
     kx_hat: list[Array]
     kty_hat: Array
-    block_scale: Array
-    term_scale: Array
+    column_scale: Array
+    row_scale: list[Array]
     eta: float
     omega: float
     inner: int = 0
@@ -94,7 +97,7 @@ class PDHG(Method):
         x = problem.prox_g(x, 0.0)
         given = ys is not None and len(ys) == len(problem.terms)
         dual = [y.copy() for y in ys] if given and ys is not None else [np.zeros(t.map.rows) for t in problem.terms]
-        block_scale, term_scale, norm = _balance(problem)
+        column_scale, row_scale, norm = balance(problem)
         kx, kty = problem.linear(x), problem.adjoint(dual)
         state = PDHGState(
             iteration=0,
@@ -110,8 +113,8 @@ class PDHG(Method):
             ys_hat=dual,
             kx_hat=kx,
             kty_hat=kty,
-            block_scale=block_scale,
-            term_scale=term_scale,
+            column_scale=column_scale,
+            row_scale=row_scale,
             eta=0.99 / norm if norm > 0.0 else 1.0,
             omega=1.0,
         )
@@ -146,21 +149,21 @@ class PDHG(Method):
             x_hat = np.empty_like(s.x)
             v = s.kty + problem.q
             primal = 0.0
-            for block, g, scale in zip(problem.canonical.blocks, problem.g, s.block_scale, strict=True):
-                tau = s.eta * scale**2 / s.omega
+            for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
                 at = block.slice
+                tau = _steps(s.eta / s.omega, s.column_scale[at], g.is_entrywise)
                 g.prox(s.x[at] - tau * v[at], tau, x_hat[at])
                 dx = x_hat[at] - s.x[at]
-                primal += float(dx @ dx) / tau
+                primal += float(dx @ (dx / tau))
             kx_hat = problem.linear(x_hat)
             ys_hat, dual, cross = [], 0.0, 0.0
             for k, (f, term) in enumerate(zip(problem.functions, problem.terms, strict=True)):
-                sigma = s.eta * s.omega * s.term_scale[k] ** 2
+                sigma = _steps(s.eta * s.omega, s.row_scale[k], f.is_entrywise)
                 out = np.empty(term.map.rows)
                 w = s.ys[k] + sigma * (2.0 * kx_hat[k] - s.kx[k] + term.map.offset)
                 prox_conjugate(f, w, sigma, out)
                 dy = out - s.ys[k]
-                dual += float(dy @ dy) / sigma
+                dual += float(dy @ (dy / sigma))
                 cross += float(dy @ (kx_hat[k] - s.kx[k]))
                 ys_hat.append(out)
             square = primal + dual - 2.0 * cross
@@ -182,20 +185,11 @@ class PDHG(Method):
         return fell or turned or s.inner >= ARTIFICIAL * max(s.iteration, 30)
 
     def _restart(self, problem: Problem, s: PDHGState) -> None:
-        dx = math.sqrt(
-            sum(
-                float(np.sum((s.x_hat[b.slice] - s.x_anchor[b.slice]) ** 2)) / scale**2
-                for b, scale in zip(problem.canonical.blocks, s.block_scale, strict=True)
-            )
-        )
-        dy = math.sqrt(
-            sum(
-                float(np.sum((h - o) ** 2)) / scale**2
-                for h, o, scale in zip(s.ys_hat, s.ys_anchor, s.term_scale, strict=True)
-            )
-        )
+        dx = float(np.linalg.norm((s.x_hat - s.x_anchor) / s.column_scale))
+        moved = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
+        dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in moved))
         if dx > 1e-14 and dy > 1e-14:
-            s.omega = math.exp(0.5 * math.log(dy / dx) + 0.5 * math.log(s.omega))
+            s.omega = min(max(math.exp(0.5 * math.log(dy / dx) + 0.5 * math.log(s.omega)), 1.0 / OMEGA), OMEGA)
         s.x, s.ys = s.x_hat, s.ys_hat
         # afresh: rounding of the maintained products must not outlive a restart
         s.kx, s.kty = problem.linear(s.x), s.kty_hat
@@ -228,41 +222,93 @@ class PDHG(Method):
         phase = f"primal-dual, {state.restarts} restarts"
         return Report(state.objective, state.bound, phase, state.infeasibility, failure)
 
+    def ray(self, problem: Problem, state: PDHGState) -> tuple[Array, list[Array]] | None:
+        """T(z) - z, which tends to the smallest displacement of T: zero where there is a solution."""
+        return state.x_hat - state.x, [h - y for h, y in zip(state.ys_hat, state.ys, strict=True)]
+
     def candidate(self, problem: Problem, state: PDHGState) -> tuple[Array, list[Array] | None]:
         """T(z): x^ in the domain of g, y^ in the domain of F*."""
         return state.x_hat, state.ys_hat
 
 
-def _balance(problem: Problem) -> tuple[Array, Array, float]:
-    """Scales t_B and s_i that bring the norms of the parts s_i K_iB t_B to one, and the norm of the scaled K."""
-    blocks, terms = problem.canonical.blocks, problem.terms
-    if not terms:
-        return np.ones(len(blocks)), np.ones(0), 0.0
-    place = {id(b): k for k, b in enumerate(blocks)}
-    norms = np.zeros((len(terms), len(blocks)))
-    for i, term in enumerate(terms):
-        for block, m in term.map.parts:
-            norms[i, place[id(block)]] = _power(m.apply, m.adjoint, block.size)
-    t, s = np.ones(len(blocks)), np.ones(len(terms))
-    for _ in range(8):
-        scaled = s[:, None] * norms * t
-        rows, columns = scaled.max(axis=1, initial=0.0), scaled.max(axis=0, initial=0.0)
-        s /= np.sqrt(np.where(rows > 0.0, rows, 1.0))
-        t /= np.sqrt(np.where(columns > 0.0, columns, 1.0))
+def _steps(step: float, scale: Array, entrywise: bool) -> Array | float:
+    """step * scale^2: one for each entry where the function takes that, else the one they all share."""
+    return step * scale**2 if entrywise else step * float(scale[0]) ** 2 if scale.size else step
 
-    spread = np.concatenate([np.full(b.size, t[k]) for k, b in enumerate(blocks)])
+
+def balance(problem: Problem) -> tuple[Array, list[Array], float]:
+    """Scales t of the columns (the unknowns) and s of each term's rows that bring the entries of |K| to about one, and the norm of the scaled K.
+
+    The size of a row is sum_j (s_i K_ij t_j)^2 / sum_j |s_i K_ij t_j|, which is its entries' own where they are alike, however many they are: a
+    Ruiz iteration on it. (On the sums themselves it blows up the columns of rare features.) Then one factor a block and a term balances the norms
+    of the parts. Blocks and terms that
+    are no sums over entries have one scale, by their largest row or column.
+    """
+    blocks, terms = problem.canonical.blocks, problem.canonical.terms
+    columns = np.ones(problem.size)
+    rows = [np.ones(t.map.rows) for t in terms]
+    if not terms:
+        return columns, rows, 0.0
+    maps = [[(b, m.absolute(), m.squared()) for b, m in t.map.parts] for t in terms]
+    for _ in range(RUIZ_STEPS):
+        down, down_square = np.zeros(problem.size), np.zeros(problem.size)
+        for k, parts in enumerate(maps):
+            across, across_square = np.zeros(terms[k].map.rows), np.zeros(terms[k].map.rows)
+            for b, absolute, squared in parts:
+                t = columns[b.slice]
+                across += absolute.apply(t)
+                across_square += squared.apply(t * t)
+                down[b.slice] += absolute.adjoint(rows[k])
+                down_square[b.slice] += squared.adjoint(rows[k] ** 2)
+            rows[k] = _rescaled(rows[k], across, across_square, problem.functions[k].is_entrywise)
+        for b, g in zip(blocks, problem.g, strict=True):
+            at = b.slice
+            columns[at] = _rescaled(columns[at], down[at], down_square[at], g.is_entrywise)
+    _balance_parts(problem, columns, rows)
 
     def apply(x: Array) -> Array:
-        parts = problem.linear(spread * x)
-        return np.concatenate([s[i] * z for i, z in enumerate(parts)])
+        return np.concatenate([r * z for r, z in zip(rows, problem.linear(columns * x), strict=True)])
 
     def adjoint(y: Array) -> Array:
-        cuts = np.cumsum([term.map.rows for term in terms])[:-1]
-        return np.asarray(spread * problem.adjoint([s[i] * part for i, part in enumerate(np.split(y, cuts))]))
+        cuts = np.cumsum([t.map.rows for t in terms])[:-1]
+        return columns * problem.adjoint([r * part for r, part in zip(rows, np.split(y, cuts), strict=True)])
 
-    single = len(terms) == 1 and len(terms[0].map.parts) == 1
-    norm = float((s[0] * norms * t).max()) if single else _power(apply, adjoint, problem.size)
-    return t, s, norm
+    return columns, rows, _power(apply, adjoint, problem.size)
+
+
+def _balance_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:
+    """Bring the norms of the parts s_i K_iB t_B to one, by one factor a block and a term, in place: a short map beside tall data has steps of
+    its own size."""
+    blocks = problem.canonical.blocks
+    place = {id(b): k for k, b in enumerate(blocks)}
+    norms = np.zeros((len(rows), len(blocks)))
+    for i, term in enumerate(problem.terms):
+        for b, m in term.map.parts:
+            r, c = rows[i], columns[b.slice]
+            norms[i, place[id(b)]] = _power(_scaled_by(m.apply, c, r), _scaled_by(m.adjoint, r, c), b.size)
+    t, s = np.ones(len(blocks)), np.ones(len(rows))
+    for _ in range(8):
+        scaled = s[:, None] * norms * t
+        across, down = scaled.max(axis=1, initial=0.0), scaled.max(axis=0, initial=0.0)
+        s /= np.sqrt(np.where(across > 0.0, across, 1.0))
+        t /= np.sqrt(np.where(down > 0.0, down, 1.0))
+    for i in range(len(rows)):
+        rows[i] = rows[i] * s[i]
+    for k, b in enumerate(blocks):
+        columns[b.slice] *= t[k]
+
+
+def _scaled_by(fn: Callable[[Array], Array], before: Array, after: Array) -> Callable[[Array], Array]:
+    return lambda x: after * fn(before * x)
+
+
+def _rescaled(scale: Array, sums: Array, squares: Array, entrywise: bool) -> Array:
+    """scale over the root of the sizes, rows without entries left alone; one scale for all where entries may not differ."""
+    sizes = np.where(sums > 0.0, scale * squares / np.where(sums > 0.0, sums, 1.0), 1.0)
+    if not entrywise:
+        live = sizes[sums > 0.0]
+        return scale / math.sqrt(float(live.max())) if live.size and live.max() > 0.0 else scale
+    return scale / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
 
 
 def _power(apply, adjoint, size: int) -> float:  # type: ignore[no-untyped-def]

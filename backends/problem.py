@@ -9,10 +9,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array, LossFunction
+from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.vector_loss import VectorLossFunction
 from ..canon.form import Block, Canonical, Stacked, SumTerm
 from ..canon.maps import Add, Compose, LinearMap, Matrix, Scaled
-from .functions import FastLoss, FastVector
+from .functions import FastLoss, FastRows, FastVector
 from .kernels.operators import Operator
 from .kernels.pool import Pool
 
@@ -96,6 +97,12 @@ class Counted(LinearMap):
         return self.inner.describe(x)
 
 
+def _fast(f: LossFunction | VectorLossFunction | VectorFunction, pool: Pool) -> FastLoss | FastRows | FastVector:
+    if isinstance(f, LossFunction):
+        return FastLoss(f, pool)
+    return FastRows(f, pool) if isinstance(f, VectorLossFunction) else FastVector(f)
+
+
 def _by_columns(m: LinearMap) -> bool:
     inner = m.inner if isinstance(m, Scaled) else m
     return isinstance(inner, KernelMatrix) and not inner.transposed
@@ -155,9 +162,7 @@ class Problem:
         self.operators: dict[int, Operator] = {}
         self.counted: list[Counted] = []
         self.terms = [replace(t, map=self._compile(t.map)) for t in canonical.terms]
-        self.functions = [
-            FastLoss(t.f, self.pool) if isinstance(t.f, LossFunction) else FastVector(t.f) for t in canonical.terms
-        ]
+        self.functions = [_fast(t.f, self.pool) for t in canonical.terms]
         self.g = [FastVector(b.g) for b in canonical.blocks]
         self.q = canonical.q
         self.has_q = bool(canonical.q.any())
@@ -169,7 +174,7 @@ class Problem:
         return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
 
     def _substitute(self, m: LinearMap) -> LinearMap:
-        if isinstance(m, Matrix):
+        if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")):
             key = id(m.A)
             if key not in self.operators:
                 kept = _KEPT.setdefault(self.canonical, {})
@@ -260,7 +265,7 @@ class Problem:
         """The sum and the gradients y_i, for problems whose terms are all smooth losses."""
         total, ys = 0.0, []
         for f, z in zip(self.functions, zs, strict=True):
-            assert isinstance(f, FastLoss)
+            assert isinstance(f, FastLoss | FastRows)
             y = np.empty_like(z)
             total += f.value_gradient(z, y)
             ys.append(y)

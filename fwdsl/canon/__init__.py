@@ -1,7 +1,8 @@
 """Canonicalisation: a bound instance becomes a sum of proximable functions of linear maps."""
 
 from .build import canonicalise
+from .factored import Factored
 from .form import Block, Canonical, Stacked, SumTerm
 from .printer import describe_canonical
 
-__all__ = ["Block", "Canonical", "Stacked", "SumTerm", "canonicalise", "describe_canonical"]
+__all__ = ["Block", "Canonical", "Factored", "Stacked", "SumTerm", "canonicalise", "describe_canonical"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
-from ..bind.evaluate import evaluate
+from ..features.factor import GramFactor
 from ..instance import Instance
 from ..model import Expr, evaluate_dim
 from .form import Block, Stacked
@@ -64,13 +64,15 @@ class AffineReader:
     def __init__(self, instance: Instance, blocks: dict[str, Block]) -> None:
         self.instance = instance
         self.blocks = blocks
+        #: What stands for each implicit feature map: its factor L (n, r), with the Gram matrix K = L L'.
+        self.factors: dict[int, GramFactor] = {}
 
     # --- constants --------------------------------------------------------------------------------------------------
 
     def constant(self, expr: Expr) -> Any:
         """The value of a constant expression: a float, a dense array, or a sparse matrix; `NotFinite` where it has none."""
         try:
-            return evaluate(expr, self.instance.dims, self.instance.values)
+            return self.instance.evaluate(expr)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             raise NotFinite(str(error), expr) from error
 
@@ -176,6 +178,9 @@ class AffineReader:
         if matrix.op == "diag" and len(matrix.args[0].type.array_shape) == 1 and len(inner.shape) == 1:
             return inner.mapped(Diagonal(np.asarray(self.constant(matrix.args[0]), dtype=np.float64)), inner.shape)
         value, name = self.constant(matrix), matrix.name or "A"
+        if id(value) in self.factors:
+            # Phi @ W in the coordinates of the span of the samples' features
+            value = self.factors[id(value)].L
         if np.ndim(value) == 1:
             v = np.asarray(value, dtype=np.float64)
             if len(inner.shape) == 1:
@@ -277,13 +282,13 @@ class AffineReader:
         """F[task] by itself, or one block F[0]."""
         inner = self.read(expr.args[0])
         index = np.arange(inner.offset.size).reshape(inner.shape)
-        codes = np.asarray(self.constant(expr.args[1]), dtype=np.intp) if len(expr.args) > 1 else expr.value
+        codes: Any = np.asarray(self.constant(expr.args[1]), dtype=np.intp) if len(expr.args) > 1 else expr.value
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
 
     def _observe(self, expr: Expr) -> Affine:
         inner = self.read(expr.args[0])
-        entries = self.constant(expr.args[1])
+        entries = self.instance.values[expr.args[1].name]
         flat = entries.rows.astype(np.intp) * inner.shape[1] + entries.columns
         return inner.mapped(Take(flat, inner.offset.size, expr.args[1].name or "M", once=False), (flat.size,))
 

@@ -9,23 +9,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..atoms.losses import LOSSES
-from ..atoms.vectors import JOINTS
+from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..grammar.diagnostic import Diagnostic
 from ..model import Constraint, Expr, Model, Term, Type
-
-NORMS = ("norm1", "norm2", "norm_inf")
-
-#: Sets in the order in which g prefers them: compact ones bound the dual and have an LMO.
-SETS = ("simplex", "l1_ball", "solid_simplex", "l2_ball", "linf_ball", "box", "nonnegative")
+from .groups import overlapping
+from .names import REWRITTEN_SETS, has_prox, key_of, rank
 
 #: Sets that intersect to a box, entry by entry.
 BOXES = frozenset({"box", "linf_ball", "nonnegative"})
 
+#: Sets of which the smaller radius is the intersection.
+NESTED = frozenset(
+    {
+        "l1_ball",
+        "l2_ball",
+        "linf_ball",
+        "solid_simplex",
+        "fro_ball",
+        "nuclear_ball",
+        "spectral_ball",
+        "l21_ball",
+        "l1_inf_ball",
+    }
+)
+
 
 @dataclass(frozen=True)
 class BlockPlan:
-    """g of one variable: indices of the model's terms (`norms`, `ridges`) and constraints (`sets`, all merged into `set`)."""
+    """g of one variable: indices of the model's terms (`norms`, `ridges`) and constraints (`sets`, all merged into `set`).
+
+    `set` is a set's key (`rows(simplex)`: `names.key_of`).
+    """
 
     name: str
     type: Type
@@ -39,7 +53,12 @@ class BlockPlan:
 
 @dataclass(frozen=True)
 class SumPlan:
-    """A term f_i(K_i x + b_i): a loss, a norm, or the indicator of a set (`set` of a constraint; le and eq are boxes)."""
+    """A term f_i(K_i x + b_i): a loss, a norm, or the indicator of a set, `atom` being its key (le and eq are boxes).
+
+    A constraint may become several: `birkhoff` is `rows(simplex)` and `columns(simplex)`, a point of a `polytope` a mean of its vertices, which
+    takes a variable of our own. `over` tells a loss of a matrix variable itself: "entries" of it, or a "product" of data with it, a
+    constant added or not.
+    """
 
     kind: str
     atom: str
@@ -47,6 +66,7 @@ class SumPlan:
     is_constraint: bool
     text: str
     bare: str | None = None
+    over: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +77,7 @@ class Arrangement:
     sums: tuple[SumPlan, ...]
     linear: tuple[int, ...]
     facts: tuple[str, ...]
+    lifted: tuple[int, ...] = ()
 
 
 def bare_variable(expr: Expr) -> str | None:
@@ -69,6 +90,28 @@ def bare_variable(expr: Expr) -> str | None:
         return next((bare_variable(a) for a in expr.args if not a.is_constant), None)
     if expr.op == "div" and not expr.args[1].type.array_shape:
         return bare_variable(expr.args[0])
+    return None
+
+
+def parts_of(expr: Expr) -> tuple[Expr, tuple[Expr, ...]]:
+    """The part of a sum in the variables, where it is one, and the constants that are added to it."""
+    if expr.op != "add":
+        return expr, ()
+    live = [a for a in expr.args if not a.is_constant]
+    if len(live) != 1:
+        return expr, ()
+    inner, constants = parts_of(live[0])
+    return inner, (*constants, *(a for a in expr.args if a.is_constant))
+
+
+def _over(expr: Expr) -> str | None:
+    """What a prediction is of a matrix variable: "entries", a "product" with data, or None for anything else."""
+    inner, _ = parts_of(expr)
+    if inner.op == "observe" and inner.args[0].op == "var":
+        return "entries"
+    if inner.op == "matmul" and inner.args[1].op == "var" and inner.args[1].type.kind == "matrix":
+        data = inner.args[0].args[0] if inner.args[0].op == "transpose" else inner.args[0]
+        return "product" if data.op in ("data", "literal") else None
     return None
 
 
@@ -86,10 +129,8 @@ def sum_of_variable(expr: Expr) -> str | None:
 def arrange(model: Model) -> tuple[Arrangement | None, tuple[Diagnostic, ...]]:
     """The arrangement of a model, or why this version cannot solve it (FW50nn)."""
     refusals = [
-        *_variable_refusals(model),
         *_term_refusals(model),
         *_constraint_refusals(model),
-        *_expression_refusals(model),
     ]
     if refusals:
         return None, tuple(refusals[:20])
@@ -105,20 +146,37 @@ def arrange(model: Model) -> tuple[Arrangement | None, tuple[Diagnostic, ...]]:
         kept_constraints.update(plan.sets)
     linear = tuple(i for i, t in enumerate(model.terms) if t.kind == "affine")
     for i, term in enumerate(model.terms):
-        if i in kept_terms or i in linear:
-            continue
-        if term.kind == "loss":
-            sums.append(SumPlan("loss", term.atom, i, False, term.text))
-        elif term.atom == "sum_squares":
-            sums.append(SumPlan("loss", "squared", i, False, term.text))
-        else:
-            sums.append(SumPlan("norm", term.atom, i, False, term.text, bare_variable(term.argument)))
+        if i not in kept_terms and i not in linear:
+            sums.append(_sum_of_term(i, term))
+    lifted: list[int] = []
     for i, constraint in enumerate(model.constraints):
-        if i not in kept_constraints:
-            name = constraint.set.name if constraint.set is not None else "box"
-            bare = constraint.argument.name if constraint.argument.op == "var" else None
-            sums.append(SumPlan("set", name, i, True, constraint.text, bare))
-    return Arrangement(tuple(blocks), tuple(sums), linear, tuple(facts)), ()
+        if i in kept_constraints:
+            # what a block keeps of a birkhoff polytope is its rows
+            if constraint.set is not None and constraint.set.name == "birkhoff":
+                sums.append(
+                    SumPlan("set", "columns(simplex)", i, True, constraint.text, bare_variable(constraint.argument))
+                )
+            continue
+        if constraint.set is not None and constraint.set.name == "polytope":
+            lifted.append(i)
+        sums += _sums_of_constraint(i, constraint)
+    return Arrangement(tuple(blocks), tuple(sums), linear, tuple(facts), tuple(lifted)), ()
+
+
+def _sum_of_term(i: int, term: Term) -> SumPlan:
+    if term.kind == "loss":
+        return SumPlan("loss", term.atom, i, False, term.text, over=_over(term.argument))
+    if term.atom in ("sum_squares", "quad_form"):
+        over = _over(term.argument) if term.atom == "sum_squares" else None
+        return SumPlan("loss", "squared", i, False, term.text, over=over)
+    return SumPlan("norm", term.atom, i, False, term.text, bare_variable(term.argument))
+
+
+def _sums_of_constraint(i: int, constraint: Constraint) -> list[SumPlan]:
+    bare = constraint.argument.name if constraint.argument.op == "var" else None
+    key = key_of(constraint.set) if constraint.set is not None else "box"
+    keys = ("rows(simplex)", "columns(simplex)") if key == "birkhoff" else (key,)
+    return [SumPlan("set", k, i, True, constraint.text, bare) for k in keys]
 
 
 def _arrange_block(model: Model, name: str, type_: Type, facts: list[str]) -> BlockPlan:
@@ -128,19 +186,28 @@ def _arrange_block(model: Model, name: str, type_: Type, facts: list[str]) -> Bl
         if term.kind == "function" and bare_variable(term.argument) == name:
             if term.atom == "sum_squares":
                 ridges.append(i)
-            elif term.atom in NORMS:
+            elif has_prox(term.atom, None, type_) and not overlapping(term.options):
                 norms.setdefault(term.atom, []).append(i)
     sets: dict[str, list[int]] = {}
     for i, constraint in enumerate(model.constraints):
         if constraint.set is not None and constraint.argument.op == "var" and constraint.argument.name == name:
-            sets.setdefault(constraint.set.name, []).append(i)
+            key = "rows(simplex)" if constraint.set.name == "birkhoff" else key_of(constraint.set)
+            if has_prox(None, key, type_) and not overlapping(constraint.set.args):
+                sets.setdefault(key, []).append(i)
     _recognise_simplex(model, name, sets, facts)
     groups = _merge_boxes(sets)
-    pairs = [(n, s) for n in (*norms, None) for s in (*sorted(groups, key=SETS.index), None) if _proximable(n, s)]
+    pairs = [(n, s) for n in (*norms, None) for s in (*sorted(groups, key=rank), None) if has_prox(n, s, type_)]
     # keeping both beats keeping the set, which beats keeping the norm: points then satisfy the set exactly
     norm, set_ = max(pairs, key=lambda p: 2 * (p[1] is not None) + (p[0] is not None))
-    moved = [model.terms[i].text for n, ids in norms.items() if n != norm for i in ids]
-    moved += [model.constraints[i].text for s, ids in groups.items() if s != set_ for i in ids]
+    kept_sets = tuple(groups.get(set_, ())) if set_ else ()
+    if set_ is not None and set_ not in (*BOXES, *NESTED, "simplex"):
+        # only one of several with numbers of their own
+        kept_sets = kept_sets[:1]
+    kept_norms = tuple(norms.get(norm, ())) if norm else ()
+    if norm == "group_norm":
+        kept_norms = kept_norms[:1]
+    moved = [model.terms[i].text for ids in norms.values() for i in ids if i not in kept_norms]
+    moved += [model.constraints[i].text for ids in groups.values() for i in ids if i not in kept_sets]
     if moved and (norm or set_):
         kept = " with ".join(w for w in (norm, set_) if w)
         facts.append(f"{name}: {kept} has a joint prox; no joint prox with {', '.join(moved)}, moved into the sum")
@@ -148,16 +215,12 @@ def _arrange_block(model: Model, name: str, type_: Type, facts: list[str]) -> Bl
         name,
         type_,
         norm,
-        tuple(norms.get(norm, ())) if norm else (),
+        kept_norms,
         set_,
-        tuple(groups.get(set_, ())) if set_ else (),
+        kept_sets,
         tuple(ridges),
         tuple(moved),
     )
-
-
-def _proximable(norm: str | None, set_: str | None) -> bool:
-    return norm is None or set_ is None or (norm, set_) in JOINTS
 
 
 def _recognise_simplex(model: Model, name: str, sets: dict[str, list[int]], facts: list[str]) -> None:
@@ -191,26 +254,22 @@ def _refuse(what: str, span: object, model: Model, hint: str) -> Diagnostic:
         f"this version cannot solve a program with {what} yet",
         span=span,  # type: ignore[arg-type]
         source=model.source,
-        rule="the planner refuses what no method covers, before any work is done",
+        rule="The planner refuses what no method covers, before any work is done.",
         hint=hint,
     )
 
 
-_HINT = "the program is correct; solvable now are vector and scalar variables with the scalar losses, norms and balls of vectors"
-
-
-def _variable_refusals(model: Model) -> list[Diagnostic]:
-    return [
-        _refuse(f"a variable of type {v.type.kind}", v.span, model, _HINT)
-        for v in model.variables
-        if v.type.kind not in ("real", "vector")
-    ]
+_HINT = "the program is correct; no method of this version covers it"
 
 
 def _term_refusals(model: Model) -> list[Diagnostic]:
     out = []
     for term in model.terms:
-        supported = {"loss": term.atom in LOSSES, "function": term.atom in (*NORMS, "sum_squares"), "affine": True}
+        supported = {
+            "loss": term.atom in LOSSES or term.atom in VECTOR_LOSSES,
+            "function": term.atom in ("sum_squares", "quad_form") or has_prox(term.atom, None, term.argument.type),
+            "affine": True,
+        }
         if not supported[term.kind]:
             out.append(_refuse(f"`{term.atom}`", term.span, model, _HINT))
     return out
@@ -218,33 +277,13 @@ def _term_refusals(model: Model) -> list[Diagnostic]:
 
 def _constraint_refusals(model: Model) -> list[Diagnostic]:
     return [
-        _refuse(f"the set `{c.set.name}`", c.set.span, model, _HINT)
+        _refuse(f"the set `{key_of(c.set)}`", c.set.span, model, _HINT)
         for c in model.constraints
-        if c.set is not None and c.set.name not in SETS
+        if c.set is not None and c.set.name not in REWRITTEN_SETS and not has_prox(None, key_of(c.set), c.argument.type)
     ]
 
 
-#: Operations of the language that this version has neither a value nor a linear map for.
-_UNSOLVED = {
-    "features": "the feature map `{}`",
-    "inner": "`inner`",
-    "quad": "`quad`",
-    "gather": "`F[task]`",
-    "observe": "`B[M]`",
-}
-
-
-def _expression_refusals(model: Model) -> list[Diagnostic]:
-    out = {
-        node.span: _refuse(f"{_UNSOLVED[node.op].format(node.name)}", node.span, model, _HINT)
-        for expr in _expressions(model)
-        for node in expr.walk()
-        if node.op in _UNSOLVED
-    }
-    return list(out.values())
-
-
-def _expressions(model: Model) -> Iterator[Expr]:
+def expressions(model: Model) -> Iterator[Expr]:
     """Every expression of a model, those of sets and of options included."""
     for term in model.terms:
         yield from (term.coefficient, term.argument, *(e for _, e in term.options))

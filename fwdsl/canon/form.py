@@ -11,20 +11,29 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.vector_loss import VectorLossFunction
+from ..features.factor import GramFactor
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..instance import Instance
 from .maps import LinearMap
 
+if TYPE_CHECKING:
+    from .factored import Factored
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One variable's place in x and its proximable part. `moved` names what could not stay in g and went into the sum."""
+    """One variable's place in x and its proximable part. `moved` names what could not stay in g and went into the sum.
+
+    An `auxiliary` block is ours (the weights of a polytope's vertices) and is not reported. A variable over an implicit feature map is kept
+    in coordinates of the span of the samples' features: `basis` leads to its expansion coefficients and back.
+    """
 
     name: str
     start: int
@@ -33,6 +42,25 @@ class Block:
     g: VectorFunction
     text: str = ""
     moved: tuple[str, ...] = ()
+    auxiliary: bool = False
+    basis: GramFactor | None = None
+
+    def decoded(self, x: Array) -> Any:
+        """The variable as the user sees it: in its shape, over an implicit feature map its expansion coefficients, scalars as floats."""
+        if not self.shape:
+            return float(x[self.start])
+        value = x[self.slice].reshape(self.shape)
+        return self.basis.coefficients(value) if self.basis is not None else value.copy()
+
+    def encoded(self, value: Any) -> Array:
+        """The flat numbers of a value that the user gives."""
+        array = np.asarray(value, dtype=np.float64)
+        return (self.basis.coordinates(array) if self.basis is not None else array).reshape(-1)
+
+    @property
+    def user_shape(self) -> tuple[int, ...]:
+        """The shape of the variable as the user sees it."""
+        return (self.basis.L.shape[0], *self.shape[1:]) if self.basis is not None else self.shape
 
     @property
     def size(self) -> int:
@@ -91,7 +119,7 @@ class Stacked:
 class SumTerm:
     """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`."""
 
-    f: LossFunction | VectorFunction
+    f: LossFunction | VectorLossFunction | VectorFunction
     map: Stacked
     text: str
     origin: int
@@ -102,7 +130,7 @@ class SumTerm:
     @property
     def is_smooth(self) -> bool:
         """Whether f_i is differentiable."""
-        return isinstance(self.f, LossFunction) and self.f.loss.smoothness is not None
+        return isinstance(self.f, LossFunction | VectorLossFunction) and self.f.loss.smoothness is not None
 
     @property
     def is_indicator(self) -> bool:
@@ -115,7 +143,7 @@ class Canonical:
     """The canonical form of an instance, with what is needed to speak of it in the user's words.
 
     `size_of_affine` is the sum of the sizes of the affine terms at zero; `constraint_place[i]` tells where constraint i went:
-    ("block", B), ("term", i) or ("none", -1).
+    ("block", B), ("term", i) or ("none", -1); `factored` is the form that keeps the one matrix variable as factors, where it has one.
     """
 
     instance: Instance
@@ -127,6 +155,7 @@ class Canonical:
     size_of_affine: float
     facts: tuple[str, ...] = ()
     constraint_place: Sequence[tuple[str, int]] = ()
+    factored: Factored | None = None
 
     @property
     def size(self) -> int:
@@ -155,12 +184,12 @@ class Canonical:
 
     def split(self, x: Array) -> Mapping[str, Any]:
         """The variables' values by name, in their shapes; scalars as floats."""
-        return {b.name: x[b.slice].reshape(b.shape).copy() if b.shape else float(x[b.start]) for b in self.blocks}
+        return {b.name: b.decoded(x) for b in self.blocks if not b.auxiliary}
 
     def join(self, values: Mapping[str, Any]) -> Array:
         """The flat x of values by name (zeros for a missing one)."""
         x = np.zeros(self.size)
         for b in self.blocks:
             if b.name in values:
-                x[b.slice] = np.asarray(values[b.name], dtype=np.float64).reshape(-1)
+                x[b.slice] = b.encoded(values[b.name])
         return x

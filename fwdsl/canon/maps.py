@@ -34,6 +34,10 @@ class LinearMap(ABC):
     def absolute(self) -> LinearMap:
         """A map whose entries bound those of |K| from above: what the rounding rule of certificates measures with."""
 
+    def squared(self) -> LinearMap:
+        """A map whose entries are about those of K squared, which scaling measures with; `absolute` where they are 0 or 1."""
+        return self.absolute()
+
     @abstractmethod
     def describe(self, x: str) -> str:
         """In the language's words, for an argument written `x`."""
@@ -105,7 +109,13 @@ class Matrix(LinearMap):
 
     def absolute(self) -> LinearMap:
         """|A|, taken by blocks of rows as it is applied."""
+        if not _sliceable(self.A):
+            return Matrix(abs(self.A), self.transposed, f"|{self.name}|")
         return AbsoluteMatrix(self.A, self.transposed)
+
+    def squared(self) -> LinearMap:
+        """A entry by entry squared, taken by blocks of rows."""
+        return AbsoluteMatrix(self.A, self.transposed, square=True) if _sliceable(self.A) else self.absolute()
 
     def describe(self, x: str) -> str:
         """A @ x."""
@@ -114,10 +124,11 @@ class Matrix(LinearMap):
 
 @dataclass(frozen=True, eq=False)
 class AbsoluteMatrix(LinearMap):
-    """x -> |A| x, or |A|' x where `transposed`: absolute values of a block of rows at a time, so that A is never copied."""
+    """x -> |A| x, or |A|' x where `transposed`, with squared entries where `square`: a block of rows at a time, so that A is never copied."""
 
     A: Any
     transposed: bool = False
+    square: bool = False
 
     @property
     def rows(self) -> int:  # type: ignore[override]
@@ -143,7 +154,8 @@ class AbsoluteMatrix(LinearMap):
         step = max(1, 2**20 * n // max(1, stored))
         for i in range(0, n, step):
             at = slice(i, i + step)
-            yield at, abs(self.A[at].astype(np.float64))
+            block = abs(self.A[at].astype(np.float64))
+            yield at, block * block if self.square else block
 
     def _by_rows(self, x: Array) -> Array:
         out = np.empty(self.A.shape[0])
@@ -164,6 +176,11 @@ class AbsoluteMatrix(LinearMap):
     def describe(self, x: str) -> str:
         """abs(A) @ x."""
         return f"abs(A) @ {x}"
+
+
+def _sliceable(A: Any) -> bool:
+    """Whether blocks of rows can be taken: data, and not a sparse matrix less its means."""
+    return isinstance(A, np.ndarray) or hasattr(A, "indptr")
 
 
 def _times(A: Any, x: Array) -> Array:
@@ -207,6 +224,10 @@ class Row(LinearMap):
         """|v|."""
         return Row(np.abs(self.v), self.name)
 
+    def squared(self) -> LinearMap:
+        """v squared."""
+        return Row(self.v * self.v, self.name)
+
     def describe(self, x: str) -> str:
         """dot(v, x)."""
         return f"dot({self.name}, {x})"
@@ -241,6 +262,10 @@ class Column(LinearMap):
         """|v|."""
         return Column(np.abs(self.v))
 
+    def squared(self) -> LinearMap:
+        """v squared."""
+        return Column(self.v * self.v)
+
     def describe(self, x: str) -> str:
         """ones * x."""
         return x if np.all(self.v == 1.0) else f"v * {_bracket(x)}"
@@ -273,6 +298,10 @@ class Diagonal(LinearMap):
     def absolute(self) -> LinearMap:
         """|v|."""
         return Diagonal(np.abs(self.v))
+
+    def squared(self) -> LinearMap:
+        """v squared."""
+        return Diagonal(self.v * self.v)
 
     def describe(self, x: str) -> str:
         """v * x."""
@@ -345,6 +374,10 @@ class Scaled(LinearMap):
         """|c| |K|."""
         return Scaled(self.inner.absolute(), abs(self.c))
 
+    def squared(self) -> LinearMap:
+        """c^2 K^2."""
+        return Scaled(self.inner.squared(), self.c * self.c)
+
     def describe(self, x: str) -> str:
         """c * K x."""
         inner = self.inner.describe(x)
@@ -385,6 +418,10 @@ class Compose(LinearMap):
         """|K| |L|, which bounds |K L|."""
         return Compose(self.outer.absolute(), self.inner.absolute())
 
+    def squared(self) -> LinearMap:
+        """Of both: an estimate."""
+        return Compose(self.outer.squared(), self.inner.squared())
+
     def describe(self, x: str) -> str:
         """K (L x)."""
         return self.outer.describe(self.inner.describe(x))
@@ -423,6 +460,10 @@ class Add(LinearMap):
     def absolute(self) -> LinearMap:
         """|K| + |L|."""
         return Add(self.left.absolute(), self.right.absolute())
+
+    def squared(self) -> LinearMap:
+        """Of both."""
+        return Add(self.left.squared(), self.right.squared())
 
     def describe(self, x: str) -> str:
         """K x + L x."""

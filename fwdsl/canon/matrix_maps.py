@@ -26,6 +26,10 @@ def product(A: Any, X: Array) -> Array:
     return out
 
 
+def _plain(A: Any) -> bool:
+    return isinstance(A, np.ndarray) or hasattr(A, "indptr")
+
+
 @dataclass(frozen=True, eq=False)
 class LeftMultiply(LinearMap):
     """X -> A X for X of shape (d, k), or A' X where `transposed`."""
@@ -66,6 +70,12 @@ class LeftMultiply(LinearMap):
         """|A|."""
         return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
 
+    def squared(self) -> LinearMap:
+        """A entry by entry squared."""
+        if not _plain(self.A):
+            return self.absolute()
+        return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
+
     def describe(self, x: str) -> str:
         """A @ x."""
         return f"{self.name}{'.T' if self.transposed else ''} @ {x if ' ' not in x else f'({x})'}"
@@ -105,6 +115,10 @@ class RightMultiply(LinearMap):
     def absolute(self) -> LinearMap:
         """|B|."""
         return RightMultiply(abs(self.B), self.n, f"|{self.name}|")
+
+    def squared(self) -> LinearMap:
+        """B entry by entry squared."""
+        return RightMultiply(abs(self.B) ** 2, self.n, self.name) if _plain(self.B) else self.absolute()
 
     def describe(self, x: str) -> str:
         """x @ B."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..atoms.base import LossFunction
+from ..atoms.vector_loss import VectorLossFunction
 from .form import Canonical, SumTerm
 
 
@@ -26,7 +27,7 @@ def describe_canonical(canonical: Canonical) -> str:
 
 def _term(term: SumTerm) -> str:
     shape = f"{term.map.rows} rows, {term.map.nnz:,} stored numbers"
-    if isinstance(term.f, LossFunction):
+    if isinstance(term.f, LossFunction | VectorLossFunction):
         kind = "smooth" if term.is_smooth else "nonsmooth, with a prox"
         return f"{term.f.name}({term.map.describe()}; {shape}): {kind}"
     return f"{term.f.describe()} of {term.map.describe()} ({shape}): {'indicator' if term.is_indicator else 'norm'}"

@@ -16,27 +16,24 @@ Where g_B^*(v_B) is infinite, v_B misses the domain of g_B^*. Three rules give a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.matrices import dual_norm
+from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.box import Box
 from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
+from ..canon.matrix_maps import Symmetrise
 from ..solution import CertificateKind
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 8.0 * EPS
 CONDITIONAL_MISS = 1e-12
 RADIUS_FACTOR = 1000.0
-
-_DUAL_NORM: dict[str, Callable[[Array], float]] = {
-    "linf": lambda v: float(np.abs(v).max(initial=0.0)),
-    "l1": lambda v: float(np.abs(v).sum()),
-    "l2": lambda v: float(np.linalg.norm(v)),
-}
 
 
 @dataclass(frozen=True)
@@ -113,6 +110,8 @@ def _tidy(term: SumTerm, y: Array) -> Array:
     if isinstance(term.f, LossFunction):
         lo, hi = term.f.dual_bounds()
         return np.clip(y, lo, hi)
+    if isinstance(term.f, VectorLossFunction):
+        return term.f.into_domain(y) if not math.isfinite(term.f.conjugate(y)) else y
     return y * term.f.dual_scale(y) if not math.isfinite(term.f.conjugate(y)) else y
 
 
@@ -127,8 +126,10 @@ def evaluate_dual(
         term.map.adjoint(-yi, v)
     if not math.isfinite(total):
         return -math.inf, "none", "the dual point is outside the domain of a conjugate", None
-    kind: CertificateKind = "exact"
-    statements, radius = ["closed-form dual"], None
+    spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
+    kind: CertificateKind = "rigorous" if spectral else "exact"
+    known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
+    statements, radius = [known], None
     for block in canonical.blocks:
         vb = v[block.slice]
         value = block.g.conjugate(vb)
@@ -139,15 +140,15 @@ def evaluate_dual(
         if not math.isfinite(block.g.conjugate(u)):
             u = u * block.g.dual_scale(u)
         miss = vb - u
-        sizes = _sizes(canonical, block, y)
+        sizes = block_sizes(canonical, block, y)
         if np.all(np.abs(miss) <= ROUNDING * sizes):
             total -= block.g.conjugate(u)
             statements.append(f"the equality of {block.name} is met to rounding")
             continue
         bound = _implied_bound(canonical, block, primal, infeasibility)
         if bound is not None:
-            r, dual_norm, why = bound
-            total -= block.g.conjugate(u) + r * _DUAL_NORM[dual_norm](miss)
+            r, norm, why = bound
+            total -= block.g.conjugate(u) + r * dual_norm(norm, miss, block.shape)
             statements.append(why)
             continue
         relative = float(np.abs(miss).max(initial=0.0)) / max(float(sizes.max(initial=0.0)), 1e-300)
@@ -162,9 +163,13 @@ def evaluate_dual(
     return total, kind, "; ".join(statements), radius
 
 
-def _sizes(canonical: Canonical, block: Block, y: Sequence[Array]) -> Array:
+def _vector_functions(canonical: Canonical) -> list[VectorFunction]:
+    return [b.g for b in canonical.blocks] + [t.f for t in canonical.terms if isinstance(t.f, VectorFunction)]
+
+
+def block_sizes(canonical: Canonical, block: Block, y: Sequence[Array], with_q: bool = True) -> Array:
     """|q| + sum_i |K_i|' |y_i| on a block: the sum of the sizes of the terms of each equality."""
-    sizes = np.abs(canonical.q[block.slice])
+    sizes = np.abs(canonical.q[block.slice]) if with_q else np.zeros(block.size)
     for term, yi in zip(canonical.terms, y, strict=True):
         for other, m in term.map.parts:
             if other is block:
@@ -191,13 +196,13 @@ def _implied_bound(
     if not coercive or not math.isfinite(rest):
         return None
     best = None
-    for c, dual_norm in coercive:
-        left = c - _DUAL_NORM[dual_norm](canonical.q[block.slice])
+    for c, norm in coercive:
+        left = c - dual_norm(norm, canonical.q[block.slice], block.shape)
         if left > 0.0:
             r = max(0.0, primal - rest) / left
             why = f"any better {block.name} has norm at most {r:.3g}, as its penalty alone would exceed the objective found"
             if best is None or r < best[0]:
-                best = (r, dual_norm, why)
+                best = (r, norm, why)
     return best
 
 
@@ -205,7 +210,7 @@ def _is_bare(term: SumTerm, block: Block) -> bool:
     return (
         len(term.map.parts) == 1
         and term.map.parts[0][0] is block
-        and isinstance(term.map.parts[0][1], Identity)
+        and isinstance(term.map.parts[0][1], Identity | Symmetrise)
         and not term.map.offset.any()
     )
 
@@ -214,7 +219,7 @@ def _infima(canonical: Canonical, block: Block) -> float:
     """A lower bound on everything but the norms of one block; -inf where a linear term is not absorbed by a bounded block."""
     total = canonical.constant
     for term in canonical.terms:
-        if isinstance(term.f, LossFunction):
+        if isinstance(term.f, LossFunction | VectorLossFunction):
             total += term.f.infimum()
     for other in canonical.blocks:
         if other is not block and canonical.q[other.slice].any():

@@ -7,8 +7,11 @@ from ..canon.arrange import Arrangement
 COMPACT = frozenset({"simplex", "solid_simplex", "l1_ball", "l2_ball", "linf_ball"})
 
 
-def expected_certificate(arrangement: Arrangement) -> str:
-    """What the dual bound will rest on, a clause a block."""
+def expected_certificate(arrangement: Arrangement, factored: bool = False) -> str:
+    """What the dual bound will rest on, a clause a block; `factored` where the method works on factors."""
+    if factored:
+        name = arrangement.blocks[0].name
+        return f"{name}: rigorous where it is small, else probabilistic, by a bound of the gradient's largest singular value"
     clauses = []
     moved = {s.bare for s in arrangement.sums if s.bare is not None}
     for block in arrangement.blocks:

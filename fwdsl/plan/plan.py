@@ -10,8 +10,10 @@ from typing import Any
 from ..backends.method import Estimate, Method
 from ..backends.registry import METHODS
 from ..canon.arrange import Arrangement, arrange
+from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..grammar.diagnostic import Diagnostic
+from ..grammar.tree import Solve
 from ..model import Model
 from ..options import Options
 from .certificate import expected_certificate
@@ -81,16 +83,16 @@ def _candidate_json(c: Candidate) -> dict[str, Any]:
     return {"name": c.name, "title": c.title, "applies": c.applies, "reasons": list(c.reasons), "predicted": predicted}
 
 
-def make_plan(problem: Canonical | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
+def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
     """The plan for a canonical problem, or, from names alone, for a model without data."""
-    model = problem.instance.model if isinstance(problem, Canonical) else problem
-    canonical = problem if isinstance(problem, Canonical) else None
+    model = problem if isinstance(problem, Model) else problem.instance.model
+    form = None if isinstance(problem, Model) else problem
     arrangement, refusals = arrange(model)
     if arrangement is None:
         return None, refusals
-    candidates = tuple(_candidate(m, arrangement, canonical, options.tol) for m in METHODS.values())
+    candidates = tuple(_candidate(m, arrangement, form, options.tol) for m in METHODS.values())
     if options.method == "auto":
-        chosen, why = _choose(candidates)
+        chosen, why = _choose(candidates, arrangement, form)
     else:
         refusal = _refuse_method(options, model, candidates)
         if refusal is not None:
@@ -101,26 +103,36 @@ def make_plan(problem: Canonical | Model, options: Options) -> tuple[Plan | None
         dict(options.method_options) if options.method == chosen else {},
         why,
         candidates,
-        expected_certificate(arrangement),
-        structure_lines(arrangement, canonical),
+        expected_certificate(arrangement, METHODS[chosen].factored),
+        structure_lines(arrangement, form),
         arrangement.facts,
-        canonical is not None,
+        form is not None,
         options.tol,
     )
     return plan, ()
 
 
-def _candidate(method: type[Method], arrangement: Arrangement, canonical: Canonical | None, tol: float) -> Candidate:
+def _candidate(
+    method: type[Method], arrangement: Arrangement, form: Canonical | Factored | None, tol: float
+) -> Candidate:
     reasons = method.requires(arrangement)
-    if not reasons and canonical is not None:
-        reasons = method.requires_values(canonical)
-    estimate = method.estimate(canonical, tol) if canonical is not None and not reasons else None
+    if not reasons and isinstance(form, Factored) and not method.factored:
+        reasons = (f"{form.name} has {form.size:,} numbers, and this method would write them all down",)
+    elif not reasons and form is not None:
+        reasons = method.requires_values(form)
+    estimate = method.estimate(form, tol) if form is not None and not reasons else None
     return Candidate(method.name, method.title, reasons, estimate)
 
 
-def _choose(candidates: tuple[Candidate, ...]) -> tuple[str, str]:
-    """The least predicted time; without data the first that applies, in the registry's order of preference."""
+def _choose(
+    candidates: tuple[Candidate, ...], arrangement: Arrangement, form: Canonical | Factored | None
+) -> tuple[str, str]:
+    """What structure settles, else the least predicted time; without data the first that applies, in the registry's order of preference."""
     able = [c for c in candidates if c.applies]
+    for candidate in able:
+        settled = METHODS[candidate.name].settles(arrangement, form)
+        if settled:
+            return candidate.name, settled
     timed = [c for c in able if c.estimate is not None]
     if len(able) == 1:
         return able[0].name, "the only method that applies"
@@ -134,37 +146,58 @@ def _refuse_method(options: Options, model: Model, candidates: tuple[Candidate, 
     known = {c.name: c for c in candidates}
     if options.method not in known:
         close = difflib.get_close_matches(options.method, known, 1)
-        hint = f"did you mean `{close[0]}`?" if close else "use `auto`, or one of these"
-        message = f"there is no method `{options.method}`; this version has {', '.join(known)}"
-        return Diagnostic(
-            "FW5002", message, source=model.source, rule="`method` names a method or is `auto`", hint=hint
+        return _refusal(
+            "FW5002",
+            f"there is no method `{options.method}`; this version has {', '.join(f'`{name}`' for name in known)}",
+            model,
+            rule="`method` names a method or is `auto`.",
+            hint=f"did you mean `{close[0]}`?" if close else "write `method = auto` for the planner's choice",
         )
     candidate = known[options.method]
     if not candidate.applies:
-        return Diagnostic(
+        able = ", ".join(f"`{c.name}`" for c in candidates if c.applies)
+        return _refusal(
             "FW5003",
             f"the method `{options.method}` does not apply: {'; '.join(candidate.reasons)}",
-            source=model.source,
-            rule="a named method must cover the problem's structure",
-            hint="leave `method = auto`, or name one that applies: "
-            + ", ".join(c.name for c in candidates if c.applies),
+            model,
+            rule="A named method must cover the problem's structure.",
+            hint=f"write `method = auto`, or name one that applies: {able}",
         )
     return _refuse_options(options, model)
 
 
 def _refuse_options(options: Options, model: Model) -> Diagnostic | None:
-    allowed = METHODS[options.method].options
+    method = METHODS[options.method]
     for name, value in options.method_options.items():
-        if name not in allowed:
-            offer = ", ".join(allowed) or "none"
-            message = f"the method `{options.method}` has no option `{name}`; its options are {offer}"
-            return Diagnostic("FW5004", message, source=model.source, rule="a method's options are its own", hint=offer)
-        choices = METHODS[options.method].choices.get(name, ())
-        good = value in choices if choices else isinstance(value, type(allowed[name]))
+        if name not in method.options:
+            offer = ", ".join(f"`{o}`" for o in method.options) or "none"
+            return _refusal(
+                "FW5004",
+                f"the method `{options.method}` has no option `{name}`",
+                model,
+                rule="A method's options are its own.",
+                hint=f"its options are {offer}",
+            )
+        choices = method.choices.get(name, ())
+        good = value in choices if choices else isinstance(value, type(method.options[name]))
         if not good:
-            wanted = " or ".join(f"`{c}`" for c in choices) if choices else f"a {type(allowed[name]).__name__}"
-            message = f"the option `{name}` of `{options.method}` is {wanted}, not {value!r}"
-            return Diagnostic(
-                "FW5004", message, source=model.source, rule="a method's options have a domain", hint=wanted
+            kinds = {"bool": "`true` or `false`", "float": "a number", "int": "a whole number"}
+            kind = kinds.get(type(method.options[name]).__name__, "of another kind")
+            wanted = " or ".join(f'`"{c}"`' for c in choices) if choices else kind
+            return _refusal(
+                "FW5004",
+                f"the option `{name}` of `{options.method}` is {wanted}, not `{value}`",
+                model,
+                rule="A method's options have a domain.",
+                hint=f"write {name}={'...' if not choices else repr(choices[0])}",
             )
     return None
+
+
+def _refusal(code: str, message: str, model: Model, rule: str, hint: str) -> Diagnostic:
+    """A refusal of the method, pointing at where the program names it if it does."""
+    span = None
+    for statement in model.program.statements:
+        if isinstance(statement, Solve):
+            span = next((o.value.span for o in statement.options if o.name.name == "method"), span)
+    return Diagnostic(code, message, span=span, source=model.source if span else None, rule=rule, hint=hint)

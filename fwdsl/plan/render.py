@@ -6,17 +6,17 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..canon.arrange import Arrangement
+from ..canon.factored import Factored
 from ..canon.form import Canonical
-from ..canon.printer import describe_canonical
 
 if TYPE_CHECKING:
     from .plan import Candidate, Plan
 
 
-def structure_lines(arrangement: Arrangement, canonical: Canonical | None) -> tuple[str, ...]:
+def structure_lines(arrangement: Arrangement, form: Canonical | Factored | None) -> tuple[str, ...]:
     """The canonical form, with numbers where data is bound."""
-    if canonical is not None:
-        return tuple(describe_canonical(canonical).splitlines())
+    if form is not None:
+        return tuple(repr(form).splitlines())
     lines = ["minimise over " + ", ".join(b.name for b in arrangement.blocks)]
     for term in arrangement.sums:
         lines.append(f"  f  {term.text}")

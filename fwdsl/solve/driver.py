@@ -17,23 +17,32 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
-from ..backends.dual import repair
+from ..backends.dual import polish_ray, repair
 from ..backends.functions import relative_gap
 from ..backends.method import Method, Report
-from ..backends.problem import Problem
+from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..certify import Verified, verify
+from ..certify.rays import Ray, infeasible, unbounded
+from ..certify.verify import evaluate_primal
 from ..options import Options
 from ..solution import Progress, Status
 
 FEASIBLE = 1e-7
 """The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""
 
+FIRST_RAY = 128
+"""Iterations at which directions are first tried as certificates that there is no solution; then whenever their number has doubled."""
+
 PROGRESS_EVERY = 0.1
 HISTORY = 400
 
 #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
-DEFAULT_ITERATIONS = {"apg": 20_000, "frank_wolfe": 200_000, "pdhg": 400_000}
+DEFAULT_ITERATIONS = {"apg": 20_000, "frank_wolfe": 200_000, "pdhg": 400_000, "lowrank": 20_000}
+
+
+#: (x, dual point, whether to stop) -> what the verifier found.
+Certifier = Callable[[Any, Any, Callable[[], bool]], Verified]
 
 
 @dataclass
@@ -49,7 +58,7 @@ class Outcome:
 
     status: Status
     verified: Verified
-    x: Array
+    x: Any
     iterations: int
     passes: float
     verify_passes: float
@@ -64,11 +73,11 @@ class Outcome:
 class _Best:
     """The best primal point and the best bound ever verified; a bound stays valid whatever point it came with."""
 
-    x: Array | None = None
+    x: Any = None
     primal: Verified | None = None
     bound: Verified | None = None
 
-    def add(self, x: Array, v: Verified) -> None:
+    def add(self, x: Any, v: Verified) -> None:
         """Keep what is better."""
         old = self.primal
         if old is None or _rank(v) < _rank(old):
@@ -97,13 +106,14 @@ def _rank(v: Verified) -> tuple[bool, bool, float]:
 
 @dataclass
 class _Run:
-    canonical: Canonical
-    problem: Problem
+    canonical: Canonical | Factored
+    problem: Any
     method: Method
     options: Options
     control: Control
     on_progress: Callable[[Progress], bool | None] | None
     on_state: Callable[[Any], None] | None
+    certify: Certifier | None
     started: float = field(default_factory=time.perf_counter)
     history: list[Progress] = field(default_factory=list)
     best: _Best = field(default_factory=_Best)
@@ -112,30 +122,43 @@ class _Run:
     verify_seconds: float = 0.0
     verified_at: int = -1
     next_verify: int = 0
+    next_ray: int = 64
+    ray: Ray | None = None
     last_progress: float = -math.inf
     stride: int = 1
 
 
 def drive(
-    canonical: Canonical,
-    problem: Problem,
+    canonical: Canonical | Factored,
+    problem: Any,
     method: Method,
     state: Any,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None = None,
     control: Control | None = None,
     on_state: Callable[[Any], None] | None = None,
+    certify: Certifier | None = None,
 ) -> Outcome:
-    """Run a method from a state until the tolerance is certified or a limit is reached."""
-    run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state)
+    """Run a method from a state until the tolerance is certified or a limit is reached; `certify` verifies points that are no arrays."""
+    run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state, certify)
     with _interruptible(run.control) as interrupted:
         status, reason = _loop(run, state, interrupted)
-        if run.verified_at != state.iteration and status != "optimal":
+        if run.verified_at != state.iteration and status not in ("optimal", "infeasible", "unbounded"):
             _verify(run, state, last=True)
             if _is_optimal(run):
                 status, reason = "optimal", "the tolerance is certified"
+    if run.best.primal is None:
+        _verify(run, state, last=True)
     verified = run.best.merged()
-    if verified.contradicts(canonical.scale):
+    if run.ray is not None and status in ("infeasible", "unbounded"):
+        verified = replace(
+            verified,
+            dual=math.inf if status == "infeasible" else -math.inf,
+            kind=run.ray.kind,
+            statement=run.ray.statement,
+            radius=run.ray.radius,
+        )
+    elif verified.contradicts(canonical.scale):
         # FW9002: a bound above the value of a feasible point is a bug of ours, and never an answer
         status, reason = (
             "tolerance_not_reached",
@@ -180,6 +203,11 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             return "tolerance_not_reached", f"the limit of {run.options.time:g} s"
         if state.iteration >= own_limit:
             return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
+        if state.iteration >= run.next_ray or report.failure:
+            run.next_ray = max(FIRST_RAY, 2 * state.iteration)
+            proven = _no_solution(run, state)
+            if proven is not None:
+                return proven, run.ray.statement if run.ray is not None else ""
         if report.failure:
             return "tolerance_not_reached", report.failure
         if stalled.after(report):
@@ -215,6 +243,25 @@ def _looks_done(run: _Run, report: Report) -> bool:
     return relative_gap(report.objective, report.bound, run.canonical.scale) <= run.options.tol
 
 
+def _no_solution(run: _Run, state: Any) -> Status | None:
+    """Whether the directions in which the iterates move prove that there is no feasible point, or no finite optimum."""
+    found = run.method.ray(run.problem, state)
+    if found is None or not isinstance(run.canonical, Canonical):
+        return None
+    x, ys = run.method.candidate(run.problem, state)
+    primal, dual = found
+    size = float(np.linalg.norm(x))
+    for direction in (dual, ys):
+        run.ray = infeasible(run.canonical, polish_ray(run.problem, direction), size) if direction is not None else None
+        if run.ray is not None:
+            return "infeasible"
+    for direction in (primal, x):
+        run.ray = unbounded(run.canonical, direction, evaluate_primal(run.canonical, x)[1])
+        if run.ray is not None:
+            return "unbounded"
+    return None
+
+
 def _is_optimal(run: _Run) -> bool:
     v = run.best.merged()
     inside = min(1e-9, 1e-12 * math.sqrt(max(1, run.canonical.size)))
@@ -242,6 +289,16 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
     def stop() -> bool:
         return time.perf_counter() > deadline or (run.control.stop and not asked)
 
+    verified = run.certify(x, ys, stop) if run.certify is not None else _certify(run, x, ys, stop)
+    run.best.add(x, verified)
+    run.verify_passes += verified.passes
+    run.verify_seconds += time.perf_counter() - begin
+    run.verified_at = state.iteration
+
+
+def _certify(run: _Run, x: Array, ys: list[Array] | None, stop: Callable[[], bool]) -> Verified:
+    """Verify a point of the canonical form, its dual point repaired."""
+    assert isinstance(run.canonical, Canonical)
     if ys is not None and _needs_repair(run.canonical):
         before = run.problem.passes
         ys = repair(run.problem, ys, x, stop)
@@ -253,10 +310,7 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
         zero = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(run.canonical.terms, ys, strict=True)]
         other = verify(run.canonical, x, zero)
         verified = other if math.isfinite(other.dual) else verified
-    run.best.add(x, verified)
-    run.verify_passes += verified.passes
-    run.verify_seconds += time.perf_counter() - begin
-    run.verified_at = state.iteration
+    return verified
 
 
 def _needs_repair(canonical: Canonical) -> bool:

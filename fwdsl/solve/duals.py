@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..atoms.base import Array, VectorFunction
+from ..atoms.matrices import dual_norm
 from ..atoms.vectors import Joint, Norm, Ridged
 from ..canon.affine import AffineReader
 from ..canon.form import Block, Canonical
 from ..model import Constraint
 
-_RADIUS_DUAL: dict[str, Callable[[Array], float]] = {
-    "l1_ball": lambda v: -float(np.abs(v).max(initial=0.0)),
-    "l2_ball": lambda v: -float(np.linalg.norm(v)),
-    "linf_ball": lambda v: -float(np.abs(v).sum()),
-    "simplex": lambda v: -float(v.max(initial=-np.inf)) if v.size else 0.0,
-    "solid_simplex": lambda v: -max(0.0, float(v.max(initial=0.0))),
+#: The dual norm that is the multiplier of a ball's radius, of the part of the dual that is normal to the ball.
+_BALLS = {
+    "l1_ball": "linf",
+    "l2_ball": "l2",
+    "linf_ball": "l1",
+    "fro_ball": "l2",
+    "nuclear_ball": "spectral",
+    "spectral_ball": "nuclear",
+    "l21_ball": "l2inf",
+    "l1_inf_ball": "l1inf",
 }
+
+#: Sets of a given sum or trace: the largest entry or eigenvalue of the normal, and zero where the sum may be less.
+_SIMPLICES = ("simplex", "solid_simplex")
+_SPECTRAHEDRA = ("spectrahedron", "solid_spectrahedron")
+
+
+def _radius_dual(name: str, v: Array, shape: tuple[int, ...]) -> float:
+    """d(optimal value) / d(radius) of a set with normal v."""
+    if name in _BALLS:
+        return -dual_norm(_BALLS[name], v, shape)
+    if name in _SPECTRAHEDRA:
+        square = v.reshape(shape)
+        v = np.linalg.eigvalsh(0.5 * (square + square.T))
+    largest = float(v.max(initial=-np.inf)) if v.size else 0.0
+    return -max(0.0, largest) if name.startswith("solid") else -largest
+
+
+def _has_radius(name: str | None) -> bool:
+    return name in _BALLS or name in _SIMPLICES or name in _SPECTRAHEDRA
 
 
 def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
@@ -44,6 +69,9 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
             value = _of_term(constraint, np.asarray(ys[k]), reader)
         else:
             continue
+        shape = reader.shape(constraint.argument)
+        if isinstance(value, np.ndarray) and value.size == math.prod(shape):
+            value = value.reshape(shape)
         out[constraint.name] = canonical.sense * value
     return out
 
@@ -79,15 +107,15 @@ def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: 
     own = constraint.set.name if constraint.set is not None else None
     if merged in ("simplex", "solid_simplex") and own == "nonnegative":
         # on the simplex the normal is the sum's multiplier in every entry, less that of each bound
-        return -_RADIUS_DUAL[merged](normal) - normal
+        return -_radius_dual(str(merged), normal, block.shape) - normal
     if merged == "box":
         set_ = _set_of(block.g)
         lo, hi = own_bounds(constraint, block.size, reader)
         binding = ((normal < 0.0) & (lo == set_.lo)) | ((normal > 0.0) & (hi == set_.hi))
         normal = np.where(binding, normal, 0.0)
-    elif own in _RADIUS_DUAL and merged == own:
+    elif _has_radius(own) and merged == own:
         assert constraint.set is not None
-        if reader.scalar(dict(constraint.set.args)["r"]) > _set_of(block.g).r:
+        if reader.scalar(dict(constraint.set.args)["r"]) > getattr(_set_of(block.g), "r", math.inf):
             return 0.0
     return _of_set(own if own is not None else str(merged), constraint, normal, reader)
 
@@ -100,9 +128,9 @@ def _of_term(constraint: Constraint, y: Array, reader: AffineReader) -> float | 
 
 
 def _of_set(name: str, constraint: Constraint, normal: Array, reader: AffineReader) -> float | Array:
-    if name not in _RADIUS_DUAL:
+    if not _has_radius(name) or constraint.argument.type.kind == "family":
         return -normal
-    value = _RADIUS_DUAL[name](normal)
+    value = _radius_dual(name, normal, reader.shape(constraint.argument))
     if constraint.factor is None or constraint.set is None:
         return value
     # radius = r / factor, or the root of it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -15,20 +14,23 @@ from ..atoms.base import Array
 from ..backends.kernels.pool import serial_blas
 from ..backends.problem import Problem
 from ..backends.registry import METHODS
+from ..canon.factored import Factored
 from ..canon.form import Canonical
-from ..certify import Verified
 from ..errors import DataError
 from ..grammar.diagnostic import Diagnostic
 from ..options import Options
 from ..plan import Plan
-from ..solution import Certificate, Progress, Solution, Times
-from .driver import Control, Outcome, drive
+from ..solution import Progress, Solution
+from .assemble import solution_of
+from .driver import Control, drive
 from .duals import constraint_duals
+from .low_rank import solve_factored
 from .terms import term_values
+from .warn import warnings_of
 
 
 def solve(
-    canonical: Canonical,
+    canonical: Canonical | Factored,
     plan: Plan,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None = None,
@@ -42,6 +44,12 @@ def solve(
     `start` is a solution (its duals are used too) or values by name; `resume` a state saved by `fwdsl.solve.state`. `on_progress` is
     called about ten times a second and may return False to stop; `on_state` after every step.
     """
+    if METHODS[plan.method].factored:
+        factored = canonical if isinstance(canonical, Factored) else canonical.factored
+        assert factored is not None, "the planner chose a method that has no form of the problem"
+        threads = options.threads or default_threads()
+        return solve_factored(factored, plan, options, threads, on_progress, start, control, resume, on_state)
+    assert isinstance(canonical, Canonical), "the planner chose a method that has no form of the problem"
     began = time.perf_counter()
     problem = Problem(canonical, options.threads or default_threads())
     # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
@@ -52,7 +60,10 @@ def solve(
         if resume is not None:
             origin = f"a saved state at iteration {state.iteration}"
         outcome = drive(canonical, problem, method, state, options, on_progress, control, on_state)
-        return _solution(canonical, plan, outcome, origin, time.perf_counter() - began)
+    duals = constraint_duals(canonical, outcome.x, outcome.verified.y)
+    seconds = time.perf_counter() - began
+    terms, warnings = term_values(canonical, outcome.x), warnings_of(canonical, outcome.x)
+    return solution_of(canonical, plan, outcome, origin, seconds, duals, terms, warnings)
 
 
 def default_threads() -> int:
@@ -80,7 +91,7 @@ def _starting_point(
 
 def _check_start(canonical: Canonical, values: Mapping[str, Any], known_only: bool) -> None:
     """Names that are variables (of a solution: at least one), shapes that fit, numbers that are finite."""
-    shapes = {b.name: b.shape for b in canonical.blocks}
+    shapes = {b.name: b.user_shape for b in canonical.blocks if not b.auxiliary}
     wrong = []
     for name, value in values.items():
         if name not in shapes:
@@ -96,41 +107,3 @@ def _check_start(canonical: Canonical, values: Mapping[str, Any], known_only: bo
         rule = "a start gives values of the program's variables, in their shapes"
         hint = "start from a solution of the same variables, or leave `start` out"
         raise DataError([Diagnostic("FW0203", message, rule=rule, hint=hint) for message in wrong])
-
-
-def _solution(canonical: Canonical, plan: Plan, outcome: Outcome, origin: str, seconds: float) -> Solution:
-    verified = outcome.verified
-    return Solution(
-        status=outcome.status,
-        certificate=_certificate(canonical, verified),
-        variables=canonical.split(outcome.x),
-        dual=constraint_duals(canonical, outcome.x, verified.y),
-        terms=term_values(canonical, outcome.x),
-        method=plan.method,
-        iterations=outcome.iterations,
-        passes=outcome.passes,
-        verify_passes=outcome.verify_passes,
-        reason=outcome.reason,
-        times=Times(solve=seconds, verify=outcome.verify_seconds),
-        history=outcome.history,
-        plan=plan,
-        start=origin,
-        record={"dual_point": verified.y},
-        state=outcome.state,
-    )
-
-
-def _certificate(canonical: Canonical, v: Verified) -> Certificate:
-    sense = canonical.sense
-    gap = abs(v.primal - v.dual) if math.isfinite(v.dual) else math.inf
-    return Certificate(
-        v.kind,
-        sense * v.primal,
-        sense * v.dual,
-        gap,
-        v.relative_gap(canonical.scale),
-        v.infeasibility,
-        canonical.scale,
-        v.statement,
-        v.radius,
-    )

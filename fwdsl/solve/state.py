@@ -17,16 +17,18 @@ import numpy as np
 
 from ..backends.apg import APGState
 from ..backends.frank_wolfe import FWState
+from ..backends.lowrank import CompletionState, RegressionState
 from ..backends.pdhg import PDHGState
+from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..errors import DataError
 from ..fingerprint import of_instance
 from ..grammar.diagnostic import Diagnostic
 
-STATES = {cls.__name__: cls for cls in (APGState, FWState, PDHGState)}
+STATES = {cls.__name__: cls for cls in (APGState, CompletionState, FWState, PDHGState, RegressionState)}
 
 
-def save_state(path: str | Path, canonical: Canonical, state: Any) -> None:
+def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) -> None:
     """Write a state with the fingerprints of its program and data."""
     arrays: dict[str, Any] = {}
     scalars: dict[str, Any] = {}
@@ -35,7 +37,7 @@ def save_state(path: str | Path, canonical: Canonical, state: Any) -> None:
         value = getattr(state, f.name)
         if isinstance(value, np.ndarray):
             arrays[f.name] = value
-        elif isinstance(value, list):
+        elif isinstance(value, list | tuple):
             lists[f.name] = len(value)
             arrays.update({f"{f.name}:{k}": v for k, v in enumerate(value)})
         else:
@@ -60,7 +62,7 @@ def save_state(path: str | Path, canonical: Canonical, state: Any) -> None:
         raise
 
 
-def load_state(path: str | Path, canonical: Canonical) -> Any:
+def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
     """The state in a file; `DataError` FW0201 where it is no such file, FW0202 where it is of another program or other data."""
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -72,3 +72,25 @@ def test_bounds_have_a_multiplier_an_entry(constraint: str) -> None:
 def test_a_maximised_problem_reports_in_its_own_sense() -> None:
     text = "param r: positive\nvar x: vector[2]\nmaximize x[0] + 2 * x[1]\nsubject to c: norm1(x) <= r\n"
     assert fw.parse(text).bind(r=3.0).solve().dual["c"] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("set_", ["nuclear_ball", "spectral_ball", "fro_ball", "l21_ball", "l1_inf_ball"])
+def test_balls_of_matrices(set_: str) -> None:
+    Y = RNG.standard_normal((20, 2))
+    text = "data A: matrix[n, d], Y: matrix[n, k]\nparam r: positive\nvar W: matrix[d, k]\n"
+    text += f"minimize sum(squared(A @ W, Y))\nsubject to c: W in {set_}(r)\n"
+    bound = fw.parse(text).bind(A=A, Y=Y)
+    low, mid, high = (bound.bind(r=0.3 + k * STEP).solve(tol=1e-10, threads=1) for k in (-1, 0, 1))
+    assert mid.dual["c"] == pytest.approx((high.objective - low.objective) / (2 * STEP), rel=1e-3)
+
+
+def test_a_trace_and_an_entrywise_bound() -> None:
+    C = A[:6, :6] + A[:6, :6].T
+    text = "data C: symmetric[d]\nparam r: positive\nvar X: symmetric[d] in spectrahedron(r)\nminimize sum_squares(X - C)\n"
+    bound = fw.parse(text).bind(C=C)
+    low, mid, high = (bound.bind(r=2.0 + k * STEP).solve(tol=1e-10, threads=1) for k in (-1, 0, 1))
+    assert next(iter(mid.dual.values())) == pytest.approx((high.objective - low.objective) / (2 * STEP), rel=1e-3)
+    text = "data A: matrix[n, d], Y: matrix[n, k]\nvar W: matrix[d, k]\nminimize sum(squared(A @ W, Y))\nsubject to c: W <= 0.1\n"
+    solution = fw.parse(text).bind(A=A, Y=RNG.standard_normal((20, 2))).solve(tol=1e-8, threads=1)
+    assert solution.dual["c"].shape == (6, 2)
+    assert np.all(solution.dual["c"] <= 1e-9)

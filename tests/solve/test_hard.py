@@ -20,19 +20,22 @@ def solve(text: str, options: dict | None = None, **data: object):  # type: igno
     return fw.parse(text).bind(**data).solve(**{"threads": 1, **(options or {})})
 
 
-def test_an_unbounded_program_ends_without_an_error_and_is_not_optimal() -> None:
+def test_an_unbounded_program_is_proven_so() -> None:
     text = "data h: vector[n]\nvar x: vector[n]\nminimize norm1(x - h) - 9 * sum(x)\n"
     solution = solve(text, h=np.ones(4))
-    assert solution.status == "tolerance_not_reached"
-    assert "infeasible or unbounded" in solution.reason
+    assert solution.status == "unbounded"
+    assert solution.dual_bound == -np.inf
+    assert "without bound" in solution.reason
     assert np.all(np.isfinite(solution["x"]))
 
 
-def test_an_infeasible_program_is_not_optimal() -> None:
+def test_an_infeasible_program_is_proven_so() -> None:
     solution = solve(
         "var x: vector[2]\nminimize sum_squares(x)\nsubject to\n    sum(x) == 1\n    sum(x) == 2\n", {"max_iter": 2000}
     )
-    assert solution.status == "tolerance_not_reached"
+    assert solution.status == "infeasible"
+    assert solution.dual_bound == np.inf
+    assert "`sum(x) == 1` and `sum(x) == 2` cannot hold together" in solution.reason
     assert solution.infeasibility > 1e-3
 
 
@@ -167,3 +170,14 @@ def test_frank_wolfe_keeps_a_given_start() -> None:
     cold = bound.solve(method="frank_wolfe", tol=1e-4, threads=1)
     warm = bound.solve(method="frank_wolfe", tol=1e-4, threads=1, start={"x": best["x"]})
     assert warm.iterations < cold.iterations
+
+
+def test_separable_data_without_a_regulariser_is_warned_of() -> None:
+    A = np.array([[1.0, 0.0], [2.0, 1.0], [-1.0, 0.5], [-2.0, 0.0]])
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    text = "data A: matrix[n, d], y: signs[n]\nvar x: vector[d]\nminimize mean(logistic(A @ x, y))\n"
+    assert any("separable" in w for w in solve(text, A=A, y=y).warnings)
+    mixed = solve(text, A=np.vstack([A, A[:1]]), y=np.append(y, -1.0))
+    assert not any("separable" in w for w in mixed.warnings)
+    bounded = solve(text.replace("vector[d]", "vector[d] in l1_ball(1)"), A=A, y=y)
+    assert not any("separable" in w for w in bounded.warnings)

@@ -1,0 +1,16 @@
+"""Low-rank methods for matrix problems with a trace norm: numerical cores that know nothing of the canonical form."""
+
+from .completion import Certificate, Completion, CompletionState, complete
+from .observed import Entries
+from .trace_regression import BlockState, RegressionState, TraceRegression
+
+__all__ = [
+    "BlockState",
+    "Certificate",
+    "Completion",
+    "CompletionState",
+    "Entries",
+    "RegressionState",
+    "TraceRegression",
+    "complete",
+]

@@ -1,0 +1,341 @@
+r"""Matrix completion with a trace norm, on factors.
+
+Problem: min over X (n x p) of  sum_e w_e l(X_{i_e j_e}; b_e) + lambda |X|_*  subject to  |X|_* <= R   (lambda >= 0, R <= inf, l smooth).
+
+With X = U V', W = [U; V] and |X|_* = min |W|_F^2 / 2 (Burer, Monteiro 2003; Srebro, Rennie, Jaakkola 2005) it is
+
+    min over W of  h(W) = f(P_Omega(U V')) + lambda/2 |W|_F^2   subject to   |W|_F^2 <= 2 R,      grad f = [G V; G'U],  G = P_Omega*(f').
+
+Update: accelerated projected gradient with backtracking on L and gradient restart (Beck, Teboulle 2009; O'Donoghue, Candes 2015);
+the ball's projection is a scaling. Every few steps the factors are balanced, and the top singular pairs (u, v) of -G outside their
+span are found: where they exceed the multiplier m = -<G, X> / |X|_* and make up most of the gap, W is a saddle point of too low a
+rank, and the pairs join it as new columns at the best point of a segment; columns whose own <u, -G v> is below m leave, if that does
+not raise h.
+
+Certificate: h is not convex, the problem is. With y = f'(z), G = K'y and s >= sigma_1(G) proven (`spectral`),
+
+    D = -f*(y) - R (s - lambda)_+     and     D = -f*(c y), c = min(1, lambda / s)
+
+are both lower bounds of the optimum, whatever W is; for lambda = 0 the first is the Frank-Wolfe gap <G, X> + R s.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...atoms.base import Array, LossFunction
+from ..functions import FastLoss
+from ..kernels.pool import Pool
+from ..spectral import Bound, SparseOperator, Triplets, largest_singular_bound, top_singular
+from .factors import balanced, thin_svd
+from .observed import Entries
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass
+class CompletionState:
+    """W = [U; V] and its predecessor, predictions z at W, the momentum t, L, h(W); `gap` as estimated at the last check."""
+
+    iteration: int
+    W: Array
+    W_old: Array
+    z: Array
+    t: float
+    lipschitz: float
+    value: float
+    gap: float = math.inf
+    wait: int = 10
+    phase: str = "accelerated gradient"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """primal >= optimum >= dual, at the dual point y (in the order of the entries); `bound` says how sigma_1 of the gradient is known."""
+
+    primal: float
+    dual: float
+    y: Array
+    nuclear_norm: float
+    rank: int
+    bound: Bound
+
+    @property
+    def gap(self) -> float:
+        """(P - D) / max(|P|, |D|)."""
+        return (self.primal - self.dual) / max(abs(self.primal), abs(self.dual), 1e-300)
+
+
+class Outside:
+    """(I - P P') G (I - Q Q'), by its products: what a gradient holds outside the span of the factors."""
+
+    def __init__(self, G: SparseOperator, P: Array, Q: Array) -> None:
+        self.G, self.P, self.Q = G, P, Q
+        self.shape: tuple[int, int] = G.shape
+
+    def matvec(self, x: Array) -> Array:
+        """For a vector, or vectors in columns."""
+        y = self.G.matvec(x - self.Q @ (self.Q.T @ x))
+        return np.asarray(y - self.P @ (self.P.T @ y))
+
+    def rmatvec(self, y: Array) -> Array:
+        """For a vector, or vectors in columns."""
+        x = self.G.rmatvec(y - self.P @ (self.P.T @ y))
+        return np.asarray(x - self.Q @ (self.Q.T @ x))
+
+    matmat = matvec
+    rmatmat = rmatvec
+
+
+class Completion:
+    """The problem of this module's docstring. `loss` is over the entries in their order by rows (`Entries.order`) and must be smooth."""
+
+    def __init__(
+        self, entries: Entries, loss: LossFunction, radius: float = math.inf, penalty: float = 0.0, threads: int = 1
+    ) -> None:
+        if loss.loss.smoothness is None:
+            raise ValueError(f"the loss {loss.name} is not smooth")
+        if not radius > 0.0 or penalty < 0.0 or (penalty == 0.0 and math.isinf(radius)):
+            raise ValueError("a positive radius or a positive penalty is needed")
+        self.entries, self.radius, self.penalty = entries, radius, penalty
+        self.n = entries.shape[0]
+        self.pool = Pool(threads)
+        self.f = FastLoss(loss, self.pool)
+
+    # --- the function of the factors ------------------------------------------------------------------------------------------
+
+    def predict(self, W: Array) -> Array:
+        """P_Omega(U V')."""
+        return self.entries.predict(W[: self.n], W[self.n :])
+
+    def value(self, W: Array, z: Array) -> float:
+        """h(W)."""
+        return self.f.value(z) + 0.5 * self.penalty * float(np.vdot(W, W))
+
+    def gradient(self, W: Array, z: Array) -> tuple[float, Array, Array]:
+        """(h(W), grad h(W), y = f'(z))."""
+        y = np.empty_like(z)
+        value = self.f.value_gradient(z, y) + 0.5 * self.penalty * float(np.vdot(W, W))
+        U, V = W[: self.n], W[self.n :]
+        grad = np.vstack([self.entries.left(y, V), self.entries.right(y, U)])
+        if self.penalty:
+            grad += self.penalty * W
+        return value, grad, y
+
+    def project(self, W: Array) -> Array:
+        """On |W|_F^2 <= 2 R."""
+        square = float(np.vdot(W, W))
+        return W if square <= 2.0 * self.radius else W * math.sqrt(2.0 * self.radius / square)
+
+    # --- the method -----------------------------------------------------------------------------------------------------------
+
+    def init(self, rank: int = 8, seed: int = 0) -> CompletionState:
+        """From the top pairs of minus the gradient at 0, scaled by a line search."""
+        shape = self.entries.shape
+        y = np.empty(self.entries.size)
+        self.f.value_gradient(np.zeros(self.entries.size), y)
+        top = top_singular(self.entries.operator(y), min(rank, *shape), 1e-2, seed=seed)
+        self.entries.touched += top.products
+        share = self.radius if math.isfinite(self.radius) else self._reach(y, top)
+        empty = np.zeros((sum(shape), 0))
+        W, z = self._add(empty, np.zeros(self.entries.size), top, np.ones(top.s.size), share)
+        return self._start(W, z, self._curvature(W, z))
+
+    def _reach(self, y: Array, top: Triplets) -> float:
+        """A trace norm up to which to search along -G where no radius bounds it: |X*|_* <= (P(0) - inf f) / lambda."""
+        infimum = self.f.f.infimum()
+        zeros = self.f.value(np.zeros(self.entries.size))
+        if math.isfinite(infimum):
+            return max((zeros - infimum) / self.penalty, 1e-300)
+        return max(1.0, float(top.s.sum()) / self.f.f.lipschitz)
+
+    def start(self, U: Array, V: Array) -> CompletionState:
+        """From X = U V', its factors balanced and moved into the ball."""
+        W = self.project(balanced(*thin_svd(U, V)))
+        z = self.predict(W)
+        return self._start(W, z, self._curvature(W, z))
+
+    def _start(self, W: Array, z: Array, lipschitz: float) -> CompletionState:
+        return CompletionState(0, W, W, z, 1.0, lipschitz, self.value(W, z))
+
+    def _curvature(self, W: Array, z: Array) -> float:
+        """g' H g / |g|^2 of h along its gradient g at W; backtracking corrects it."""
+        _, grad, y = self.gradient(W, z)
+        square = float(np.vdot(grad, grad))
+        if square == 0.0:
+            return 1.0
+        z1, z2 = self.entries.predict_path(W[: self.n], W[self.n :], grad[: self.n], grad[self.n :])
+        h = np.empty_like(z)
+        self.f.curvature(z, h)
+        along = float((h * z1) @ z1) + 2.0 * float(y @ z2)
+        return max(abs(along) / square + self.penalty, 1e-12)
+
+    def step(self, s: CompletionState, tol: float = 1e-6) -> None:
+        """One accelerated gradient step, and now and then a check of the rank; `tol` is the relative gap below which no rank is raised."""
+        t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * s.t * s.t))
+        beta = (s.t - 1.0) / t
+        Y, zy = (s.W, s.z) if beta == 0.0 else (s.W + beta * (s.W - s.W_old), None)
+        value, grad, _ = self.gradient(Y, self.predict(Y) if zy is None else zy)
+        s.lipschitz *= 0.9
+        noise = 16.0 * EPS * abs(value)
+        for _ in range(60):
+            W = self.project(Y - grad / s.lipschitz)
+            step = W - Y
+            z = self.predict(W)
+            found = self.value(W, z)
+            square = float(np.vdot(step, step))
+            excess = found - value - float(np.vdot(grad, step))
+            if excess <= 0.5 * s.lipschitz * square + noise or square == 0.0:
+                break
+            s.lipschitz = min(max(1.3 * s.lipschitz, 2.1 * excess / square), 8.0 * s.lipschitz)
+        if float(np.vdot(step, W - s.W)) < 0.0:
+            s.t, s.W_old = 1.0, W
+        else:
+            s.t, s.W_old = t, s.W
+        s.W, s.z, s.value = W, z, found
+        s.iteration += 1
+        s.wait -= 1
+        if s.wait <= 0:
+            self._check(s, tol)
+
+    def _check(self, s: CompletionState, tol: float) -> None:
+        """Estimate the gap; leave out columns that want to vanish, add pairs where the rank is what holds the gap up."""
+        P, sigma, Q = thin_svd(s.W[: self.n], s.W[self.n :])
+        nuclear = float(sigma.sum())
+        if nuclear == 0.0:
+            nuclear = 1e-300
+        y = np.empty_like(s.z)
+        self.f.value_gradient(s.z, y)
+        multiplier = -float(y @ s.z) / nuclear
+        op = self.entries.operator(y)
+        own = -np.einsum("ij,ij->j", P, self.entries.left(y, np.ascontiguousarray(Q)))
+        reach = min(self.radius, s.value / self.penalty if self.penalty else math.inf)
+        top = top_singular(
+            op, 1, 1e-3, Q.sum(axis=1, keepdims=True), method="lanczos", seed=s.iteration, max_products=80
+        )
+        self.entries.touched += top.products
+        excess = reach * max(0.0, float(top.s[0]) - max(multiplier, self.penalty))
+        s.gap = excess + max(0.0, self.penalty + float(y @ s.z) / nuclear) * nuclear
+        s.wait = 10
+        if s.gap <= tol * abs(s.value):
+            s.phase = "converged"
+            s.wait = 5
+            return
+        s.phase = "accelerated gradient"
+        self._drop(s, P, sigma, Q, own, multiplier)
+        self._raise(s, Outside(op, P, Q), multiplier, reach, excess)
+
+    def _drop(self, s: CompletionState, P: Array, sigma: Array, Q: Array, own: Array, multiplier: float) -> None:
+        small = (sigma <= 0.02 * sigma[0]) & (own < multiplier)
+        if not small.any() or small.all():
+            return
+        W = balanced(P[:, ~small], sigma[~small], Q[:, ~small])
+        total = float(sigma.sum()) if math.isfinite(self.radius) else float(sigma[~small].sum())
+        W *= math.sqrt(total / float(sigma[~small].sum()))
+        z = self.predict(W)
+        value = self.value(W, z)
+        if value <= s.value:
+            s.W = s.W_old = W
+            s.z, s.value, s.t = z, value, 1.0
+
+    def _raise(self, s: CompletionState, outside: Outside, multiplier: float, reach: float, excess: float) -> None:
+        # pairs inside the span are the gradient's own business
+        least = min(outside.shape) - outside.P.shape[1]
+        count = min(max(4, outside.P.shape[1] // 2), least)
+        if count <= 0:
+            return
+        top = top_singular(outside, count, 1e-2, seed=s.iteration, max_products=40 + 6 * count)
+        self.entries.touched += top.products
+        worth = top.s > multiplier * (1.0 + 1e-12)
+        if not worth.any() or reach * (float(top.s[0]) - multiplier) < 0.3 * excess:
+            return
+        weights = np.where(worth, top.s - multiplier, 0.0)
+        W, z = self._add(s.W, s.z, top, weights, reach)
+        value = self.value(W, z)
+        if value < s.value:
+            s.W = s.W_old = W
+            s.z, s.value, s.t = z, value, 1.0
+            s.phase = "rank raised"
+
+    def _add(self, W: Array, z: Array, top: Triplets, weights: Array, reach: float) -> tuple[Array, Array]:
+        """The best point of the segment from X to S = -reach sum_i c_i u_i v_i', c in proportion to the weights, with its predictions."""
+        at = weights > 0.0
+        c = reach * weights[at] / weights[at].sum()
+        S = np.vstack([-top.U[:, at], top.V[:, at]]) * np.sqrt(c)
+        zs = self.predict(S)
+        size, norm = 0.5 * float(np.vdot(W, W)), reach
+        gamma = self._line_search(z, zs - z, self.penalty * (norm - size))
+        return np.hstack([math.sqrt(1.0 - gamma) * W, math.sqrt(gamma) * S]), z + gamma * (zs - z)
+
+    def _line_search(self, z: Array, dz: Array, slope: float) -> float:
+        """argmin over 0 <= g <= 1 of f(z + g dz) + slope g, by Newton on its derivative within a bracket."""
+        y, h = np.empty_like(z), np.empty_like(z)
+        low, high, g = 0.0, 1.0, 0.0
+        for _ in range(30):
+            at = z + g * dz
+            self.f.value_gradient(at, y)
+            derivative = float(y @ dz) + slope
+            if derivative < 0.0:
+                low = g
+            else:
+                high = g
+            self.f.curvature(at, h)
+            bend = float((h * dz) @ dz)
+            proposed = g - derivative / bend if bend > 0.0 else (1.0 if derivative < 0.0 else 0.0)
+            if g in (0.0, 1.0) and not low < proposed < high:
+                proposed = min(max(proposed, 0.0), 1.0)
+            elif not low < proposed < high:
+                proposed = 0.5 * (low + high)
+            if abs(proposed - g) <= 1e-6 * max(g, proposed):
+                return proposed
+            g = proposed
+        return low
+
+    # --- the certificate ------------------------------------------------------------------------------------------------------
+
+    def factors(self, s: CompletionState) -> tuple[Array, Array, Array]:
+        """(P, sigma, Q) with X = P diag(sigma) Q', directions of no size left out; sum sigma <= R."""
+        P, sigma, Q = thin_svd(s.W[: self.n], s.W[self.n :])
+        keep = sigma > 1e-12 * sigma.max(initial=0.0)
+        P, sigma, Q = P[:, keep], sigma[keep], Q[:, keep]
+        total = float(sigma.sum())
+        return P, sigma * min(1.0, self.radius / total) if total > 0.0 else sigma, Q
+
+    def certificate(
+        self, s: CompletionState, *, tol: float = 1e-6, failure: float = 1e-9, seed: int = 1
+    ) -> Certificate:
+        """P and the best of the two dual bounds at the gradient of X, sigma_1 bounded well within `tol`."""
+        P, sigma, Q = self.factors(s)
+        nuclear = float(sigma.sum())
+        z = self.entries.predict(np.ascontiguousarray(P * sigma), np.ascontiguousarray(Q))
+        y = np.empty_like(z)
+        f = self.f.value_gradient(z, y)
+        primal = f + self.penalty * nuclear
+        conjugate = float(y @ z) - f
+        size = max(abs(float(y @ z)), 1e-300)
+        rtol = min(1e-2, max(1e-9, 0.1 * tol * abs(primal) / size))
+        bound = largest_singular_bound(self.entries.operator(y), failure, rtol=rtol, warm=Q, seed=seed)
+        over = max(0.0, bound.value_upper - self.penalty)
+        dual = -conjugate - (self.radius * over if over > 0.0 else 0.0)
+        if self.penalty > 0.0 and over > 0.0:
+            dual = max(dual, -self.f.conjugate(y * (self.penalty / bound.value_upper)))
+        return Certificate(primal, dual, y, nuclear, sigma.size, bound)
+
+
+def complete(
+    problem: Completion, *, tol: float = 1e-6, rank: int = 8, max_iter: int = 5000, failure: float = 1e-9, seed: int = 0
+) -> tuple[CompletionState, Certificate]:
+    """Steps until the certified relative gap is at most `tol`; the certificate of the last point otherwise."""
+    s = problem.init(rank, seed)
+    certified = 0
+    while s.iteration < max_iter:
+        problem.step(s, 0.5 * tol)
+        if s.phase == "converged" and s.wait == 5:
+            certified += 1
+            found = problem.certificate(s, tol=tol, failure=failure / 2.0**certified, seed=seed + certified)
+            if found.gap <= tol:
+                return s, found
+    return s, problem.certificate(s, tol=tol, failure=failure / 2.0 ** (certified + 1), seed=seed + certified + 1)

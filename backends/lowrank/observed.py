@@ -1,0 +1,105 @@
+"""Kernels over the observed entries of a matrix, stored by rows and by columns: every sum in one fixed order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from ..kernels.compile import kernel
+from ..spectral.operators import SparseOperator
+from ..spectral.products import csr_matmat
+
+
+def predict(indptr: Any, cols: Any, U: Any, V: Any, out: Any) -> None:
+    """out_e = <U_i, V_j> over the entries e = (i, j), by rows."""
+    k = U.shape[1]
+    for i in range(U.shape[0]):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = cols[e]
+            total = 0.0
+            for c in range(k):
+                total += U[i, c] * V[j, c]
+            out[e] = total
+
+
+def predict_path(indptr: Any, cols: Any, U: Any, V: Any, DU: Any, DV: Any, first: Any, second: Any) -> None:
+    """The coefficients of <U_i + t DU_i, V_j + t DV_j> in t and t^2 over the entries."""
+    k = U.shape[1]
+    for i in range(U.shape[0]):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = cols[e]
+            one = 0.0
+            two = 0.0
+            for c in range(k):
+                one += U[i, c] * DV[j, c] + DU[i, c] * V[j, c]
+                two += DU[i, c] * DV[j, c]
+            first[e] = one
+            second[e] = two
+
+
+class Entries:
+    """The places (i, j) of the observed entries of an (n, p) matrix, a place possibly more than once.
+
+    Vectors over the entries are in the order by rows: `order` takes the user's order to it, v_rows = v_user[order]. `touched` counts how often
+    all of them were gone through, whatever the number of columns.
+    """
+
+    def __init__(self, shape: tuple[int, int], rows: Any, cols: Any) -> None:
+        rows, cols = np.asarray(rows), np.asarray(cols)
+        if rows.shape != cols.shape or rows.ndim != 1:
+            raise ValueError("rows and cols are two vectors of one length")
+        for at, length in ((rows, shape[0]), (cols, shape[1])):
+            if at.size and (int(at.min()) < 0 or int(at.max()) >= length):
+                raise ValueError(f"an index is outside 0 .. {length - 1}")
+        self.shape = shape
+        self.size = rows.size
+        self.touched = 0
+        self.order = np.lexsort((cols, rows))
+        rows, cols = rows[self.order], cols[self.order]
+        self.indptr = self._pointers(rows, shape[0])
+        self.cols = cols.astype(np.uint32)
+        self.by_column = np.argsort(cols, kind="stable")
+        self.column_indptr = self._pointers(cols, shape[1])
+        self.column_rows = rows[self.by_column].astype(np.uint32)
+
+    @staticmethod
+    def _pointers(at: Any, length: int) -> Any:
+        return np.concatenate([[0], np.cumsum(np.bincount(at, minlength=length))]).astype(np.uint64)
+
+    def predict(self, U: Array, V: Array) -> Array:
+        """(<U_i, V_j>) over the entries."""
+        self.touched += 1
+        out = np.empty(self.size)
+        kernel(predict, reorder=True)(self.indptr, self.cols, U, V, out)
+        return out
+
+    def predict_path(self, U: Array, V: Array, DU: Array, DV: Array) -> tuple[Array, Array]:
+        """(z1, z2) with <U_i + t DU_i, V_j + t DV_j> = <U_i, V_j> + t z1 + t^2 z2."""
+        self.touched += 1
+        first, second = np.empty(self.size), np.empty(self.size)
+        kernel(predict_path, reorder=True)(self.indptr, self.cols, U, V, DU, DV, first, second)
+        return first, second
+
+    def left(self, y: Array, V: Array) -> Array:
+        """G V for the sparse matrix G of the numbers y."""
+        self.touched += 1
+        out = np.empty((self.shape[0], V.shape[1]))
+        kernel(csr_matmat)(self.indptr, self.cols, y, V, out)
+        return out
+
+    def right(self, y: Array, U: Array) -> Array:
+        """G'U for the sparse matrix G of the numbers y."""
+        self.touched += 1
+        out = np.empty((self.shape[1], U.shape[1]))
+        kernel(csr_matmat)(self.column_indptr, self.column_rows, y[self.by_column], U, out)
+        return out
+
+    def operator(self, y: Array) -> SparseOperator:
+        """The sparse matrix of the numbers y."""
+        return SparseOperator(
+            self.shape,
+            (self.indptr, self.cols, y),
+            (self.column_indptr, self.column_rows, y[self.by_column]),
+        )

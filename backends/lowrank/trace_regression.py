@@ -1,0 +1,257 @@
+r"""Least squares on a trace-norm ball: accelerated gradient on factors, and block Frank-Wolfe.
+
+Problem: min over X (d x c) of F(X) + m |X|_*, F(X) = a |A X - B|_F^2, subject to |X|_* <= r, A (n x d), B (n x c) dense, a > 0;
+m = 0 or r = inf where there is no penalty or no ball (block Frank-Wolfe takes the ball alone).
+
+Accelerated gradient. X = U V' is kept by its factors with A U and A'A U; with C = A'B computed once,
+
+    Y = X + beta (X - X_old),   M = Y - grad F(Y) / L = Y - (2a / L) (A'A Y - C),   X+ = prox of m |.|_* / L on the ball at M,
+
+and M is never formed: it is C scaled plus a matrix of rank 2q. The prox takes the top q singular triplets of M, by one or two warm subspace iterations,
+lowers the singular values by m / L and projects them on the l1 ball; q is the rank and a margin, doubled where the last value survives. An error of the
+subspace is corrected by the next iteration. One iteration costs 2q / c products of A with a d x c matrix, F being quadratic, backtracking asks
+whether 2a |A (X+ - Y)|^2 <= L |X+ - Y|^2, and the momentum restarts on <Y - X+, X+ - X> > 0. All norms of differences are taken in a common basis of
+the right factors, where they lose no digits. (Beck, Teboulle 2009; O'Donoghue, Candes 2015; Oh, Matsushita, Tai, Kweon 2018.)
+
+Block Frank-Wolfe (Allen-Zhu, Hazan, Hu, Li 2017). With k at least the rank of the solution,
+
+    S = argmin over |S|_* <= r, rank S <= k of <grad F(X), S> + l / 2 |S - X|^2,     X+ = X + g (S - X),
+
+S by the top k triplets of X - grad F(X) / l, g in [0, 1] by exact line search. The paper's l is eta times the largest curvature; here it is the
+curvature 2a |A (S - X)|^2 / |S - X|^2 of the last step (a spectral step, Barzilai, Borwein 1988). One product and k / c an iteration.
+
+Certificate: the Frank-Wolfe gap <grad F(X), X> + r s with s >= sigma_1(grad F(X)) proven; it is the duality gap at Y = grad of the loss.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...atoms.base import Array
+from ..spectral import Bound, largest_singular_bound, top_singular
+from ..spectral.block import subspace_step
+from ..spectral.operators import Counted, as_operator
+from .factors import thin_svd
+
+
+@dataclass
+class RegressionState:
+    """X = U V' with AU = A U and H = A'A U, the same of the iterate before, t, L, the subspace W of right vectors, and what it cost.
+
+    `products` counts products with A or A' in units of one A X, X of the variable's shape; `value` is the objective at X, `gap` an estimate
+    of how far it is from the optimum, as of the last look.
+    """
+
+    iteration: int
+    X: tuple[Array, Array, Array, Array]
+    X_old: tuple[Array, Array, Array, Array]
+    W: Array
+    t: float
+    lipschitz: float
+    products: float
+    value: float = math.inf
+    gap: float = math.inf
+
+
+@dataclass
+class BlockState:
+    """X and Z = A X, dense; W the right vectors of the last block; `curvature` the step's own, in place of eta L."""
+
+    iteration: int
+    X: Array
+    Z: Array
+    W: Array
+    curvature: float
+    products: float
+
+
+class _Argument:
+    """M = scale C + F G': the prox argument, by its products."""
+
+    def __init__(self, C: Array, scale: float, F: Array, G: Array) -> None:
+        self.C, self.scale, self.F, self.G = C, scale, F, G
+        self.shape: tuple[int, int] = C.shape
+
+    def matvec(self, x: Array) -> Array:
+        return np.asarray(self.scale * (self.C @ x) + self.F @ (self.G.T @ x))
+
+    def rmatvec(self, y: Array) -> Array:
+        return np.asarray(self.scale * (self.C.T @ y) + self.G @ (self.F.T @ y))
+
+    matmat = matvec
+    rmatmat = rmatvec
+
+
+class TraceRegression:
+    """The problem of this module's docstring."""
+
+    def __init__(self, A: Array, B: Array, radius: float, scale: float = 1.0, penalty: float = 0.0) -> None:
+        if not radius > 0.0 or not scale > 0.0:
+            raise ValueError("the radius and the scale must be positive")
+        if penalty < 0.0 or (penalty == 0.0 and math.isinf(radius)):
+            raise ValueError("a finite radius or a positive penalty is needed")
+        if A.shape[0] != B.shape[0]:
+            raise ValueError(f"A has {A.shape[0]} rows and B has {B.shape[0]}")
+        self.A, self.B, self.radius, self.scale, self.penalty = A, B, radius, scale, penalty
+        self.C = A.T @ B
+        self.square = float(np.vdot(B, B))
+        self.shape = (A.shape[1], B.shape[1])
+        self.setup_products = 1.0
+
+    # --- accelerated gradient on factors --------------------------------------------------------------------------------------
+
+    def init(self, rank: int = 10, seed: int = 0) -> RegressionState:
+        """X = 0, the subspace from a few random products with C, L from the curvature along C's top pairs."""
+        d, c = self.shape
+        q = min(rank + 4, d, c)
+        random = np.random.default_rng(seed).standard_normal((c, q))
+        U, _, W = subspace_step(Counted(_Argument(self.C, 1.0, np.zeros((d, 0)), np.zeros((c, 0)))), random)
+        AU = self.A @ U
+        lipschitz = 2.0 * self.scale * float(np.vdot(AU, AU)) / q
+        zero = (np.zeros((d, 0)), np.zeros((c, 0)), np.zeros((self.A.shape[0], 0)), np.zeros((d, 0)))
+        return RegressionState(0, zero, zero, W, 1.0, lipschitz, self.setup_products + q / c, self.scale * self.square)
+
+    def step(self, s: RegressionState, inner: int = 1) -> None:
+        """One accelerated step, with `inner` subspace iterations for its projection."""
+        t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * s.t * s.t))
+        beta = (s.t - 1.0) / t
+        (U, V, AU, H), (U0, V0, AU0, H0) = s.X, s.X_old
+        YU, YA, YH = (np.hstack([(1.0 + beta) * new, -beta * old]) for new, old in ((U, U0), (AU, AU0), (H, H0)))
+        YV = np.hstack([V, V0])
+        s.lipschitz *= 0.9
+        for _ in range(60):
+            move = 2.0 * self.scale / s.lipschitz
+            op = _Argument(self.C, move, YU - move * YH, YV)
+            new_U, new_V, s.W = self._prox(op, s.W, inner, s.iteration, self.penalty / s.lipschitz)
+            new_AU = self.A @ new_U
+            s.products += new_U.shape[1] / self.shape[1]
+            (eU, eY, eX), square = self._common((new_U, new_V), (YU, YV), (U, V))
+            _, image = self._common((new_AU, new_V), (YA, YV))
+            bend = 2.0 * self.scale * image
+            if bend <= s.lipschitz * square * (1.0 + 1e-10) or square <= 1e-28 * float(np.sum(eU**2)):
+                break
+            s.lipschitz = min(max(1.2 * s.lipschitz, 1.02 * bend / square), 8.0 * s.lipschitz)
+        new_H = self.A.T @ new_AU
+        s.products += new_U.shape[1] / self.shape[1]
+        restart = float(np.vdot(eY - eU, eU - eX)) > 0.0
+        new = (new_U, new_V, new_AU, new_H)
+        s.X_old = new if restart else s.X
+        s.X, s.t = new, 1.0 if restart else t
+        s.iteration += 1
+
+    @staticmethod
+    def _common(*pairs: tuple[Array, Array]) -> tuple[list[Array], float]:
+        """The matrices L R' of the pairs in one orthonormal basis of all R: (their coordinates, |first - second|^2)."""
+        core = np.asarray(np.linalg.qr(np.hstack([R for _, R in pairs]), mode="r"))
+        ends = np.cumsum([0, *(R.shape[1] for _, R in pairs)])
+        out = [L @ core[:, a:b].T for (L, _), a, b in zip(pairs, ends[:-1], ends[1:], strict=True)]
+        return out, float(np.sum((out[0] - out[1]) ** 2))
+
+    def _prox(self, op: _Argument, W: Array, inner: int, seed: int, lower: float) -> tuple[Array, Array, Array]:
+        """(U, V, W): the singular values of M lowered and projected on the ball, and the right vectors of its top triplets."""
+        counted = Counted(op)
+        least = min(self.shape)
+        while True:
+            for _ in range(inner):
+                U, sigma, W = subspace_step(counted, W)
+            kept = project_l1(np.maximum(sigma - lower, 0.0), self.radius)
+            rank = int(np.count_nonzero(kept > 1e-9 * kept[0])) if kept[0] > 0.0 else 0
+            if rank < W.shape[1] or W.shape[1] == least:
+                break
+            width = min(least, 2 * W.shape[1])
+            more = np.random.default_rng(seed).standard_normal((self.shape[1], width - W.shape[1]))
+            W = np.hstack([W, more / math.sqrt(self.shape[1])])
+        # a margin of four, so that the rank may grow by the next step
+        return U[:, :rank] * kept[:rank], W[:, :rank], W[:, : min(least, rank + 4)]
+
+    def start(self, U: Array, V: Array, rank: int = 10) -> RegressionState:
+        """From X = U V', moved into the ball."""
+        s = self.init(max(rank, U.shape[1]))
+        P, sigma, Q = thin_svd(U, V)
+        if sigma.size == 0:
+            return s
+        U, V = P * project_l1(sigma, self.radius), Q
+        AU = self.A @ U
+        s.X = s.X_old = (U, V, AU, self.A.T @ AU)
+        s.W[:, : V.shape[1]] = V
+        s.products += 2.0 * U.shape[1] / self.shape[1]
+        self.look(s)
+        return s
+
+    def look(self, s: RegressionState, seed: int = 0) -> None:
+        """Estimate the gap at X from A'A U, by products with C alone: each costs 1 / n of one with A."""
+        U, V, AU, H = s.X
+        if U.shape[1] == 0:
+            U, V, AU, H = (np.zeros((m.shape[0], 1)) for m in s.X)
+        inner = float(np.vdot(U, self.C @ V))
+        square = float(np.vdot(AU.T @ AU, V.T @ V))
+        nuclear = float(thin_svd(U, V)[1].sum())
+        s.value = self.scale * max(0.0, square - 2.0 * inner + self.square) + self.penalty * nuclear
+        grad = _Argument(self.C, -2.0 * self.scale, 2.0 * self.scale * H, V)
+        warm = V.sum(axis=1, keepdims=True) if V.shape[1] else None
+        top = top_singular(grad, 1, 1e-4, warm, method="lanczos", seed=seed, max_products=100)
+        slope = 2.0 * self.scale * (square - inner)
+        reach = min(self.radius, s.value / self.penalty if self.penalty else math.inf)
+        s.gap = max(0.0, slope + self.penalty * nuclear + reach * max(0.0, float(top.s[0]) - self.penalty))
+        s.products += (top.products + V.shape[1]) / self.A.shape[0]
+
+    # --- block Frank-Wolfe ----------------------------------------------------------------------------------------------------
+
+    def block_init(self, block: int, seed: int = 0) -> BlockState:
+        """X = 0, with the largest curvature, 2a sigma_1(A)^2, by a few Lanczos steps, which are next to nothing of a product."""
+        d, c = self.shape
+        W = np.random.default_rng(seed).standard_normal((c, min(block, d, c)))
+        curvature = 2.0 * self.scale * float(top_singular(self.A, 1, 1e-3, seed=seed).s[0]) ** 2
+        return BlockState(0, np.zeros((d, c)), np.zeros((self.A.shape[0], c)), W, curvature, self.setup_products)
+
+    def block_step(self, s: BlockState, inner: int = 2) -> None:
+        """One block step with exact line search, `inner` warm subspace iterations for its block."""
+        grad = 2.0 * self.scale * (self.A.T @ s.Z - self.C)
+        op = Counted(as_operator(s.X - grad / s.curvature))
+        for _ in range(inner):
+            U, sigma, s.W = subspace_step(op, s.W)
+        kept = project_l1(sigma, self.radius)
+        move = (U * kept) @ s.W.T - s.X
+        image = (self.A @ (U * kept)) @ s.W.T - s.Z
+        bend = 2.0 * self.scale * float(np.vdot(image, image))
+        slope = float(np.vdot(grad, move))
+        g = float(np.clip(-slope / bend, 0.0, 1.0)) if bend > 0.0 else 0.0
+        s.X = s.X + g * move
+        s.Z = s.Z + g * image
+        if bend > 0.0:
+            s.curvature = bend / float(np.vdot(move, move))
+        s.products += 1.0 + kept.size / self.shape[1]
+        s.iteration += 1
+
+    # --- the certificate ------------------------------------------------------------------------------------------------------
+
+    def factors(self, s: RegressionState) -> tuple[Array, Array, Array]:
+        """(P, sigma, Q) with X = P diag(sigma) Q'."""
+        return thin_svd(s.X[0], s.X[1])
+
+    def certificate(
+        self, U: Array, V: Array, *, tol: float = 1e-6, failure: float = 1e-9, seed: int = 1
+    ) -> tuple[float, float, Bound]:
+        """(P, D, the bound of sigma_1 behind D) at X = U V', without a penalty, by fresh products: A' with the residual, and thin ones."""
+        residual = (self.A @ U) @ V.T - self.B
+        grad = 2.0 * self.scale * (self.A.T @ residual)
+        primal = self.scale * float(np.vdot(residual, residual))
+        inner = float(np.vdot(grad @ V, U))
+        size = max(abs(inner), 1e-300)
+        rtol = min(1e-2, max(1e-9, 0.1 * tol * primal / size))
+        warm = np.linalg.qr(V)[0] if V.shape[1] else None
+        bound = largest_singular_bound(grad, failure, rtol=rtol, warm=warm, seed=seed)
+        return primal, primal - max(0.0, inner + self.radius * bound.value_upper), bound
+
+
+def project_l1(v: Array, radius: float) -> Array:
+    """The projection of v >= 0, decreasing, on the l1 ball."""
+    total = np.cumsum(v)
+    if v.size == 0 or total[-1] <= radius:
+        return v.copy()
+    thresholds = (total - radius) / np.arange(1, v.size + 1)
+    k = int(np.flatnonzero(v > thresholds)[-1])
+    return np.asarray(np.maximum(v - thresholds[k], 0.0))

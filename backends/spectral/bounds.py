@@ -1,0 +1,149 @@
+"""Bounds of the largest singular value or eigenvalue from above, of the kinds of language.md, section 7.
+
+A Ritz value bounds from below, and a Ritz value plus its residual bounds *some* value, not the largest: neither serves as a bound
+from above here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from .operators import Counted, as_operator, matrix_of
+from .randomized import RandomBound, largest_eigenvalue
+from .rigorous import UNIT, eigenvalue_by_eigh, scaled, singular_by_cholesky, singular_by_svd
+from .top import top_singular
+
+RIGOROUS_SIDE = 256
+"""Up to this shorter side of a known matrix, a dense proof costs less than a hundred products or so."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """largest value <= value_upper, and why: `kind` is "rigorous" or "probabilistic", `statement` one sentence.
+
+    `lower` is a Ritz value, at most the largest; `failure` the probability that the bound is false (0 where rigorous); `products` how
+    many with A or A' it took.
+    """
+
+    value_upper: float
+    kind: str
+    statement: str
+    lower: float
+    failure: float
+    products: int
+
+
+def largest_singular_bound(
+    A: Any,
+    failure: float = 1e-9,
+    *,
+    rtol: float = 1e-6,
+    method: str = "auto",
+    warm: Array | None = None,
+    seed: int = 0,
+    max_steps: int = 3000,
+) -> Bound:
+    """sigma_max(A) <= value_upper for a 2-d array, a SciPy sparse matrix or a LinearOperator of shape (m, n).
+
+    `method`: "svd" and "cholesky" prove rigorously and need the matrix (dense work of its shorter side cubed); "lanczos" fails with a
+    probability of at most `failure` over its random start, takes only products, and aims at a bound within `rtol` of the truth;
+    "auto" proves rigorously where the shorter side is at most 256. `warm` (n, q): right vectors near those of the largest values,
+    whatever they came from; they save most of the work where the largest values come in clusters. Each certificate should
+    have a seed of its own.
+    """
+    op, matrix = as_operator(A), matrix_of(A)
+    m, n = op.shape
+    if min(m, n) == 0:
+        return Bound(0.0, "rigorous", "an empty matrix has norm 0", 0.0, 0.0, 0)
+    if method == "auto":
+        method = "lanczos" if matrix is None or min(m, n) > RIGOROUS_SIDE else "cholesky"
+    if method in ("svd", "cholesky") and matrix is None:
+        raise ValueError(f"{method} needs the matrix, not only its products")
+    if method == "svd":
+        upper, lower = singular_by_svd(matrix)
+        statement = "a full SVD with its backward error measured"
+        return Bound(upper, "rigorous", statement, lower, 0.0, min(m, n))
+    if method == "cholesky":
+        matrix, c = scaled(matrix)
+        triplets = top_singular(matrix, 1, 1e-10, warm, seed=seed)
+        lower = c * float(triplets.s[0])
+        upper = c * singular_by_cholesky(matrix, float(triplets.s[0]))
+        statement = "a Cholesky factorisation of s^2 I - A'A that ran to completion, with its rounding errors bounded"
+        return Bound(upper, "rigorous", statement, lower, 0.0, triplets.products + min(m, n))
+    if method != "lanczos":
+        raise ValueError(f"no method {method!r}")
+    counted = Counted(op)
+    shorter = warm
+    if warm is not None and m < n:
+        shorter = counted.matmat(warm)
+    found = largest_eigenvalue(
+        counted.gram,
+        min(m, n),
+        failure=failure,
+        rtol=2.0 * rtol,
+        semidefinite=True,
+        warm=shorter,
+        seed=seed,
+        max_steps=max_steps,
+    )
+    upper, lower = (float(np.sqrt(max(v, 0.0))) for v in (found.upper, found.lower))
+    return _probabilistic(found, upper * (1 + 4 * UNIT), lower, failure, counted.products)
+
+
+def largest_eigenvalue_bound(
+    S: Any,
+    failure: float = 1e-9,
+    *,
+    rtol: float = 1e-6,
+    semidefinite: bool = False,
+    method: str = "auto",
+    warm: Array | None = None,
+    seed: int = 0,
+    max_steps: int = 3000,
+) -> Bound:
+    """lambda_max(S) <= value_upper for a symmetric array, sparse matrix or operator of order n (of a matrix, the symmetric part is meant).
+
+    `method`: "eigh" is rigorous, "lanczos" probabilistic as above ("auto" takes eigh up to n = 256). `rtol` is relative to the size of the spectrum;
+    `semidefinite` states that S is positive semidefinite, which halves the work.
+    """
+    op, matrix = as_operator(S), matrix_of(S)
+    n = op.shape[0]
+    if op.shape != (n, n):
+        raise ValueError(f"a symmetric operator is square, not of shape {op.shape[0]} x {op.shape[1]}")
+    if n == 0:
+        return Bound(-np.inf, "rigorous", "an empty matrix has no eigenvalue", -np.inf, 0.0, 0)
+    if method == "auto":
+        method = "lanczos" if matrix is None or n > RIGOROUS_SIDE else "eigh"
+    if method == "eigh":
+        if matrix is None:
+            raise ValueError("eigh needs the matrix, not only its products")
+        upper, lower = eigenvalue_by_eigh(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
+        return Bound(upper, "rigorous", "a full eigendecomposition with its backward error measured", lower, 0.0, n)
+    if method != "lanczos":
+        raise ValueError(f"no method {method!r}")
+    if matrix is not None:
+        op = as_operator(0.5 * (matrix + matrix.T))
+    counted = Counted(op)
+    found = largest_eigenvalue(
+        counted.matmat,
+        n,
+        failure=failure,
+        rtol=rtol,
+        semidefinite=semidefinite,
+        warm=warm,
+        seed=seed,
+        max_steps=max_steps,
+    )
+    return _probabilistic(found, found.upper, found.lower, failure, counted.products)
+
+
+def _probabilistic(found: RandomBound, upper: float, lower: float, failure: float, products: int) -> Bound:
+    statement = (
+        f"randomly started Lanczos ({found.steps} steps, on the complement of {found.locked} vectors), which fails with a"
+        f" probability of at most {failure:g} (Kuczynski and Wozniakowski 1992)"
+    )
+    return Bound(upper, "probabilistic", statement, lower, failure, products)

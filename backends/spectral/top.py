@@ -1,0 +1,144 @@
+"""The largest singular values and eigenvalues with their vectors: one door to Lanczos, subspace iteration and LOBPCG.
+
+What comes out are estimates from below (Ritz values) with residuals; `bounds` proves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from .block import lobpcg, subspace_iteration
+from .lanczos import golub_kahan, symmetric_lanczos
+from .operators import Counted, as_operator, materialise
+
+
+@dataclass(frozen=True)
+class Triplets:
+    """A V ~ U diag(s), A'U ~ V diag(s), largest first: U (m, k), s (k,), V (n, k); the residual of each, and products with A or A' used."""
+
+    U: Array
+    s: Array
+    V: Array
+    residuals: Array
+    products: int
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """S X ~ X diag(values), largest first: values (k,), vectors (n, k); the residual of each, and products with S used."""
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    products: int
+
+
+def top_singular(
+    A: Any,
+    k: int = 1,
+    tol: float = 1e-8,
+    warm: Array | None = None,
+    *,
+    method: str = "auto",
+    seed: int = 0,
+    max_products: int = 20_000,
+) -> Triplets:
+    """The k largest singular triplets, to residuals of `tol` times the largest value.
+
+    `warm` holds right vectors to start from, in columns (n, q); `method` is "lanczos", "subspace", "lobpcg", "dense" or "auto": dense where Lanczos
+    would span the whole space, LOBPCG from at least k warm vectors, Lanczos otherwise. Deterministic from the seed.
+    """
+    op = Counted(as_operator(A))
+    m, n = op.shape
+    k = _checked(k, min(m, n))
+    basis = max(2 * k + 8, 20)
+    if method == "auto":
+        enough = warm is not None and warm.shape[1] >= k
+        method = "dense" if min(m, n) <= basis + 1 else "lobpcg" if enough else "lanczos"
+    rng = np.random.default_rng(seed)
+    if method == "dense" or k == 0 or (method == "lanczos" and min(m, n) <= basis + 1):
+        U, s, Vt = np.linalg.svd(materialise(op), full_matrices=False)
+        return Triplets(U[:, :k], s[:k], Vt[:k].T, np.zeros(k), op.products)
+    if method == "lanczos":
+        start = None if warm is None else warm.sum(axis=1)
+        U, s, V, residuals = golub_kahan(op, k, tol, basis, max_products, start, rng)
+        return Triplets(U, s, V, residuals, op.products)
+    block = _block(warm, n, k, rng)
+    if method == "subspace":
+        U, s, V, residuals = subspace_iteration(op, block, k, tol, max_products)
+        return Triplets(U[:, :k], s[:k], V[:, :k], residuals[:k], op.products)
+    if method == "lobpcg":
+        if m < n:
+            # Gram matrices are formed on the shorter side, and the block is moved there
+            block = op.matmat(block)
+        _, X, _, _ = lobpcg(op.gram, block, k, tol, max(1, max_products // (2 * block.shape[1])))
+        V = X if m >= n else op.rmatmat(X)
+        U, s, V, residuals = subspace_iteration(op, V, k, tol, 0)
+        return Triplets(U[:, :k], s[:k], V[:, :k], residuals[:k], op.products)
+    raise ValueError(f"no method {method!r}")
+
+
+def top_eigen(
+    S: Any,
+    k: int = 1,
+    tol: float = 1e-8,
+    warm: Array | None = None,
+    *,
+    method: str = "auto",
+    seed: int = 0,
+    max_products: int = 20_000,
+) -> Pairs:
+    """The k largest (not largest in modulus) eigenpairs of a symmetric operator, to residuals of `tol` times its largest |Ritz value|.
+
+    `method` is "lanczos", "lobpcg", "dense" or "auto", as for `top_singular`.
+    """
+    op = Counted(as_operator(S))
+    n = _square(op)
+    k = _checked(k, n)
+    basis = max(2 * k + 8, 20)
+    if method == "auto":
+        enough = warm is not None and warm.shape[1] >= k
+        method = "dense" if n <= basis + 1 else "lobpcg" if enough else "lanczos"
+    rng = np.random.default_rng(seed)
+    if method == "dense" or k == 0 or n <= basis + 1:
+        M = materialise(op)
+        values, X = np.linalg.eigh(0.5 * (M + M.T))
+        return Pairs(values[::-1][:k], X[:, ::-1][:, :k], np.zeros(k), op.products)
+    if method == "lanczos":
+        start = None if warm is None else warm.sum(axis=1)
+        values, X, residuals = symmetric_lanczos(op.matmat, n, k, tol, basis, max_products, start, rng)
+        return Pairs(values, X, residuals, op.products)
+    if method == "lobpcg":
+        block = _block(warm, n, k, rng)
+        iterations = max(1, max_products // block.shape[1])
+        values, X, _, residuals = lobpcg(op.matmat, block, k, tol, iterations)
+        return Pairs(values[:k], X[:, :k], residuals[:k], op.products)
+    raise ValueError(f"no method {method!r}")
+
+
+def _checked(k: int, most: int) -> int:
+    if k < 0:
+        raise ValueError(f"k must not be negative, and is {k}")
+    return min(k, most)
+
+
+def _square(op: Counted) -> int:
+    m, n = op.shape
+    if m != n:
+        raise ValueError(f"a symmetric operator is square, not of shape {m} x {n}")
+    return n
+
+
+def _block(warm: Array | None, n: int, k: int, rng: np.random.Generator) -> Array:
+    """The warm vectors, with random ones up to a few more than k."""
+    width = min(n, k + max(4, k // 2))
+    if warm is None:
+        return rng.standard_normal((n, width))
+    missing = max(0, width - warm.shape[1])
+    sizes = np.linalg.norm(warm, axis=0)
+    extra = rng.standard_normal((n, missing)) * (float(sizes.max(initial=0.0)) or 1.0) / np.sqrt(n)
+    return np.hstack([warm, extra])

@@ -1,0 +1,96 @@
+"""Which norms and sets have a prox together, told from names: what the arrangement asks the registries of atoms."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import VectorFunction
+from ..atoms.matrices import MATRIX_NORMS, MATRIX_SETS, build_matrix
+from ..atoms.vectors import NORMS, SETS, build
+from ..model import SetRef, Type
+
+#: Functions of the language that other parts of the canonical form are made of: a loss of a map, or no function of one vector.
+REWRITTEN_SETS = frozenset({"affine", "halfspace", "polytope", "birkhoff"})
+
+#: Sets in the order in which g prefers them: compact ones bound the dual and have an LMO; entrywise ones come last.
+_FIRST = ("simplex", "rows(simplex)", "spectrahedron")
+_LAST = ("psd", "permutahedron", "linf_ball", "box", "nonnegative")
+
+_DUMMY: dict[str, Any] = {
+    "r": 1.0,
+    "lo": 0.0,
+    "hi": 1.0,
+    "k": 1,
+    "c": np.arange(3.0),
+    "groups": [[0], [1], [2]],
+    "weights": np.ones(3),
+}
+
+
+def key_of(ref: SetRef) -> str:
+    """A set with what it is made of, without its numbers: `l1_ball`, `rows(simplex)`."""
+    return f"{ref.name}({key_of(ref.inner)})" if ref.inner is not None else ref.name
+
+
+def rank(key: str) -> tuple[int, str]:
+    """The order in which g prefers sets."""
+    if key in _FIRST:
+        return 0, key
+    return (_LAST.index(key) + 2 if key in _LAST else 1), key
+
+
+def kind_of(type_: Type) -> str:
+    """ "vector" (scalars too), "matrix" or "family"."""
+    if type_.kind == "family":
+        return "family"
+    return "vector" if len(type_.array_shape) < 2 else "matrix"
+
+
+def has_prox(norm: str | None, key: str | None, type_: Type) -> bool:
+    """Whether a joint prox of this pair is registered for expressions of this type."""
+    kind = kind_of(type_)
+    if kind == "family":
+        assert type_.element is not None
+        return has_prox(norm, key, type_.element)
+    return _has_prox(norm, key, kind)
+
+
+@cache
+def _has_prox(norm: str | None, key: str | None, kind: str) -> bool:
+    try:
+        made = _dummy(norm, key, kind)
+    except (KeyError, ValueError, TypeError, AssertionError):
+        return False
+    return made is not None and made.proximable
+
+
+def _dummy(norm: str | None, key: str | None, kind: str) -> VectorFunction | None:
+    on = None if key is None else _dummy_set(key)
+    extra = ({"groups": _DUMMY["groups"]},) if norm == "group_norm" else ()
+    spec: Any = None if norm is None else (norm, 1.0, *extra)
+    if kind == "vector":
+        if (norm is not None and norm not in NORMS) or (on is not None and on[0] not in SETS):
+            return None
+        return build(spec, on, 3)
+    if (norm is not None and norm not in MATRIX_NORMS) or (on is not None and on[0] not in MATRIX_SETS):
+        return None
+    return build_matrix(spec, on, (3, 3))
+
+
+def _dummy_set(key: str) -> tuple[str, dict[str, Any]]:
+    if "(" in key:
+        outer, inner = key[:-1].split("(", 1)
+        return outer, {"set": _dummy_set(inner)}
+    wanted = {
+        "box": ("lo", "hi"),
+        "nonnegative": (),
+        "psd": (),
+        "simplex_product": (),
+        "ksupport_ball": ("k", "r"),
+        "group_ball": ("r", "groups"),
+        "permutahedron": ("c",),
+    }.get(key, ("r",))
+    return key, {name: _DUMMY[name] for name in wanted}

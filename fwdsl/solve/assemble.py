@@ -1,0 +1,63 @@
+"""The solution in the user's words, from how a run ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ..canon.factored import Factored
+from ..canon.form import Canonical
+from ..certify import Verified
+from ..plan import Plan
+from ..solution import Certificate, Solution, Times
+from .driver import Outcome
+
+
+def solution_of(
+    form: Canonical | Factored,
+    plan: Plan,
+    outcome: Outcome,
+    origin: str,
+    seconds: float,
+    duals: Mapping[str, Any],
+    terms: Mapping[str, float],
+    warnings: tuple[str, ...] = (),
+) -> Solution:
+    """The best point with its certificate in the user's sense, duals and values of terms beside it."""
+    verified = outcome.verified
+    return Solution(
+        status=outcome.status,
+        certificate=_certificate(form, verified),
+        variables=form.split(outcome.x),
+        dual=duals,
+        terms=terms,
+        method=plan.method,
+        iterations=outcome.iterations,
+        passes=outcome.passes,
+        verify_passes=outcome.verify_passes,
+        reason=outcome.reason,
+        times=Times(solve=seconds, verify=outcome.verify_seconds),
+        history=outcome.history,
+        plan=plan,
+        start=origin,
+        warnings=warnings,
+        record={"dual_point": verified.y},
+        state=outcome.state,
+    )
+
+
+def _certificate(form: Canonical | Factored, v: Verified) -> Certificate:
+    sense = form.sense
+    gap = abs(v.primal - v.dual) if math.isfinite(v.dual) else math.inf
+    return Certificate(
+        v.kind,
+        sense * v.primal,
+        sense * v.dual,
+        gap,
+        v.relative_gap(form.scale),
+        v.infeasibility,
+        form.scale,
+        v.statement,
+        v.radius,
+    )

@@ -1,0 +1,124 @@
+"""Running a method on factors: its start, its verifier, and the solution with the variable kept as factors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from ..backends.kernels.pool import serial_blas
+from ..backends.lowrank.method import FactoredProblem
+from ..backends.registry import METHODS
+from ..canon.affine import AffineReader
+from ..canon.factored import Factored
+from ..canon.numbers import bare_factor
+from ..certify.factored import radius_dual, trace_norm, verify_factored
+from ..certify.verify import Verified
+from ..errors import DataError
+from ..grammar.diagnostic import Diagnostic
+from ..low_rank import LARGEST_DENSE, LowRank
+from ..options import Options
+from ..plan import Plan
+from ..solution import Progress, Solution
+from .assemble import solution_of
+from .driver import Control, Outcome, drive
+
+
+def solve_factored(
+    form: Factored,
+    plan: Plan,
+    options: Options,
+    threads: int,
+    on_progress: Callable[[Progress], bool | None] | None = None,
+    start: Solution | Mapping[str, Any] | None = None,
+    control: Control | None = None,
+    resume: Any = None,
+    on_state: Callable[[Any], None] | None = None,
+) -> Solution:
+    """As `fwdsl.solve.solve`, which it serves."""
+    began = time.perf_counter()
+    x, origin = _starting_point(form, start)
+    problem = FactoredProblem(form, threads, options.tol, options.gap == "absolute")
+    attempts = 0
+
+    def certify(x: LowRank, _ys: Any, _stop: Callable[[], bool]) -> Verified:
+        nonlocal attempts
+        attempts += 1
+        tol = options.tol if options.gap == "relative" else options.tol / form.scale
+        return verify_factored(form, x, tol, attempts - 1, options.seed)
+
+    with serial_blas(), np.errstate(all="ignore"), closing(problem):
+        method = METHODS[plan.method](**plan.method_options)
+        state = resume if resume is not None else method.init(problem, x, None)
+        if resume is not None:
+            origin = f"a saved state at iteration {state.iteration}"
+        outcome = drive(form, problem, method, state, options, on_progress, control, on_state, certify)
+    seconds = time.perf_counter() - began
+    return solution_of(form, plan, outcome, origin, seconds, _duals(form, outcome), _terms(form, outcome.x))
+
+
+def _starting_point(form: Factored, start: Solution | Mapping[str, Any] | None) -> tuple[LowRank | None, str]:
+    """The factors to start from and where they come from; `DataError` FW0203 for a value that does not fit."""
+    if start is None:
+        return None, "zero"
+    values = start.variables if isinstance(start, Solution) else start
+    wrong = [] if isinstance(start, Solution) else [n for n in values if n != form.name]
+    if wrong or form.name not in values:
+        name = (wrong or list(values) or ["nothing"])[0]
+        raise _refused(f"there is no variable `{name}`; the program has `{form.name}`")
+    value = values[form.name]
+    shape = value.shape if isinstance(value, LowRank) else np.shape(value)
+    if tuple(shape) != form.shape:
+        raise _refused(f"`{form.name}` has shape {form.shape}, and the value to start from {tuple(shape)}")
+    if not isinstance(value, LowRank):
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub" or array.size > LARGEST_DENSE or not np.all(np.isfinite(array)):
+            raise _refused(f"the value of `{form.name}` to start from is not made of finite numbers")
+        value = LowRank.of(array.astype(np.float64))
+    if isinstance(start, Solution):
+        return value, f"a solution by {start.method} with objective {start.objective:.6g}"
+    return value, f"given values of {', '.join(values)}"
+
+
+def _refused(message: str) -> DataError:
+    rule = "a start gives values of the program's variables, in their shapes"
+    return DataError(
+        [
+            Diagnostic(
+                "FW0203", message, rule=rule, hint="start from a solution of the same variables, or leave `start` out"
+            )
+        ]
+    )
+
+
+def _duals(form: Factored, outcome: Outcome) -> dict[str, Any]:
+    """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""
+    reader = AffineReader(form.instance, {})
+    out: dict[str, Any] = {}
+    value = form.sense * radius_dual(form, outcome.verified.y, outcome.x) if outcome.verified.y else 0.0
+    for c in form.instance.model.constraints:
+        assert c.set is not None
+        binding = reader.scalar(dict(c.set.args)["r"]) <= form.radius
+        factor = reader.scalar(c.factor) if c.factor is not None else 1.0
+        out[c.name] = value / factor if binding else 0.0
+    return out
+
+
+def _terms(form: Factored, x: LowRank) -> dict[str, float]:
+    """Values of the terms that a `let` names, coefficient included; terms of one name are added up."""
+    model, reader = form.instance.model, AffineReader(form.instance, {})
+    out: dict[str, float] = {}
+    for i, term in enumerate(model.terms):
+        if not term.name:
+            continue
+        if i == form.term.origin:
+            value = form.sense * form.f.value(form.data.predict(x))
+        elif term.kind == "affine":
+            value = reader.scalar(term.coefficient) * float(reader.constant(term.argument))
+        else:
+            value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) * trace_norm(x)
+        out[term.name] = out.get(term.name, 0.0) + value
+    return out

@@ -1,0 +1,53 @@
+"""Affine expressions at a variable that is kept as factors, written out nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ..canon.affine import AffineReader, Unsupported
+from ..low_rank import LowRank
+from ..model import Expr
+
+
+def on_factors(expr: Expr, reader: AffineReader, values: Mapping[str, Any]) -> Any:
+    """The value of an expression: an array, or a `LowRank` for the variable itself; `Unsupported` where it would write that out."""
+    if expr.is_constant:
+        return reader.constant(expr)
+    if expr.op == "var":
+        return values[expr.name]
+    if expr.op == "observe":
+        inner = on_factors(expr.args[0], reader, values)
+        entries = reader.instance.values[expr.args[1].name]
+        if isinstance(inner, LowRank):
+            return inner.at(entries.rows, entries.columns)
+        return inner[entries.rows, entries.columns]
+    operation = _OPERATIONS.get(expr.op)
+    if operation is None:
+        raise Unsupported(f"`{expr.op}` of a matrix kept as factors", expr)
+    try:
+        return operation(*(on_factors(a, reader, values) for a in expr.args))
+    except ValueError as error:
+        raise Unsupported("all entries of a matrix kept as factors", expr) from error
+
+
+def _matmul(left: Any, right: Any) -> Any:
+    # a sparse matrix would take the factors for an array
+    if isinstance(right, LowRank) and not isinstance(left, LowRank):
+        return np.asarray(left @ right.U) @ right.V.T
+    return left @ right
+
+
+_OPERATIONS: Mapping[str, Callable[..., Any]] = {
+    "add": lambda *parts: reduce(lambda a, b: a + b, parts),
+    "neg": lambda a: -a,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "matmul": _matmul,
+    "transpose": lambda a: a.T,
+    "sum": np.sum,
+    "mean": np.mean,
+}
