@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
+from .bind.entries import Entries
 from .instance import Instance
+from .model import Model
 
 _CHUNK = 1 << 24
 
 
 def of_array(value: Any) -> str:
-    """SHA-256 of a datum's shape, type and numbers; sparse matrices by their three arrays. Works through memory maps in chunks."""
+    """SHA-256 of shape, type and numbers; sparse matrices and observed entries by their three arrays. Works through memory maps in chunks."""
     digest = hashlib.sha256()
-    parts = (value.indptr, value.indices, value.data) if hasattr(value, "indptr") else (np.asarray(value),)
+    parts: tuple[Any, ...]
+    if hasattr(value, "indptr"):
+        parts = (value.indptr, value.indices, value.data)
+    elif isinstance(value, Entries):
+        parts = (value.rows, value.columns, value.values)
+    else:
+        parts = (np.asarray(value),)
     digest.update(repr(np.shape(value)).encode())
     for part in parts:
         digest.update(str(part.dtype).encode())
@@ -26,10 +35,24 @@ def of_array(value: Any) -> str:
     return digest.hexdigest()
 
 
+def of_program(model: Model) -> str:
+    """SHA-256 of what is minimised under which constraints, however it is written."""
+    text = "\n".join(repr(_plain(part)) for part in (model.terms, model.constraints, model.sense))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(part: Any) -> Any:
+    """A part of a model without its places in the text, and sets in order: Python's own order changes from run to run."""
+    if is_dataclass(part):
+        return (type(part).__name__, *(_plain(getattr(part, f.name)) for f in fields(part) if f.compare))
+    if isinstance(part, tuple | list):
+        return [_plain(item) for item in part]
+    return sorted(part) if isinstance(part, frozenset) else part
+
+
 def of_instance(instance: Instance) -> dict[str, str]:
     """The program's fingerprint under "program" and each value's under its name."""
-    text = "\n".join(repr(part) for part in (instance.model.terms, instance.model.constraints, instance.model.sense))
-    out = {"program": hashlib.sha256(text.encode()).hexdigest()}
+    out = {"program": of_program(instance.model)}
     for name, value in sorted(instance.values.items()):
         out[name] = of_array(value)
     return out

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .model import Model
+from .model import Expr, Model
+
+if TYPE_CHECKING:
+    from .bind.features import Features
 
 
 @dataclass(frozen=True)
 class DataStats:
     """What one pass over a datum measured.
 
-    `storage` is "dense", "csr", "vector" or "scalar"; `largest_row_norm` the largest Euclidean norm of a row and `column_norms` those of the
-    columns, for matrices; `nbytes` what it occupies; `mapped` whether it is a memory map.
+    `storage` is "dense", "csr", "vector", "scalar" or "entries"; `largest_row_norm` the largest Euclidean norm of a row and
+    `column_norms` those of the columns, for matrices; `nbytes` what it occupies; `mapped` whether it is a memory map.
     """
 
     shape: tuple[int, ...]
@@ -32,7 +35,10 @@ class Instance:
     """A checked model, the sizes of its dimensions, and a value for each datum and parameter.
 
     `values[name]` is, for data: a float64 or float32 array (a memory map stays one) or a `scipy.sparse.csr_array`; signs are float64 in
-    {-1, 1}; labels are int64 codes 0..k-1; for parameters: a float. `maps[name]` gives the original label values in order of code.
+    {-1, 1}; labels are int64 codes 0..k-1; observed entries are `fwdsl.bind.entries.Entries`; for parameters: a float. `maps[name]` gives
+    the original label values in order of code; for observed entries whose ids were mapped, `maps["M.rows"]` and `maps["M.columns"]` the
+    ids in order of position. `dims` has the columns of feature maps under "dim(Phi)" (of an implicit one the number of its expansion
+    coefficients), numbers of observations under "len(M)". `features` are the feature maps with their statistics.
     `origins[name]` says where a value came from, for messages ("train.svm", "--set delta", "the declaration").
     """
 
@@ -42,6 +48,13 @@ class Instance:
     stats: Mapping[str, DataStats] = field(default_factory=dict)
     maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
+    features: Features | None = field(default=None, compare=False)
+
+    def evaluate(self, expr: Expr) -> Any:
+        """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""
+        from .bind.evaluate import evaluate
+
+        return evaluate(expr, self.dims, self.values, self.features)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} = {size}" for name, size in self.dims.items())

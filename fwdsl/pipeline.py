@@ -15,7 +15,7 @@ AT_MOST = 20
 
 if TYPE_CHECKING:
     from .bind import Bindings
-    from .canon import Canonical
+    from .canon import Canonical, Factored
     from .instance import Instance
     from .plan import Plan
     from .solution import Progress, Solution
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
 
 def compile_text(text: str | bytes, name: str = "<text>") -> tuple[Model | None, tuple[Diagnostic, ...]]:
-    """Parse and check a program; no model where there is an error. What a broken statement hides is not reported."""
+    """Parse and check a program; no model where there is an error. What a broken statement hides is not reported, nor are
+    warnings beside an error, as they may follow from it."""
     from .check import check
     from .grammar import parse
 
     program, found = parse(text, name)
     broken = has_errors(found)
     model, more = check(program, partial=broken)
-    every = sorted((*found, *more), key=lambda d: d.span.start if d.span else -1)
+    told = [d for d in (*found, *more) if d.severity == "error" or not broken]
+    every = sorted(told, key=lambda d: d.span.start if d.span else -1)
     return (None if broken else model), tuple(every[:AT_MOST])
 
 
@@ -43,14 +45,14 @@ def bind(
     return bind_model(model, bindings, base, tol)
 
 
-def canonicalise(instance: Instance) -> tuple[Canonical | None, tuple[Diagnostic, ...]]:
+def canonicalise(instance: Instance) -> tuple[Canonical | Factored | None, tuple[Diagnostic, ...]]:
     """The canonical form of a bound model."""
     from .canon import canonicalise as build
 
     return build(instance)
 
 
-def make_plan(problem: Canonical | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
+def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
     """The plan, with data or without."""
     from .plan import make_plan as plan
 
@@ -58,7 +60,7 @@ def make_plan(problem: Canonical | Model, options: Options) -> tuple[Plan | None
 
 
 def solve(
-    canonical: Canonical,
+    canonical: Canonical | Factored,
     plan: Plan,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None = None,

@@ -14,18 +14,19 @@ import time as clock
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from .build.assemble import assemble
 from .errors import RejectedError, error_for
 from .grammar.diagnostic import Diagnostic, has_errors
-from .settings import resolve_options
+from .settings import resolve_options, swept
 
 if TYPE_CHECKING:
     from .build.expression import Constraint, Expression
-    from .canon import Canonical
+    from .canon import Canonical, Factored
     from .instance import Instance
     from .model import Model
+    from .path import Path as Sweep
     from .plan import Plan
     from .solution import Progress, Solution
 
@@ -67,7 +68,7 @@ class Problem:
         self._values = dict(values)
         self._earlier = earlier  # bound to the same data, perhaps to other parameters
         self._instance: tuple[Instance, Diagnostics, float] | None = None
-        self._canonical: tuple[Canonical, Diagnostics, float] | None = None
+        self._canonical: tuple[Canonical | Factored, Diagnostics, float] | None = None
 
     # --- the stages --------------------------------------------------------------------------------------------------
 
@@ -85,7 +86,7 @@ class Problem:
         return self._bound()[0]
 
     @property
-    def canonical(self) -> Canonical:
+    def canonical(self) -> Canonical | Factored:
         """The canonical form that the methods solve."""
         return self._canonicalised()[0]
 
@@ -129,8 +130,8 @@ class Problem:
         """Solve it to a certified duality gap.
 
         The options are those of the language's `solve` and win over the program's own; further ones go to the method named. `callback` is
-        called with each `Progress` and stops the solve by returning False. `start` is a solution to start from, or values of variables by name. A limit or Ctrl-C is a
-        status of the solution, which holds the best point found, never an exception.
+        called with each `Progress` and stops the solve by returning False. `start` is a solution to start from, or values of
+        variables by name. A limit or Ctrl-C is a status of the solution, which holds the best point found, never an exception.
         """
         from .pipeline import make_plan
         from .pipeline import solve as run
@@ -154,7 +155,33 @@ class Problem:
         times = replace(solution.times, compile=self._source.seconds, load=self._bound()[2], plan=planning)
         found = (*self._source.compiled()[1], *_judged(found, canonical.instance, options.tol), *more)
         warnings = tuple(d.message for d in found if d.severity == "warning")
-        return replace(solution, times=times, plan=solution.plan or plan, warnings=(*warnings, *solution.warnings))
+        return replace(
+            solution,
+            times=times,
+            plan=solution.plan or plan,
+            warnings=(*warnings, *solution.warnings),
+            instance=canonical.instance,
+        )
+
+    def path(self, *, start: Solution | Mapping[str, Any] | None = None, **given: Any) -> Sweep:
+        """Solve along values of one parameter, each from the answer before: `problem.path(delta=[0.1, 1, 10], tol=1e-8)`.
+
+        What else is given are options of `solve`. Ends early where it is interrupted; a limit ends only the solve that it stops.
+        """
+        from .path import Path as Sweep
+
+        name, values = swept(self.model, given)
+        options = {n: v for n, v in given.items() if n != name}
+        problems = [self]
+        for value in values:
+            problems.append(problems[-1].bind(**{name: value}))
+            _ = problems[-1].instance  # so that a value that does not fit is found before any work is done
+        solutions: list[Solution] = []
+        for problem in problems[1:]:
+            solutions.append(problem.solve(start=solutions[-1] if solutions else start, **options))
+            if solutions[-1].status == "interrupted":
+                break
+        return Sweep(name, values[: len(solutions)], tuple(solutions))
 
     # --- printing ----------------------------------------------------------------------------------------------------
 
@@ -196,14 +223,15 @@ class Problem:
             return instance, (*self._earlier[1], *found)
         return bind(self.model, bindings, self._source.base)
 
-    def _canonicalised(self) -> tuple[Canonical, Diagnostics, float]:
+    def _canonicalised(self) -> tuple[Canonical | Factored, Diagnostics, float]:
         if self._canonical is None:
             from .pipeline import canonicalise
 
             instance, found, _ = self._bound()
             start = clock.perf_counter()
             canonical, more = _passed(canonicalise(instance))
-            self._canonical = canonical, found + more, clock.perf_counter() - start
+            # mypy would take the join of the two forms for the type
+            self._canonical = cast("Canonical | Factored", canonical), found + more, clock.perf_counter() - start
         return self._canonical
 
     def _complete(self) -> bool:

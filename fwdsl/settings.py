@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Any
@@ -46,6 +47,30 @@ def resolve_options(model: Model, **given: object) -> Options:
         hint = f"did you mean {close[0]}=?" if close else "options of a method are given together with method="
         raise misuse("FW0310", f"solve has no option {name!r}", rule=f"The options are {', '.join(_NAMES)}.", hint=hint)
     return replace(options, method_options={**options.method_options, **extra}) if extra else options
+
+
+def swept(model: Model, given: Mapping[str, object]) -> tuple[str, tuple[float, ...]]:
+    """The one parameter among what is given to `path`, and its values. Raises `BuildError` FW0313 where there is none, or more."""
+    params = [p.name for p in model.params]
+    names = [n for n in given if n in params]
+    listed = ", ".join(f"`{n}`" for n in params) or "none"
+    rule = f"A path goes along the values of one parameter; the program has {listed}."
+    if len(names) != 1:
+        unknown = [n for n in given if n not in params and n not in _NAMES]
+        close = get_close_matches(unknown[0], params, n=1) if unknown else []
+        hint = (
+            f"did you mean {close[0]}=?"
+            if close
+            else f"write problem.path({params[0] if params else 'delta'}=[0.1, 1, 10])"
+        )
+        found = "is given no parameter" if not names else f"is given {len(names)} parameters: {', '.join(names)}"
+        raise misuse("FW0313", f"path {found}", rule=rule, hint=hint)
+    (name,) = names
+    value = given[name]
+    values = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else ()
+    if not values or not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in values):
+        raise misuse("FW0313", f"{name}={value!r} is no list of numbers", rule=rule, hint=f"write {name}=[0.1, 1, 10]")
+    return name, tuple(float(v) for v in values)
 
 
 def _declared(model: Model) -> dict[str, Any]:

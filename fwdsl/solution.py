@@ -60,7 +60,7 @@ class Solution:
 
     `dual[name]` is the derivative of the optimal value in the right-hand side of that constraint; `terms[name]` the value of a named term;
     `support` counts nonzeros per variable; `passes` are data passes (one touch of every nonzero) of the method, `verify_passes` those of the
-    verifier; `reason` says why it stopped; `start` what it started from.
+    verifier; `reason` says why it stopped; `start` what it started from; `instance` is the program with the data it was solved on.
     """
 
     status: Status
@@ -80,6 +80,7 @@ class Solution:
     warnings: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     state: Any = field(default=None, repr=False)
+    instance: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         c = self.certificate
@@ -95,6 +96,26 @@ class Solution:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.variables)
+
+    def evaluate(self, name: str, /, **values: object) -> Any:
+        """A `let` or a term of the program (or "objective") at this solution, on data given by name.
+
+        Data that are not given are those of the fit; labels are read by the fit's maps, and features by its statistics. A float, or an array.
+        """
+        return self._on(values, name).values[name]
+
+    def error_rates(self, **values: object) -> Mapping[str, float]:
+        """The share of samples classified wrongly, by term of the objective whose loss is one of classification, on data given by name."""
+        rates: Mapping[str, float] = self._on(values).error_rates
+        return rates
+
+    def _on(self, values: Mapping[str, object], *names: str) -> Any:
+        from pathlib import Path
+
+        from .bind import bind_python
+        from .evaluation import evaluate, fit_of
+
+        return evaluate(fit_of(self.instance, self.variables), names, bind_python(**values), Path())
 
     @property
     def objective(self) -> float:

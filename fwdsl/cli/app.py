@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -20,8 +21,12 @@ COMMANDS = {
     "check": ("check", "check programs: syntax, names, shapes, convexity"),
     "plan": ("plan", "show the canonical form, every method with its reasons, and the choice"),
     "explain": ("explain", "the long form of a diagnostic, or the list of all"),
+    "info": ("info", "what a program takes and gives: data, parameters, variables, dimensions"),
+    "mock": ("mock", "write random data of the declared types, and print the command that runs on them"),
     "fmt": ("fmt", "format programs, comments kept"),
     "verify": ("verify", "solve, then compare with cvxpy and check the certificate independently"),
+    "eval": ("evaluate", "values of a saved solution on new data: terms, `let`s, error rates"),
+    "path": ("path", "solve along values of a parameter, each from the answer before"),
 }
 
 _HELP_HINT = "`fwdsl --help` lists the commands"
@@ -29,6 +34,7 @@ _HELP_HINT = "`fwdsl --help` lists the commands"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `fwdsl` with these arguments (default: the process's own) and return its exit code."""
+    _open_streams()
     output = Output()
     if isinstance(sys.stdout, io.TextIOWrapper):  # names that the encoding lacks are escaped, as on standard error
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -36,15 +42,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _dispatch(list(sys.argv[1:] if argv is None else argv), output)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:
-        # Whoever read our output has gone. Python would complain again when it flushes at exit.
+    except OSError as error:
+        # Whoever read our output has gone, or the disk is full. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            reason = (error.strerror or "writing failed").lower()
+            Output().report([Diagnostic("FW0013", f"standard output cannot be written: {reason}")])
         return USAGE
+
+
+def _open_streams() -> None:
+    """Put the null device where the caller has closed a stream, so that writing need not ask."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def _dispatch(argv: list[str], output: Output) -> int:
     try:
-        return _command(argv, output)
+        code = _command(argv, output)
+        sys.stdout.flush()
+        return code
     except Stop as stop:
         if stop.diagnostics:
             output.reject(stop.diagnostics)
@@ -52,8 +69,10 @@ def _dispatch(argv: list[str], output: Output) -> int:
     except FwError as error:
         output.reject(error.diagnostics)
         return code_for(error.diagnostics)
-    except BrokenPipeError:
-        raise
+    except OSError as error:
+        if error.errno in _OUTPUT_ENDED and error.filename is None:  # not of a file that a command opened
+            raise
+        return _bug(error, argv, output)
     except KeyboardInterrupt:
         output.interrupted()
         return INTERRUPTED
@@ -61,10 +80,18 @@ def _dispatch(argv: list[str], output: Output) -> int:
         output.reject([_out_of_memory()])
         return USAGE
     except Exception as error:
-        from .crash import bug
+        return _bug(error, argv, output)
 
-        output.reject([bug(error, argv, output.program)])
-        return BUG
+
+#: How writing to standard output fails: its reader has gone, or its disk is full.
+_OUTPUT_ENDED = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def _bug(error: Exception, argv: list[str], output: Output) -> int:
+    from .crash import bug
+
+    output.reject([bug(error, argv, output.program)])
+    return BUG
 
 
 def _command(argv: list[str], output: Output) -> int:

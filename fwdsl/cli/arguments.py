@@ -23,6 +23,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, command: str, summary: str) -> None:
         super().__init__(prog=f"fwdsl {command}", description=summary, allow_abbrev=False, exit_on_error=False)
+        self.several = False
+        """Whether the command takes several files, or other names, which may stand between its options."""
 
     def parse(self, argv: Sequence[str]) -> argparse.Namespace:
         """Parse, or stop with all that is wrong."""
@@ -30,8 +32,14 @@ class Parser(argparse.ArgumentParser):
             known, rest = self.parse_known_args(list(argv))
         except argparse.ArgumentError as error:
             raise Stop([self._argument_error(error)]) from None
-        if rest:
-            raise Stop([self._left_over(argument) for argument in rest])
+        if rest and self.several and not any(a.startswith("-") for a in rest):
+            # argparse takes files in one place only, and leaves those behind an option.
+            known.files.extend(rest)
+        elif rest:
+            # Behind an unknown option stands its value, which is no error of its own.
+            values = {i + 1 for i, a in enumerate(rest) if a.startswith("-") and "=" not in a}
+            told = [a for i, a in enumerate(rest) if a.startswith("-") or i not in values]
+            raise Stop([self._left_over(argument) for argument in told])
         return known
 
     def error(self, message: str) -> NoReturn:
@@ -86,6 +94,7 @@ class Parser(argparse.ArgumentParser):
 
 def add_file(parser: Parser, *, several: bool = False) -> None:
     """The program, or programs; `-` is standard input."""
+    parser.several = several
     what = "programs" if several else "the program"
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"{what}; `-` reads standard input")
 
@@ -107,7 +116,12 @@ def add_bindings(parser: Parser) -> None:
 def add_solve(parser: Parser) -> None:
     """The options of `solve`; they win over the program's own."""
     group = parser.add_argument_group("how it is solved (these win over the program's `solve`)")
-    group.add_argument("--method", metavar="M", help="`auto`, or a method's name as `fwdsl plan` lists them")
+    group.add_argument(
+        "--method",
+        type=method("--method"),
+        metavar="M",
+        help="`auto`, a method's name as `fwdsl plan` lists them, or NAME(option=value)",
+    )
     group.add_argument("--tol", type=number("--tol", strict=True), metavar="T", help="duality gap to certify")
     group.add_argument("--gap", type=choice("--gap", "relative", "absolute"), metavar="KIND", help="relative, absolute")
     group.add_argument("--time", type=seconds("--time"), metavar="S", help="seconds of solving at most")
@@ -183,6 +197,20 @@ def seconds(option: str) -> Check:
         if not value >= 0:
             raise _bad_value(option, text, "a time in seconds", "60")
         return value
+
+    return check
+
+
+def method(option: str) -> Check:
+    """A method's name and its options: `apg`, `apg(newton=false)`."""
+
+    def check(text: str) -> tuple[str, dict[str, object]]:
+        from ..check.options import method_option
+
+        named = method_option(text)
+        if named is None:
+            raise _bad_value(option, text, "`auto`, the name of a method, or `NAME(option=value)`", "apg")
+        return named
 
     return check
 

@@ -15,7 +15,7 @@ from .files import unwritable
 from .output import Output
 
 if TYPE_CHECKING:
-    from ..canon import Canonical
+    from ..canon import Canonical, Factored
     from ..options import Options
 
 SECONDS_BETWEEN = 60.0
@@ -25,7 +25,7 @@ class Checkpoints:
     """Saves the state of a running method now and then, and at the end; a failure to save does not stop the run."""
 
     def __init__(
-        self, file: str, canonical: Canonical, output: Output, now: Callable[[], float] = time.monotonic
+        self, file: str, canonical: Canonical | Factored, output: Output, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._file = file
         self._canonical = canonical
@@ -49,10 +49,10 @@ class Checkpoints:
         return []
 
 
-def resumed(file: str, canonical: Canonical, options: Options) -> tuple[Any, Options]:
+def resumed(file: str, canonical: Canonical | Factored, options: Options) -> tuple[Any, Options]:
     """A saved state, and the options with its method; stops where it is none, or of another problem or method."""
     state = load_state(file, canonical)
-    method = next(name for name, m in METHODS.items() if m.__module__ == type(state).__module__)
+    method = next(name for name, m in METHODS.items() if m.owns(state))
     if options.method not in ("auto", method):
         found = f"`{file}` is the state of `{method}`, and `{options.method}` is asked for"
         rule = "A method goes on from its own state only."

@@ -19,6 +19,8 @@ STDIN = "-"
 def read_program(name: str) -> bytes:
     """The bytes of a program; `-` is standard input."""
     if name == STDIN:
+        if sys.stdin is None:
+            raise Stop([Diagnostic("FW0012", "standard input cannot be read: it is closed")])
         return sys.stdin.buffer.read()
     try:
         return Path(name).read_bytes()

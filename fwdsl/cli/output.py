@@ -89,6 +89,7 @@ class Output:
     def note(self, text: str) -> None:
         """A remark on standard error in text mode, none with `--quiet`."""
         if self.mode == "text" and not self.quiet:
+            sys.stdout.flush()
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
 

@@ -1,16 +1,21 @@
-"""`--plot FILE`: how the gap closed, against data passes and against time."""
+"""`--plot FILE`: how the gap closed, against data passes and against time; a path against its parameter."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..grammar.diagnostic import Diagnostic
 from .exits import Stop
 
 if TYPE_CHECKING:
+    from ..path import Path as Sweep
     from ..solution import Solution
+
+
+LARGEST_PLOTTED = 200
+"""Entries of a variable that a path shows."""
 
 
 def require_plot(name: str) -> None:
@@ -47,3 +52,44 @@ def plot_gap(name: str, solution: Solution) -> None:
     figure.axes[0].set_ylabel("relative gap")
     figure.suptitle(f"{solution.method}: {solution.status.replace('_', ' ')}", fontsize="medium")
     figure.savefig(name)
+
+
+def plot_path(name: str, path: Sweep) -> None:
+    """Draw objective and coefficients of a path against its parameter into a file; `OSError` where that fails."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    values = np.array(path.values)
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    objective, coefficients = figure.subplots(1, 2)
+    objective.plot(values, [s.objective for s in path], marker=".")
+    objective.set_ylabel("objective")
+    for variable in path[0].variables:
+        entries = _padded([_numbers(s[variable])[:LARGEST_PLOTTED] for s in path])
+        coefficients.plot(values, entries, linewidth=0.8)
+    coefficients.set_ylabel("variables")
+    for axes in (objective, coefficients):
+        if values.min() > 0 and values.max() >= 20 * values.min():
+            axes.set_xscale("log")
+        axes.set_xlabel(path.parameter)
+        axes.grid(alpha=0.3)
+    figure.savefig(name)
+
+
+def _numbers(value: Any) -> Any:
+    """The entries of a variable; of one kept as factors, its singular values."""
+    import numpy as np
+
+    from ..low_rank import LowRank
+
+    return value.singular_values if isinstance(value, LowRank) else np.ravel(value)
+
+
+def _padded(rows: list[Any]) -> Any:
+    """Rows of different lengths as one array, zeros at their ends."""
+    import numpy as np
+
+    out = np.zeros((len(rows), max(row.size for row in rows)))
+    for row, into in zip(rows, out, strict=True):
+        into[: row.size] = row
+    return out

@@ -29,6 +29,7 @@ def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
     with ExitStack() as stack:
         stack.enter_context(on_compile(_announcer(output)))
         if output.mode == "stream":
+            output.event("progress", {"phase": "starting"})  # loading compiled kernels may take a second
             yield _stream(output)
         elif output.mode == "text" and not output.quiet and look(sys.stderr).terminal and look(sys.stdout).terminal:
             yield stack.enter_context(_live(options))

@@ -35,7 +35,7 @@ def solution_text(solution: Solution, saved: Sequence[str] = ()) -> str:
 
 def one_line(solution: Solution) -> str:
     """Status, objective and gap."""
-    return f"{solution.status}: objective {_number(solution.objective)}, relative gap {_small(solution.relative_gap)}\n"
+    return f"{solution.status}: objective {number_text(solution.objective)}, relative gap {_small(solution.relative_gap)}\n"
 
 
 def analysis(plan: Plan, solution: Solution) -> dict[str, dict[str, float | None]]:
@@ -98,8 +98,8 @@ def solution_json(solution: Solution) -> dict[str, Any]:
 def _rows(solution: Solution) -> Iterator[tuple[str, str]]:
     c, times = solution.certificate, solution.times
     yield "status", _headline(solution)
-    yield "objective", _number(c.objective)
-    yield "dual bound", _number(c.dual_bound)
+    yield "objective", number_text(c.objective)
+    yield "dual bound", number_text(c.dual_bound)
     yield "gap", f"{_small(c.gap)} (relative {_small(c.relative_gap)})"
     yield "known by", f"{c.kind}: {c.statement}" if c.statement else c.kind
     if c.infeasibility > 0:
@@ -113,9 +113,9 @@ def _rows(solution: Solution) -> Iterator[tuple[str, str]]:
         f"(verify {_seconds(times.verify)})",
     )
     for name, value in solution.terms.items():
-        yield f"term {name}", _number(value)
+        yield f"term {name}", number_text(value)
     for name, value in solution.variables.items():
-        yield name, _variable(value)
+        yield name, value_text(value)
 
 
 def _headline(solution: Solution) -> str:
@@ -125,34 +125,46 @@ def _headline(solution: Solution) -> str:
     return f"{text} ({solution.reason})"
 
 
-def _variable(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A number, the numbers of a short vector, how many entries of an array are not zero, or the rank of what is kept as factors."""
     import numpy as np
+
+    from ..low_rank import LowRank
+
+    if isinstance(value, LowRank):
+        return f"{' x '.join(f'{n:,}' for n in value.shape)} of rank {value.rank}"
 
     array = np.asarray(value)
     if array.ndim == 0:
-        return _number(float(array))
+        return number_text(float(array))
     shape = " x ".join(str(n) for n in array.shape)
     support = f"{np.count_nonzero(array)} of {shape} entries are not zero"
     if array.ndim == 1 and array.size <= _LARGEST_IN_TEXT:
-        return f"[{', '.join(_number(float(v)) for v in array)}]"
+        return f"[{', '.join(number_text(float(v)) for v in array)}]"
     return support
 
 
 def _values(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _value(value) for name, value in values.items()}
+    return {name: value_json(value) for name, value in values.items()}
 
 
-def _value(value: Any) -> Any:
+def value_json(value: Any) -> Any:
+    """Nested lists, or the shape of what has more than `LARGEST_IN_JSON` numbers; of factors the rank too."""
     import numpy as np
 
+    from ..low_rank import LowRank
+
+    if isinstance(value, LowRank) and value.size > LARGEST_IN_JSON:
+        return {"shape": list(value.shape), "rank": value.rank, "values": None}
     array = np.asarray(value)
     if array.size > LARGEST_IN_JSON:
         return {"shape": list(array.shape), "values": None}
     return array.tolist()
 
 
-def _number(value: float) -> str:
-    return f"{value:.10g}"
+def number_text(value: float) -> str:
+    """A number to ten digits."""
+    return f"{value + 0.0:.10g}"  # no negative zero
 
 
 def _small(value: float) -> str:

@@ -11,8 +11,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..fingerprint import of_instance
+from ..bind.features import SavedFeatures, saved
+from ..fingerprint import of_instance, of_program
 from ..grammar.diagnostic import Diagnostic
+from ..low_rank import LowRank
 from ..solution import Certificate, Solution, Times
 from .crash import versions
 from .exits import Stop
@@ -21,20 +23,26 @@ from .output import dumps
 from .report import solution_json
 
 if TYPE_CHECKING:
-    from ..canon import Canonical
+    from ..canon import Canonical, Factored
+    from ..evaluation import Fit
+    from ..model import Model
     from ..options import Options
 
 RECORD = "record"
+_FEATURE = "feature:"
 
 
-def save_solution(name: str, solution: Solution, canonical: Canonical, options: Options) -> None:
+def save_solution(name: str, solution: Solution, canonical: Canonical | Factored, options: Options) -> None:
     """Write it, whole or not at all; `OSError` where that fails."""
     point = solution.record.get("dual_point") or ()
     labels = _dual_labels(canonical) if point else []
+    instance = canonical.instance
+    statistics = saved(instance.model, instance.features) if instance.features is not None else {}
     arrays = {
-        **{_key(variable): value for variable, value in solution.variables.items()},
+        **{key: a for name, value in solution.variables.items() for key, a in _arrays(name, value).items()},
         **{f"dual:{constraint}": value for constraint, value in solution.dual.items()},
         **{f"dual:{label}": y for label, y in zip(labels, point, strict=True)},
+        **{f"{_FEATURE}{key}": array for key, array in statistics.items()},
         RECORD: dumps(record(solution, canonical, options), indent=1),
     }
 
@@ -48,42 +56,65 @@ def save_solution(name: str, solution: Solution, canonical: Canonical, options: 
     write_atomically(name, write)
 
 
-def load_solution(name: str, canonical: Canonical) -> Solution:
+def load_solution(name: str, canonical: Canonical | Factored) -> Solution:
     """What `save_solution` wrote; stops where the file is none of ours, or of another program or other data."""
     try:
         with np.load(name, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-        saved = json.loads(str(arrays[RECORD]))
-        solution = _solution(arrays, saved, canonical)
+        written = json.loads(str(arrays[RECORD]))
+        solution = _solution(arrays, written, canonical)
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise Stop([_no_solution(name, error)]) from None
     now = of_instance(canonical.instance)
-    changed = sorted(key for key in now if now[key] != saved["fingerprints"].get(key))
+    changed = sorted(key for key in now if now[key] != written["fingerprints"].get(key))
     if changed:
         raise Stop([_of_another(name, changed)])
     return solution
 
 
-def _solution(arrays: Mapping[str, Any], saved: Mapping[str, Any], canonical: Canonical) -> Solution:
-    how = saved["certificate"]
-    numbers = {key: _number(saved[key]) for key in ("objective", "dual_bound", "gap", "relative_gap", "infeasibility")}
+def load_fit(name: str, model: Model) -> Fit:
+    """What new data are put to, of a file that `save_solution` wrote; stops where that is none of ours, or of another program."""
+    from ..evaluation import Fit
+
+    try:
+        with np.load(name, allow_pickle=False) as file:
+            written = json.loads(str(file[RECORD]))
+            variables = {v.name: _variable(file, v.name) for v in model.variables}
+            statistics = {key.removeprefix(_FEATURE): file[key] for key in file.files if key.startswith(_FEATURE)}
+        dims = {str(n): int(size) for n, size in written["dimensions"].items()}
+        params = {p.name: float(written["parameters"][p.name]) for p in model.params}
+        maps = {str(n): tuple(values) for n, values in written["maps"].items()}
+        same = written["fingerprints"]["program"] == of_program(model)
+        features = SavedFeatures(model, statistics) if same and statistics else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        raise Stop([_no_solution(name, error)]) from None
+    if not same:
+        raise Stop([_of_another(name, ["program"])])
+    return Fit(model, variables, dims, params, maps, features=features)
+
+
+def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], canonical: Canonical | Factored) -> Solution:
+    how = written["certificate"]
+    numbers = {
+        key: _number(written[key]) for key in ("objective", "dual_bound", "gap", "relative_gap", "infeasibility")
+    }
     labels = _dual_labels(canonical)
     duals = {key.removeprefix("dual:"): value for key, value in arrays.items() if key.startswith("dual:")}
     point = tuple(duals[label] for label in labels) if set(labels) <= set(duals) else None
     return Solution(
-        status=saved["status"],
+        status=written["status"],
         certificate=Certificate(
             how["kind"], **numbers, scale=how["scale"], statement=how["statement"], radius=how["radius"]
         ),
-        variables={v.name: arrays[_key(v.name)] for v in canonical.instance.model.variables},
+        variables={v.name: _variable(arrays, v.name) for v in canonical.instance.model.variables},
         dual={name: value for name, value in duals.items() if name not in labels},
-        terms=saved["terms"],
-        method=saved["method"],
-        iterations=saved["iterations"],
-        passes=saved["passes"],
-        verify_passes=saved["verify_passes"],
-        reason=saved["reason"],
-        times=Times(**saved["time"]),
+        terms=written["terms"],
+        method=written["method"],
+        iterations=written["iterations"],
+        passes=written["passes"],
+        verify_passes=written["verify_passes"],
+        reason=written["reason"],
+        times=Times(**written["time"]),
         record={"dual_point": point},
     )
 
@@ -93,7 +124,7 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _dual_labels(canonical: Canonical) -> list[str]:
+def _dual_labels(canonical: Canonical | Factored) -> list[str]:
     """Names of the parts of the dual point: that of a term of the objective or `termK` for the K-th, `NAME:point` for a
     constraint that is a term of the canonical form."""
     model = canonical.instance.model
@@ -128,12 +159,12 @@ def _of_another(name: str, changed: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "FW0017",
         f"`{name}` was saved for another problem: {what} differs",
-        rule="A solution is verified against the program and the data that it was found for.",
+        rule="A saved solution belongs to the program that it was found for, and is verified against the same data.",
         hint="give the same `--data` and `--set` as when it was saved, or solve again",
     )
 
 
-def record(solution: Solution, canonical: Canonical, options: Options) -> Mapping[str, Any]:
+def record(solution: Solution, canonical: Canonical | Factored, options: Options) -> Mapping[str, Any]:
     """What was run, on what, with what, and how well the answer is known."""
     instance = canonical.instance
     result = {k: v for k, v in solution_json(solution).items() if k not in ("variables", "dual")}
@@ -154,3 +185,16 @@ def record(solution: Solution, canonical: Canonical, options: Options) -> Mappin
 def _key(variable: str) -> str:
     """A variable called `record` gives way to the record."""
     return f"var:{variable}" if variable == RECORD else variable
+
+
+def _arrays(variable: str, value: Any) -> dict[str, Any]:
+    """What is saved of a variable: its array, or its factors as `NAME:U` and `NAME:V`."""
+    if isinstance(value, LowRank):
+        return {f"{_key(variable)}:U": value.U, f"{_key(variable)}:V": value.V}
+    return {_key(variable): value}
+
+
+def _variable(saved: Mapping[str, Any], name: str) -> Any:
+    """The value of a variable as `_arrays` saved it; `KeyError` where there is none."""
+    key = _key(name)
+    return LowRank(saved[f"{key}:U"], saved[f"{key}:V"]) if f"{key}:U" in saved else saved[key]

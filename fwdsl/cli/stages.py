@@ -6,7 +6,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..grammar.diagnostic import Diagnostic, has_errors
 from .arguments import SOLVE_OPTIONS, bindings
@@ -16,7 +16,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     from ..bind import Bindings
-    from ..canon import Canonical
+    from ..canon import Canonical, Factored
     from ..instance import Instance
     from ..model import Model
     from ..options import Options
@@ -69,6 +69,13 @@ def bindings_of(known: argparse.Namespace) -> Bindings:
     return Bindings(data={}, sources=sources, params=params, dims=dims)
 
 
+def check_given(model: Model, given: Bindings, output: Output) -> None:
+    """Stop where a name, parameter or dimension is given that does not fit the program; no data are read."""
+    from ..bind import check_given as check
+
+    passed((model, check(model, given)), output, USAGE)
+
+
 def bind_model(model: Model, given: Bindings, name: str, output: Output, tol: float | None = None) -> Instance:
     """Attach the data; `tol` is the tolerance asked for, which the data's precision must allow."""
     from ..pipeline import bind
@@ -76,41 +83,61 @@ def bind_model(model: Model, given: Bindings, name: str, output: Output, tol: fl
     return passed(bind(model, given, folder_of(name), tol), output, USAGE)
 
 
-def canonicalise_instance(instance: Instance, output: Output) -> Canonical:
-    """The canonical form; what is refused here is refused whatever the data."""
+def canonicalise_instance(instance: Instance, output: Output) -> Canonical | Factored:
+    """The canonical form; what is refused here is refused whatever the data, but for a set that the data make empty."""
+    from ..bind.provenance import follows_from_text
     from ..pipeline import canonicalise
 
-    return passed(canonicalise(instance), output, REJECTED)
+    canonical, found = canonicalise(instance)
+    of_data = any(d.code == "FW5010" and d.span and not follows_from_text(instance, d.span) for d in found)
+    # mypy would take the join of the two forms for the type
+    return cast("Canonical | Factored", passed((canonical, found), output, USAGE if of_data else REJECTED))
 
 
 def options_for(model: Model, known: argparse.Namespace) -> Options:
     """The program's `solve` options, the command line's winning over them."""
     from ..settings import resolve_options
 
-    return resolve_options(model, **{name: getattr(known, name) for name in SOLVE_OPTIONS})
+    given = {name: getattr(known, name) for name in SOLVE_OPTIONS}
+    method, own = given.pop("method") or (None, {})
+    options = resolve_options(model, **given, method=method)
+    return replace(options, method_options=own) if own else options
 
 
-def plan_for(problem: Canonical | Model, options: Options, known: argparse.Namespace, output: Output) -> Plan:
+def plan_for(
+    problem: Canonical | Factored | Model, options: Options, known: argparse.Namespace, output: Output
+) -> Plan:
     """The plan; what is refused is the program's fault, or the command line's where that names the method."""
     from ..pipeline import make_plan
 
     return passed(make_plan(problem, options), output, REJECTED if known.method is None else USAGE)
 
 
+def prepare(
+    name: str, known: argparse.Namespace, given: Bindings, clock: Clock, output: Output
+) -> tuple[Options, Instance, Canonical | Factored]:
+    """A program with its data in canonical form, and the options to solve it with."""
+    model = clock.measure("compile", lambda: compile_file(name, output))
+    options = options_for(model, known)
+    instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
+    return options, instance, clock.measure("plan", lambda: canonicalise_instance(instance, output))
+
+
 def solve_plan(
-    canonical: Canonical,
+    canonical: Canonical | Factored,
     plan: Plan,
     options: Options,
     clock: Clock,
     output: Output,
     resume: Any = None,
     on_state: Callable[[Any], None] | None = None,
+    start: Solution | None = None,
 ) -> Solution:
     """Solve, with progress; the solution knows its plan and the times of all stages."""
     from ..solve import solve
     from .progress import reporting
 
     with reporting(output, options) as on_progress:
-        solution = solve(canonical, plan, options, on_progress, resume=resume, on_state=on_state)
+        solution = solve(canonical, plan, options, on_progress, start, resume=resume, on_state=on_state)
     times = replace(solution.times, compile=clock.compile, load=clock.load, plan=clock.plan)
     return replace(solution, times=times, plan=solution.plan or plan)

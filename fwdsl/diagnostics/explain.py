@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from textwrap import fill
 
 from .catalogue import FAMILY_TITLES, Entry, all_entries, lookup
 
 
-def explain(code: str) -> str | None:
-    """Title, explanation, and a bad and a good example of a code; None where there is no such code (see `similar`)."""
+def explain(code: str, width: int = 100) -> str | None:
+    """Title, explanation in lines of `width` columns (at least 40), and a bad and a good example of a code; None where
+    there is no such code (see `similar`)."""
     entry = lookup(code)
-    return None if entry is None else _long_form(code.upper(), entry)
+    return None if entry is None else _long_form(code.upper(), entry, max(width, 40))
 
 
 def similar(code: str) -> list[str]:
@@ -29,9 +31,10 @@ def listing() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _long_form(code: str, entry: Entry) -> str:
+def _long_form(code: str, entry: Entry, width: int) -> str:
+    explanation = fill(entry.explanation.strip(), width, break_long_words=False, break_on_hyphens=False)
     return (
-        f"{code}: {entry.title}\n\n{entry.explanation.strip()}\n\n"
+        f"{code}: {entry.title}\n\n{explanation}\n\n"
         f"Not accepted:\n\n{_indented(entry.bad)}\n\nAccepted:\n\n{_indented(entry.good)}\n"
     )
 

@@ -180,7 +180,7 @@ class _Rendering:
         if place.column is not None:
             parts.append(f"column {place.column}")
         where = ", ".join(parts)
-        return self._clean(where if place.value is None else f"{where}: `{place.value}`")
+        return self._clean(where if not place.value else f"{where}: `{place.value}`")
 
     def _bar(self, gutter: str) -> str:
         return self._paint(f"{gutter} |", "quiet")

@@ -1,4 +1,4 @@
-"""Conjugates of the scalar losses and dual norms, written down a second time: the atoms are not asked."""
+"""Conjugates of the losses and dual norms, written down a second time: the atoms are not asked."""
 
 from __future__ import annotations
 
@@ -21,12 +21,32 @@ def loss_conjugate(name: str, u: Array, b: Array, p: Parameters) -> Array:
     return _CONJUGATES[name](u, b, p)
 
 
+def row_loss_conjugate(name: str, u: Array, y: NDArray[np.int64]) -> Array:
+    """l*(u_i; y_i) for each row of `softmax`, `multiclass_hinge` or `weston_watkins`; inf outside the domain by more than rounding."""
+    own = np.zeros(u.shape, dtype=bool)
+    own[np.arange(y.size), y] = True
+    balanced = np.abs(u.sum(axis=1)) <= SLACK
+    if name == "weston_watkins":
+        inside = (own | ((u >= -SLACK) & (u <= 1.0 + SLACK))).all(axis=1)
+        return np.where(inside & balanced, u[own], math.inf)
+    p = u + own
+    inside = (p >= -SLACK).all(axis=1) & balanced
+    return np.where(inside, _entropy(p).sum(axis=1) if name == "softmax" else u[own], math.inf)
+
+
 def dual_norm(name: str, y: Array) -> float:
     """The dual norm of a norm of the language."""
     if name == "norm1":
         return float(np.abs(y).max(initial=0.0))
     if name == "norm_inf":
         return float(np.abs(y).sum())
+    if name in ("norm_nuc", "norm_spec"):
+        values = np.linalg.svd(y, compute_uv=False)
+        return float(values.max(initial=0.0) if name == "norm_nuc" else values.sum())
+    if name == "norm21":
+        return float(np.linalg.norm(y, axis=1).max(initial=0.0))
+    if name == "norm1_inf":
+        return float(np.abs(y).sum(axis=1).max(initial=0.0))
     return float(np.linalg.norm(y))
 
 

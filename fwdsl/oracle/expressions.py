@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bind.entries import Entries
 from ..instance import Instance
 from ..model import Expr, evaluate_dim
 from .require import cannot
@@ -51,7 +52,25 @@ class ExpressionTranslator:
 
     def _op_data(self, e: Expr) -> Any:
         value = self.instance.values[e.name]
+        if isinstance(value, Entries):
+            return np.asarray(value.values, dtype=np.float64)
         return value if _is_sparse(value) else np.asarray(value, dtype=np.float64)
+
+    def _op_features(self, e: Expr) -> Any:
+        """Explicit features, dense unless they are sparse; of an implicit map the root of its Gram matrix, whose rows have its inner
+        products: the variable is then in other coordinates, with the same norm and the same predictions.
+        """
+        value = self.instance.evaluate(e)
+        if e.type.kind != "features":
+            formed = value.toarray() if hasattr(value, "matvec") else value
+            return formed if _is_sparse(formed) else np.asarray(formed, dtype=np.float64)
+        weights, vectors = np.linalg.eigh(value.toarray())
+        return (vectors * np.sqrt(np.maximum(weights, 0.0))) @ vectors.T
+
+    def _op_observe(self, e: Expr) -> Any:
+        at: Entries = self.instance.values[e.args[1].name]
+        matrix = self.expr(e.args[0])
+        return (matrix if e.args[0].variables else dense(matrix))[at.rows, at.columns]
 
     def _op_param(self, e: Expr) -> Any:
         return self.instance.values[e.name]

@@ -20,7 +20,7 @@ import numpy as np
 from ..instance import Instance
 from ..model import Constraint, Term
 from ..solution import Solution
-from .conjugates import SLACK, dual_norm, loss_conjugate
+from .conjugates import SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .require import quiet
 from .translate import Translator
 
@@ -98,19 +98,21 @@ class _Lagrangian:
         cp, translator = self.translator.cp, self.translator
         taken = set(self.places)
         constant, linear = 0.0, 0.0
+        if len(taken) < len(self.places):
+            return math.nan  # a term in parts (overlapping groups): whose dual vectors these are cannot be told here
         for (is_constraint, k), y in zip(self.places, self.ys, strict=True):
-            if is_constraint:
-                constraint = self.model.constraints[k]
-                constant -= self._support(constraint, y)
-                argument = constraint.argument
-            else:
-                constant -= self._conjugate(self.model.terms[k], y)
-                argument = self.model.terms[k].argument
-            linear = linear + y @ cp.vec(_expression(cp, translator.expr(argument)), order="C")
+            part = self.model.constraints[k] if is_constraint else self.model.terms[k]
+            e = self._argument(part)
+            if e.size != y.size:
+                return math.nan  # the dual vector of a factor of the term (`quad_form`), which is not saved
+            y = y.reshape(e.shape)
+            constant -= self._support(part, y) if isinstance(part, Constraint) else self._conjugate(part, y)
+            linear = linear + y.reshape(-1) @ cp.vec(e, order="C")
         if not math.isfinite(constant):
             return self.sense * constant
         rest = translator.total(t for k, t in enumerate(self.model.terms) if (False, k) not in taken)
-        kept = [c for k, c in enumerate(self.model.constraints) if (True, k) not in taken]
+        # of a birkhoff polytope only the columns are taken out
+        kept = [c for k, c in enumerate(self.model.constraints) if (True, k) not in taken or _is(c, "birkhoff")]
         constraints = [made for c in kept for made in translator.constraint(c)] + translator.domains()
         constraints += [cp.norm(cp.vec(v, order="C"), 2) <= self.radius for v in translator.variables.values()]
         if "any better" in self.claimed.statement and self.claimed.infeasibility == 0.0:
@@ -120,35 +122,76 @@ class _Lagrangian:
             constraints.append(better <= value + TOLERANCE * max(abs(value), 1e-3 * self.claimed.scale))
         return self.sense * (constant + _minimum(translator, linear + self.sense * rest, constraints))
 
+    def _argument(self, part: Term | Constraint) -> Any:
+        """What a dual vector belongs to: the argument, or what an affine set or halfspace asks of it."""
+        cp, translator = self.translator.cp, self.translator
+        e = _expression(cp, translator.expr(part.argument))
+        if isinstance(part, Constraint) and (_is(part, "affine") or _is(part, "halfspace")):
+            assert part.set is not None
+            given = dict(part.set.args)
+            rows, rhs = ("A", "b") if part.set.name == "affine" else ("a", "b")
+            return _expression(cp, translator.expr(given[rows]) @ e - translator.expr(given[rhs]))
+        return e
+
     def _conjugate(self, term: Term, y: Any) -> float:
         """f*(y) of f = c * reduce(weights * atom(., target)), in the sense of `minimize`."""
         c = self.sense * self.translator.number(term.coefficient)
         if term.kind == "loss":
-            size = y.size
-            w = np.full(size, c / size if term.reduce == "mean" else c)
-            if term.weights is not None:
-                w = w * np.asarray(self.translator.expr(term.weights), dtype=np.float64)
-            assert term.target is not None
-            b = np.broadcast_to(np.asarray(self.translator.expr(term.target), dtype=np.float64), y.shape)
-            live = w > 0.0
-            if np.any(np.abs(y[~live]) > SLACK):
-                return math.inf
-            options = {name: self.translator.number(e) for name, e in term.options}
-            return float(w[live] @ loss_conjugate(term.atom, y[live] / w[live], b[live], options))
+            return self._loss_conjugate(term, c, y)
         if term.atom == "sum_squares":
-            return float(y @ y) / (4.0 * c)
+            return float(np.square(y).sum()) / (4.0 * c)
+        if term.atom == "entropy":
+            return c * float(np.exp(y / c - 1.0).sum())
+        if term.atom == "group_norm":
+            return self._group_conjugate(term, c, y)
         return 0.0 if dual_norm(term.atom, y) <= c * (1.0 + SLACK) else math.inf
+
+    def _loss_conjugate(self, term: Term, c: float, y: Any) -> float:
+        samples = y.shape[0] if y.ndim else 1
+        w = np.full(samples, c / samples if term.reduce == "mean" else c)
+        if term.weights is not None:
+            w = w * np.asarray(self.translator.expr(term.weights), dtype=np.float64)
+        assert term.target is not None
+        target = np.asarray(self.translator.expr(term.target))
+        # a row a sample, of one column where it has one prediction
+        y = y.reshape(samples, -1)
+        live = w > 0.0
+        if np.any(np.abs(y[~live]) > SLACK):
+            return math.inf
+        u = y[live] / w[live, None]
+        if term.atom in ("softmax", "multiclass_hinge", "weston_watkins"):
+            return float(w[live] @ row_loss_conjugate(term.atom, u, target[live].astype(np.int64)))
+        b = np.broadcast_to(target.astype(np.float64).reshape((samples, -1) if target.ndim else (1, 1)), y.shape)
+        options = {name: self.translator.number(e) for name, e in term.options}
+        return float((w[live, None] * loss_conjugate(term.atom, u, b[live], options)).sum())
+
+    def _group_conjugate(self, term: Term, c: float, y: Any) -> float:
+        """0 where the norm of each group is at most its weight times c."""
+        given = dict(term.options)
+        groups = self.translator.groups(given["groups"])
+        weights = self.translator.expr(given["weights"]) if "weights" in given else np.ones(len(groups))
+        fits = all(np.linalg.norm(y[g]) <= c * w * (1.0 + SLACK) for g, w in zip(groups, weights, strict=True))
+        return 0.0 if fits else math.inf
 
     def _support(self, constraint: Constraint, y: Any) -> float:
         """sup of <y, z> over the set of z that a constraint allows for its argument."""
-        if constraint.relation == "eq":
+        if constraint.relation == "eq" or _is(constraint, "affine"):
             return 0.0
         size = float(np.abs(y).max(initial=0.0))
-        if constraint.relation == "le":
+        if constraint.relation == "le" or _is(constraint, "halfspace"):
             return 0.0 if np.all(y >= -SLACK * size) else math.inf
         assert constraint.set is not None
-        z = self.translator.cp.Variable(y.shape)
-        return -_minimum(self.translator, -(y @ z), self.translator.member(z, constraint.set))
+        cp = self.translator.cp
+        if constraint.set.name == "birkhoff":
+            return float(y.max(axis=0).sum())
+        symmetric = constraint.argument.type.kind in ("symmetric", "psd")
+        z = cp.Variable(y.shape, symmetric=True) if symmetric else cp.Variable(y.shape)
+        objective = -cp.sum(cp.multiply(y, z))
+        return -_minimum(self.translator, objective, self.translator.member(z, constraint.set))
+
+
+def _is(constraint: Constraint, name: str) -> bool:
+    return constraint.set is not None and constraint.set.name == name
 
 
 def _minimum(translator: Translator, objective: Any, constraints: list[Any]) -> float:

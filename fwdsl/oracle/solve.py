@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ NARROW = 1e-8
 ACCURATE = 1e-8
 """A residual this small is an answer, whatever tolerance was asked for."""
 
+LARGEST = 20_000_000
+"""Stored numbers of data beyond which cvxpy is not asked: it would fill the memory long before it answers."""
+
+TOO_LARGE, OUT_OF_TIME = "too large", "out of time"
+"""What `OracleResult.status` says where the oracle has not answered."""
+
 
 @dataclass(frozen=True)
 class OracleResult:
@@ -37,21 +44,31 @@ class OracleResult:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a solution and the oracle agree, and in a sentence why."""
+    """Whether a solution and the oracle agree, and in a sentence why; None where the oracle has not answered."""
 
-    agrees: bool
+    agrees: bool | None
     text: str
 
 
-def solve_oracle(instance: Instance) -> OracleResult:
-    """Solve with cvxpy as accurately as its solvers can; the status is cvxpy's (`optimal`, `infeasible`, `unbounded`, ...)."""
+def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
+    """Solve with cvxpy as accurately as its solvers can; the status is cvxpy's (`optimal`, `infeasible`, `unbounded`, ...).
+
+    Its solvers get `seconds` in all. What cvxpy takes to prepare the problem for them cannot be limited: instances with more
+    than `LARGEST` numbers are not tried.
+    """
     cp = require_cvxpy()
+    if sum(stats.nnz for stats in instance.stats.values()) > LARGEST:
+        return OracleResult(math.nan, {}, math.inf, TOO_LARGE, "none")
+    end = time.monotonic() + seconds
     problem, variables = to_cvxpy(instance)
     best = OracleResult(math.nan, {}, math.inf, "solver_error", "none")
     for solver, attempt in _ATTEMPTS:
+        left = end - time.monotonic()
+        if left <= 0.0:
+            return replace(best, status=OUT_OF_TIME)
         try:
             with quiet():
-                own = attempt(cp, problem)
+                own = attempt(cp, problem, left)
         except (cp.error.SolverError, ValueError, ArithmeticError):
             continue
         value = math.nan if problem.value is None else float(problem.value)
@@ -63,20 +80,22 @@ def solve_oracle(instance: Instance) -> OracleResult:
             return result
         if result.residual < best.residual:
             best = result
-    return best
+    return replace(best, status=OUT_OF_TIME) if time.monotonic() >= end else best
 
 
 def compare(solution: Solution, oracle: OracleResult) -> Verdict:
     """Agreement within 1e-6 relative; or a certificate at most 1e-8 wide where the oracle's own residual explains the difference."""
+    if oracle.status == TOO_LARGE:
+        return Verdict(None, "the data are too large for cvxpy")
+    if oracle.status == OUT_OF_TIME:
+        return _unfinished(solution, oracle)
     if solution.status in ("infeasible", "unbounded") or oracle.status.startswith(("infeasible", "unbounded")):
         same = oracle.status.startswith(solution.status)
         return Verdict(same, f"{oracle.solver} says {oracle.status}, the solution says {solution.status}")
     if not math.isfinite(oracle.value):
         return Verdict(False, f"cvxpy found no answer ({oracle.status})")
     c = solution.certificate
-    scale = max(abs(c.objective), abs(oracle.value), 1e-3 * c.scale)
-    difference = abs(c.objective - oracle.value) / scale
-    numbers = f"objective {c.objective:.10g}, {oracle.solver} {oracle.value:.10g}, relative difference {difference:.1e}"
+    scale, difference, numbers = _difference(solution, oracle)
     if difference <= AGREEMENT:
         return Verdict(True, numbers)
     if c.gap / scale <= NARROW and difference <= oracle.residual:
@@ -90,15 +109,40 @@ def compare(solution: Solution, oracle: OracleResult) -> Verdict:
     return Verdict(False, numbers)
 
 
+def _unfinished(solution: Solution, oracle: OracleResult) -> Verdict:
+    """An oracle out of time may have come to the same value; that it has not come to it says nothing."""
+    if not math.isfinite(oracle.value):
+        return Verdict(None, "cvxpy did not answer in its time")
+    _, difference, numbers = _difference(solution, oracle)
+    if difference <= AGREEMENT:
+        return Verdict(True, f"{numbers}, when its time was over")
+    return Verdict(None, f"cvxpy did not answer in its time; so far {numbers}")
+
+
+def _difference(solution: Solution, oracle: OracleResult) -> tuple[float, float, str]:
+    """The scale of the two objectives, their difference relative to it, and both in words."""
+    c = solution.certificate
+    scale = max(abs(c.objective), abs(oracle.value), 1e-3 * c.scale)
+    difference = abs(c.objective - oracle.value) / scale
+    return (
+        scale,
+        difference,
+        f"objective {c.objective:.10g}, {oracle.solver} {oracle.value:.10g}, relative difference {difference:.1e}",
+    )
+
+
 # --- solving ---------------------------------------------------------------------------------------------------------
 
 
-def _clarabel(tolerance: float) -> Callable[[Any, Any], float]:
+Attempt = Callable[[Any, Any, float], float]
+
+
+def _clarabel(tolerance: float) -> Attempt:
     """Solve with Clarabel; the relative duality gap and residuals that it reports itself."""
 
-    def attempt(cp: Any, problem: Any) -> float:
+    def attempt(cp: Any, problem: Any, seconds: float) -> float:
         names = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
-        options = {**dict.fromkeys(names, tolerance), "max_iter": 500}
+        options = {**dict.fromkeys(names, tolerance), "max_iter": 500, "time_limit": seconds}
         data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=options)
         raw = chain.solve_via_data(problem, data, solver_opts=options)
         problem.unpack_results(raw, chain, inverse)
@@ -110,13 +154,14 @@ def _clarabel(tolerance: float) -> Callable[[Any, Any], float]:
     return attempt
 
 
-def _scs(cp: Any, problem: Any) -> float:
+def _scs(cp: Any, problem: Any, seconds: float) -> float:
     """Solve with SCS to its tolerance, which stands for its residual."""
-    problem.solve(solver=cp.SCS, eps_abs=1e-9, eps_rel=1e-9, max_iters=200_000)
+    limit = seconds if math.isfinite(seconds) else 0.0  # 0: none
+    problem.solve(solver=cp.SCS, eps_abs=1e-9, eps_rel=1e-9, max_iters=200_000, time_limit_secs=limit)
     return 1e-9
 
 
-_ATTEMPTS: tuple[tuple[str, Callable[[Any, Any], float]], ...] = (
+_ATTEMPTS: tuple[tuple[str, Attempt], ...] = (
     ("CLARABEL", _clarabel(1e-11)),
     ("CLARABEL", _clarabel(1e-8)),
     ("SCS", _scs),

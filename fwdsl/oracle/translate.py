@@ -170,7 +170,7 @@ class Translator(ExpressionTranslator):
         if name == "norm1_inf":
             return cp.sum(cp.max(cp.abs(x), axis=1))
         if name == "group_norm":
-            groups = self._groups(options["groups"])
+            groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))
             return sum(float(w) * cp.norm(x[group], 2) for w, group in zip(weights, groups, strict=True))
         if name == "entropy":
@@ -179,7 +179,8 @@ class Translator(ExpressionTranslator):
             return cp.quad_form(x, cp.psd_wrap(dense(self.expr(options["P"]))))
         raise cannot(f"`{name}`")
 
-    def _groups(self, groups: Expr) -> list[Any]:
+    def groups(self, groups: Expr) -> list[Any]:
+        """The positions of each group."""
         if groups.op == "list":
             listed: Any = groups.value
             return [np.array(g, dtype=np.int64) for g in listed]

@@ -64,6 +64,18 @@ def test_check_reads_data_only_where_they_are_bound(capsys: pytest.CaptureFixtur
     assert "A.csv" in err and "row 3" in err and "column 2" in err
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_parameters_and_dimensions_need_no_data(capsys: pytest.CaptureFixture[str], folder: Path, command: str):
+    text = "data A: matrix[n, d]\nparam mu: positive\nvar x: vector[d], z: vector[k]\n"
+    (folder / "given.fw").write_text(text + "minimize sum_squares(A @ x - 1) + mu * norm1(x) + sum_squares(z - 1)\n")
+    assert main([command, "given.fw", "--set", "mu=2", "--dim", "k=3"]) == 0
+    capsys.readouterr()
+    assert main([command, "given.fw", "--set", "mu=-2", "--set", "nu=1", "--dim", "q=3"]) == 1
+    err = capsys.readouterr().err
+    assert "3 errors" in err and "`mu` is -2" in err and "`nu`" in err and "`q`" in err
+
+
 def test_check_of_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     standard_input(monkeypatch, BAD)
     assert main(["check", "-"]) == 2

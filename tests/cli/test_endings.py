@@ -91,6 +91,36 @@ def test_a_reader_that_went_away_is_no_error_to_tell(root: Path):
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+def shell(root: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """`fwdsl COMMAND`, with redirections as a shell does them."""
+    script = f"{sys.executable} -m fwdsl {command}"
+    return subprocess.run(["sh", "-c", script], cwd=root, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="redirections of a POSIX shell")
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("check examples/portfolio.fw >&-", 0, ""),
+        ("check absent.fw 2>&-", 1, ""),
+        ("check - <&-", 1, "error[FW0012]: standard input cannot be read: it is closed\n"),
+    ],
+)
+def test_closed_streams(root: Path, command: str, code: int, said: str):
+    done = shell(root, command)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("command", ["explain", "check examples/portfolio.fw", "check absent.fw --json"])
+def test_a_full_disk_is_no_bug(root: Path, command: str):
+    done = shell(root, f"{command} > /dev/full")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "error[FW0013]: standard output cannot be written: no space left on device\n",
+    )
+
+
 def test_names_that_the_terminal_cannot_write(root: Path, tmp_path: Path):
     (tmp_path / "a.fw").write_text("var 変: real\nminimize sum_squares(変 - 1)\n", encoding="utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}

@@ -54,6 +54,10 @@ def test_the_text_has_a_fact_a_line():
     }
 
 
+def test_there_is_no_negative_zero():
+    assert rows(replace(SOLUTION, variables={"x": [-0.0, 1.0]}))["x"].strip() == "[0, 1]"
+
+
 @pytest.mark.parametrize(
     ("status", "words"),
     [

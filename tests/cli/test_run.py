@@ -130,6 +130,48 @@ def test_a_literal_that_does_not_fit_exits_2(capsys: pytest.CaptureFixture[str],
     assert capsys.readouterr().err.startswith("error[FW")
 
 
+BOX = """\
+data hi: vector[2] = [1, 2]
+param q: real = 0, lo: real = q
+var x: vector[2]
+minimize sum_squares(x)
+subject to x >= lo, x <= hi
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "argv", "expected"),
+    [
+        (BOX.replace("q: real = 0", "q: real = 3"), [], 2),
+        (BOX.replace("lo: real = q", "lo: real = 3"), ["--set", "q=1"], 2),
+        (BOX, ["--set", "lo=3"], 1),
+        (BOX, ["--set", "q=3"], 1),
+        (BOX.replace("[2]", "[k]").replace("= q", "= 3 * k"), [], 2),
+        ("data A: matrix[n, 2]\n" + BOX.replace("= q", "= 5 * n"), ["--data", "A=A.npy"], 1),
+    ],
+)
+def test_an_empty_set_is_the_fault_of_who_gave_its_bounds(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    program: Any,
+    text: str,
+    argv: list[str],
+    expected: int,
+):
+    np.save(tmp_path / "A.npy", np.ones((3, 2)))
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", program(text), *argv]) == expected
+    assert "error[FW5010]: " in capsys.readouterr().err
+
+
+def test_a_method_with_its_options(capsys: pytest.CaptureFixture[str], program: Any):
+    code, form = run_json(capsys, program(MIX), "--method", "frank_wolfe(step=line_search)")
+    assert (code, form["method"], form["plan"]["options"]) == (0, "frank_wolfe", {"step": "line_search"})
+    code, form = run_json(capsys, program(MIX), "--method", "frank_wolfe(step=3)")
+    assert (code, form["diagnostics"][0]["code"]) == (1, "FW5004")
+
+
 def test_strict_makes_warnings_errors(capsys: pytest.CaptureFixture[str], program: Any):
     name = program("param unused: real = 1\n" + MIX)
     assert main(["run", name]) == 0
@@ -160,7 +202,7 @@ def test_the_stream_is_an_object_a_line(capsys: pytest.CaptureFixture[str], prog
     kinds = [event["type"] for event in events]
     assert err == "" and {event["v"] for event in events} == {1}
     assert kinds[:2] == ["diagnostic", "plan"] and kinds[-1] == "solution"
-    assert set(kinds[2:-1]) == {"progress"}
+    assert set(kinds[2:-1]) == {"progress"} and events[2]["phase"] == "starting"
     assert events[-1]["status"] == "optimal"
 
 
@@ -170,7 +212,7 @@ def test_ctrl_c_gives_the_best_point(program: Any, root: Path):
         assert process.stdout is not None and process.stderr is not None
         for line in process.stdout:
             event = json.loads(line)
-            if event["type"] == "progress" and event["phase"] != "compiling":
+            if event["type"] == "progress" and event["phase"] not in ("starting", "compiling"):
                 process.send_signal(signal.SIGINT)
                 break
         last = json.loads(process.stdout.readlines()[-1])
@@ -226,8 +268,9 @@ def test_a_state_belongs_to_a_problem_and_a_method(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize("example", sorted(path.stem for path in EXAMPLES.glob("*.fw")))
 def test_the_examples_are_solved(capsys: pytest.CaptureFixture[str], example: str):
     code, form = run_json(capsys, str(EXAMPLES / f"{example}.fw"))
-    assert (code, form["status"], form["certificate"]["kind"]) == (0, "optimal", "exact")
-    assert form["relative_gap"] <= 1e-6
+    assert (code, form["status"]) == (0, "optimal")
+    assert form["certificate"]["kind"] in ("exact", "rigorous", "probabilistic", "conditional")
+    assert form["relative_gap"] <= (1e-3 if example == "completion" else 1e-6)
 
 
 def test_plots_need_a_suffix_that_says_what_they_are(capsys: pytest.CaptureFixture[str], program: Any, tmp_path: Path):

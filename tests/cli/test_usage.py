@@ -38,6 +38,8 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         (("run", "fit.fw", "--time", "soon"), "FW0004", "`--time` takes a time in seconds"),
         (("run", "fit.fw", "--max-iter", "1.5"), "FW0004", "a whole number from 0"),
         (("run", "fit.fw", "--max-iter=-1"), "FW0004", "a whole number from 0"),
+        (("run", "fit.fw", "--method", "apg("), "FW0004", "`NAME(option=value)`"),
+        (("run", "fit.fw", "--method", "apg, tol=1"), "FW0004", "`NAME(option=value)`"),
         (("run", "fit.fw", "--gap", "relativ"), "FW0004", "write for instance `--gap relative`"),
         (("run",), "FW0005", "no program is named"),
         (("run", "fit.fw", "train.svm"), "FW0006", "`train.svm` is one argument too many"),
@@ -66,6 +68,13 @@ def test_all_that_is_wrong_with_bindings_is_named_at_once(capsys: pytest.Capture
     assert main(["run", "fit.fw", "--data", "X", "--set", "delta", "--dim", "k=0"]) == 1
     text = capsys.readouterr().err
     assert [code in text for code in ("FW0100", "FW0110", "FW0121", "3 errors")] == [True] * 4
+
+
+@pytest.mark.usefixtures("program")
+def test_the_value_of_an_unknown_option_is_no_error_of_its_own(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "fit.fw", "--mehtod", "apg"]) == 1
+    err = capsys.readouterr().err
+    assert "did you mean `--method`?" in err and "FW0006" not in err
 
 
 @pytest.mark.usefixtures("program")

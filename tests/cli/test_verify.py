@@ -84,3 +84,27 @@ def test_a_file_that_does_not_belong_here(capsys: pytest.CaptureFixture[str], sa
     capsys.readouterr()
     assert main(["verify", *argv]) == 1
     assert capsys.readouterr().err.startswith(f"error[{code}]: ")
+
+
+@pytest.mark.usefixtures("saved")
+def test_an_oracle_that_does_not_answer_in_time(capsys: pytest.CaptureFixture[str]):
+    assert main(["verify", "fit.fw", "--oracle-time", "0"]) == 4
+    out, err = capsys.readouterr()
+    assert "certificate: agrees" in out and "cvxpy: not known: cvxpy did not answer in its time" in out
+    assert "asking cvxpy, for at most 0 s" in err
+    assert main(["verify", "fit.fw", "--oracle-time", "0", "--json"]) == 4
+    form = json.loads(capsys.readouterr().out)
+    assert form["agrees"] is None and form["recheck"]["agrees"] is True and form["oracle"]["agrees"] is None
+
+
+@pytest.mark.usefixtures("saved")
+def test_an_interruption_of_the_oracle_keeps_the_rest(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fwdsl.oracle.solve_oracle", interrupted)
+    assert main(["verify", "fit.fw"]) == 130
+    out, _ = capsys.readouterr()
+    assert "certificate: agrees" in out and "interrupted before cvxpy answered" in out

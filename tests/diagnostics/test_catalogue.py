@@ -77,7 +77,18 @@ def test_explain_says_all_of_an_entry():
     entry = lookup("FW0001")
     assert text is not None and entry is not None
     assert text.startswith("FW0001: no such command\n\n")
-    assert entry.explanation in text and "    " + entry.bad in text and "    " + entry.good in text
+    assert (
+        " ".join(entry.explanation.split()) in " ".join(text.split())
+        and "    " + entry.bad in text
+        and "    " + entry.good in text
+    )
+
+
+def test_an_explanation_fits_the_terminal():
+    narrow = explain("FW3001", 40)
+    assert narrow is not None
+    _, explanation, *_ = narrow.split("\n\n")
+    assert max(map(len, explanation.splitlines())) <= 40
 
 
 def test_explain_of_no_code():

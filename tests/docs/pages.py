@@ -169,6 +169,7 @@ _DROPPED = re.compile(r"compiling kernels|infeasibility ")
 _UNITS = r"(?:s|ms|us|min|iterations?|data pass(?:es)?|to verify|B|kB|MB|GB)\b"
 _MASKED = re.compile(
     rf"(?<![\w.])[\d.,]+(?:e[+-]?\d+)? {_UNITS}"
+    r"|(?<= )[\d.]+e[+-]?\d+ \d+ \d+ [\d.]+(?= [a-z_]+$)"  # gap, support, passes and seconds of a path
     r"|^gap .*|^(?:passes|seconds) .*|(?:relative gap|violation|relative difference) [\d.e+-]+"
 )
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?!\w)")

@@ -13,7 +13,9 @@ from scipy.optimize import minimize_scalar
 import fwdsl as fw
 from fwdsl.check.signatures import LOSSES
 from fwdsl.oracle import OracleResult, check_certificate, compare, solve_oracle
+from fwdsl.oracle import solve as oracle_solve
 from fwdsl.oracle.conjugates import dual_norm, loss_conjugate
+from fwdsl.oracle.solve import OUT_OF_TIME, TOO_LARGE
 from fwdsl.solution import Certificate, Solution, Times
 
 RNG = np.random.default_rng(11)
@@ -47,11 +49,16 @@ def oracle(value: float, residual: float = 1e-10, status: str = "optimal") -> Or
         (solution(1.0, 1.0), oracle(math.inf, status="infeasible"), False),
         (solution(-math.inf, -math.inf, "unbounded"), oracle(1.0), False),
         (solution(1.0, 1.0), oracle(math.nan, status="solver_error"), False),
+        # an oracle that has not finished: only agreement counts
+        (solution(1.0, 1.0), oracle(1.0 + 1e-7, status=OUT_OF_TIME), True),
+        (solution(1.0, 1.0), oracle(1.5, residual=1.0, status=OUT_OF_TIME), None),
+        (solution(1.0, 1.0), oracle(math.nan, status=OUT_OF_TIME), None),
+        (solution(math.inf, math.inf, "infeasible"), oracle(math.nan, status=TOO_LARGE), None),
         # an optimum of zero is judged on the scale of the certificate
         (solution(1e-10, 0.0), oracle(0.0), True),
     ],
 )
-def test_verdicts(ours: Solution, theirs: OracleResult, agrees: bool):
+def test_verdicts(ours: Solution, theirs: OracleResult, agrees: bool | None):
     verdict = compare(ours, theirs)
     assert verdict.agrees is agrees
     assert verdict.text
@@ -164,3 +171,20 @@ def test_false_claims_are_caught(name: str):
     assert "the dual point proves" in check_certificate(problem.instance, over).text
     better = replace(found, certificate=replace(c, objective=c.objective - step))
     assert "the objective at the solution is" in check_certificate(problem.instance, better).text
+
+
+def test_an_oracle_without_time_and_data_too_large_for_it(monkeypatch: pytest.MonkeyPatch):
+    x = fw.vector(4, name="x")
+    instance = fw.minimize(fw.mean(fw.squared(A @ x, B))).instance
+    assert solve_oracle(instance, 0.0).status == OUT_OF_TIME
+    monkeypatch.setattr(oracle_solve, "LARGEST", A.size - 1)
+    assert solve_oracle(instance).status == TOO_LARGE
+
+
+def test_the_ball_of_a_sum_of_squares_has_the_root_of_its_bound():
+    text = "data A: matrix[n, d], b: vector[n]\nparam r: positive\nvar x: vector[d]\nminimize mean(squared(A @ x, b))\n"
+    for bound in ("sum_squares(x) <= r", "3 * sum_squares(2 * x) <= 12 * r"):
+        problem = fw.parse(f"{text}subject to {bound}\n").bind(A=A, b=B, r=0.01)
+        found = problem.solve(tol=1e-8)
+        assert np.linalg.norm(found["x"]) == pytest.approx(0.1, rel=1e-6)
+        assert compare(found, solve_oracle(problem.instance)).agrees

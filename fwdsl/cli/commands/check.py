@@ -8,7 +8,7 @@ from ..arguments import Parser, add_bindings, add_file, add_json, add_strict
 from ..exits import OK, Stop
 from ..files import display_name
 from ..output import Output
-from ..stages import bind_model, bindings_of, compile_file
+from ..stages import bind_model, bindings_of, check_given, compile_file
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -28,8 +28,10 @@ def run(argv: Sequence[str], output: Output) -> int:
     for name in names:
         try:
             model = compile_file(name, output)
-            if given is not None:
+            if known.data and given is not None:
                 bind_model(model, given, name, output)
+            elif given is not None:
+                check_given(model, given, output)
             codes[name] = OK
             output.text(f"{display_name(name)}: ok\n")
         except Stop as stop:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser
 from ..exits import OK, Stop
 from ..output import Output
+from ..terminal import look
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -20,7 +22,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     if not codes:
         output.text(listing())
     for i, code in enumerate(codes):
-        text = explain(code)
+        text = explain(code, look(sys.stdout).width)
         if text is None:
             close = similar(code)
             hint = f"did you mean `{'` or `'.join(close)}`?" if close else "`fwdsl explain` lists all codes"

@@ -16,6 +16,7 @@ from ..stages import (
     bind_model,
     bindings_of,
     canonicalise_instance,
+    check_given,
     compile_file,
     options_for,
     plan_for,
@@ -47,6 +48,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     clock = Clock()
     model = clock.measure("compile", lambda: compile_file(name, output))
     options = options_for(model, known)
+    check_given(model, given, output)
     canonical = None
     if known.analyze or _at_hand(model, given, folder_of(name)):
         instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
@@ -65,11 +67,11 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def _at_hand(model: Model, given: Bindings, folder: Path) -> bool:
-    """Whether every datum and parameter can have a value; true also where the command line gives any, so that what it
+    """Whether every datum and parameter can have a value; true also where the command line gives data, so that what it
     lacks is reported."""
-    if given.sources or given.params:
+    if given.sources:
         return True
-    return all(param.default is not None for param in model.params) and all(
+    return all(param.default is not None or param.name in given.params for param in model.params) and all(
         datum.literal is not None or (datum.source is not None and _exists(datum.source, folder))
         for datum in model.data
     )

@@ -12,19 +12,10 @@ from ..exits import OF_STATUS, USAGE
 from ..files import require_writable, unwritable
 from ..output import Mode, Output
 from ..plot import plot_gap, require_plot
-from ..stages import (
-    Clock,
-    bind_model,
-    bindings_of,
-    canonicalise_instance,
-    compile_file,
-    options_for,
-    plan_for,
-    solve_plan,
-)
+from ..stages import Clock, bindings_of, plan_for, prepare, solve_plan
 
 if TYPE_CHECKING:
-    from ...canon import Canonical
+    from ...canon import Canonical, Factored
     from ...options import Options
     from ...solution import Solution
 
@@ -54,10 +45,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         require_plot(known.plot)
 
     clock = Clock()
-    model = clock.measure("compile", lambda: compile_file(name, output))
-    options = options_for(model, known)
-    instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
-    canonical = clock.measure("plan", lambda: canonicalise_instance(instance, output))
+    options, _, canonical = prepare(name, known, given, clock, output)
     state, checkpoints = None, None
     if known.resume is not None or known.checkpoint is not None:
         from ..checkpoint import Checkpoints, resumed
@@ -89,7 +77,7 @@ def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
 
 
 def _save(
-    known: argparse.Namespace, solution: Solution, canonical: Canonical, options: Options
+    known: argparse.Namespace, solution: Solution, canonical: Canonical | Factored, options: Options
 ) -> tuple[list[str], list[Diagnostic]]:
     """The files written, and what could not be: that must not keep the answer from being printed."""
     from ..save import save_solution

@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
-from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
-from ..exits import OF_STATUS, USAGE
+from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict, seconds
+from ..exits import INTERRUPTED, LIMIT, OF_STATUS, USAGE
 from ..output import Output
-from ..stages import (
-    Clock,
-    bind_model,
-    bindings_of,
-    canonicalise_instance,
-    compile_file,
-    options_for,
-    plan_for,
-    solve_plan,
-)
+from ..stages import Clock, bindings_of, plan_for, prepare, solve_plan
+
+ORACLE_SECONDS = 60.0
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Solve, or take a saved solution; recompute its certificate by other means, and ask cvxpy for its answer."""
-    parser = Parser("verify", "Solve, then compare with cvxpy and check the certificate independently.")
+    """Solve, or take a saved solution; recompute its certificate by other means, and ask cvxpy for its answer.
+
+    Each result is printed as it is known. Where cvxpy does not answer in its time there is neither agreement nor
+    disagreement: a limit was reached.
+    """
+    parser = Parser("verify", "Solve, then check the certificate independently and compare with cvxpy.")
     add_file(parser)
     add_bindings(parser)
     add_solve(parser)
     parser.add_argument("--solution", metavar="S.npz", help="a solution saved by `fwdsl run --out`, instead of solving")
+    parser.add_argument(
+        "--oracle-time",
+        type=seconds("--oracle-time"),
+        default=ORACLE_SECONDS,
+        metavar="S",
+        help=f"seconds that cvxpy's solvers may take (default {ORACLE_SECONDS:g})",
+    )
     add_json(parser)
     add_strict(parser)
     known = parser.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
     given = bindings_of(known)
-    from ...oracle.require import require_cvxpy
+    from ...oracle.require import quiet, require_cvxpy
 
     clock = Clock()
-    model = clock.measure("compile", lambda: compile_file(name, output))
+    options, instance, canonical = prepare(name, known, given, clock, output)
     require_cvxpy()
-    options = options_for(model, known)
-    instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
-    canonical = clock.measure("plan", lambda: canonicalise_instance(instance, output))
     if known.solution is None:
         plan = clock.measure("plan", lambda: plan_for(canonical, options, known, output))
         solution = solve_plan(canonical, plan, options, clock, output)
@@ -48,18 +48,23 @@ def run(argv: Sequence[str], output: Output) -> int:
         from ..save import load_solution
 
         solution = load_solution(known.solution, canonical)
-    from ...oracle import check_certificate, compare, solve_oracle
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # cvxpy's, of an inaccurate answer: the comparison says how inaccurate
-        recheck, verdict = check_certificate(instance, solution), compare(solution, solve_oracle(instance))
-    agrees = recheck.agrees and verdict.agrees
-
+    from ...oracle import Verdict, check_certificate, compare, solve_oracle
     from ..report import one_line, solution_json
 
     output.text(one_line(solution))
+    output.note("checking the certificate")
+    with quiet():
+        recheck = check_certificate(instance, solution)
     output.text(f"certificate: {_word(recheck.agrees)}: {recheck.text}\n")
+    output.note(f"asking cvxpy, for at most {known.oracle_time:g} s")
+    unanswered = LIMIT
+    try:
+        with quiet():
+            verdict = compare(solution, solve_oracle(instance, known.oracle_time))
+    except KeyboardInterrupt:
+        verdict, unanswered = Verdict(None, "interrupted before cvxpy answered"), INTERRUPTED
     output.text(f"cvxpy: {_word(verdict.agrees)}: {verdict.text}\n")
+    agrees = verdict.agrees if recheck.agrees else False
     output.finish(
         {
             **solution_json(solution),
@@ -68,8 +73,10 @@ def run(argv: Sequence[str], output: Output) -> int:
             "oracle": {"agrees": verdict.agrees, "text": verdict.text},
         }
     )
+    if agrees is None:
+        return unanswered
     return OF_STATUS[solution.status] if agrees else USAGE
 
 
-def _word(agrees: bool) -> str:
-    return "agrees" if agrees else "DISAGREES"
+def _word(agrees: bool | None) -> str:
+    return "not known" if agrees is None else "agrees" if agrees else "DISAGREES"

@@ -17,3 +17,10 @@ class Entry:
     explanation: str
     bad: str
     good: str
+
+
+DECLARED = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\n"
+"""How most of the programs start."""
+
+LEAST_SQUARES = DECLARED + "minimize sum(squared(A @ x, b))\n"
+"""The program that most of the others are variants of."""

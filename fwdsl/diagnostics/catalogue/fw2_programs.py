@@ -261,6 +261,21 @@ minimize mean(squared(inner(D, F[task]), y))
 subject to F in l2_ball(1)
 """,
     ),
+    "FW2072": Entry(
+        "groups that do not cover",
+        "Each entry is in at least one group. An entry in none would be neither penalised nor bounded, which most often is a mistake; where "
+        "it is meant, slice the expression to the entries that are grouped.",
+        """\
+data A: matrix[n, 5], b: vector[n]
+var x: vector[5]
+minimize mean(squared(A @ x, b)) + group_norm(x, [[0, 1], [2, 3]])
+""",
+        """\
+data A: matrix[n, 5], b: vector[n]
+var x: vector[5]
+minimize mean(squared(A @ x, b)) + group_norm(x[0:4], [[0, 1], [2, 3]])
+""",
+    ),
     "FW2090": Entry(
         "unused data",
         "A warning. Data that no expression uses is read and checked, and does not change the answer.",

@@ -370,18 +370,12 @@ ENTRIES: dict[str, Entry] = {
         "prob.bind(P=[[1, 2], [2, 1]])    # eigenvalues 3 and -1",
         "prob.bind(P=[[2, 1], [1, 2]])",
     ),
-    "FW4530": Entry(
-        "a source that this version does not read",
-        "The language has sources that this version checks but does not read. The data may be given as a file of"
-        " another format, or from Python.",
-        'data X: matrix[n, p] from parquet("X.parquet")',
-        'data X: matrix[n, p] from npy("X.npy")',
-    ),
-    "FW4531": Entry(
-        "a type of data that this version does not bind",
-        "Programs with observed entries of a matrix are checked by this version, but it has no form yet to hold them.",
-        "data M: entries[n, p]",
-        "data M: matrix[n, p]",
+    "FW4521": Entry(
+        "a feature map that has no value",
+        "How many features `random_binning` has depends on the data, so it is computed when data are bound; what it is computed from"
+        " must have a value then.",
+        "prob.bind(s=0)    # `param s: nonnegative`, `let Phi = random_binning(X / s, grids=50, gamma=1)`",
+        "prob.bind(s=2)",
     ),
     "FW4801": Entry(
         "columns that differ much in scale",

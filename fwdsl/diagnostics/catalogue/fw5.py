@@ -8,11 +8,13 @@ ENTRIES: dict[str, Entry] = {
     "FW5001": Entry(
         "a construct that this version cannot solve yet",
         "The program is correct: it parses, its shapes agree and it is convex. But no method of this version covers the named construct, and"
-        " the planner says so before any work is done. Solvable are vector and scalar variables with the scalar losses, `norm1`, `norm2`,"
-        " `norm_inf`, `sum_squares` and affine terms, over l1, l2 and linf balls, boxes, `nonnegative`, `simplex` and `solid_simplex`, with any"
-        " affine constraints.",
-        "data A: matrix[n, d], B: matrix[n, k]\nvar X: matrix[d, k] in nuclear_ball(2)\nminimize mean(squared(A @ X, B))\n",
-        "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in l1_ball(2)\nminimize mean(squared(A @ x, b))\n",
+        " the planner says so before any work is done. Almost all of the language can be solved; what cannot is listed at the end of"
+        " docs/language.md. Often the same can be said in other words: that each row is a mean of given points, by a matrix of weights whose"
+        " rows are in the simplex.",
+        "data A: matrix[n, d], B: matrix[n, d], V: matrix[m, d]\n"
+        "var X: matrix[n, d] in rows(polytope(V))\nminimize sum(squared(X + A, B))\n",
+        "data A: matrix[n, d], B: matrix[n, d], V: matrix[m, d]\n"
+        "var W: matrix[n, m] in rows(simplex(1))\nminimize sum(squared(W @ V + A, B))\n",
     ),
     "FW5002": Entry(
         "an unknown method",
@@ -41,6 +43,13 @@ ENTRIES: dict[str, Entry] = {
         " that is to be negative, one sum that is to have two values.",
         "var x: vector[2]\nminimize sum(x)\nsubject to\n    x >= 3\n    x <= 1\n",
         "var x: vector[2]\nminimize sum(x)\nsubject to\n    x >= 1\n    x <= 3\n",
+    ),
+    "FW5012": Entry(
+        "a set or norm that cannot take this argument",
+        "With the numbers that are bound, an argument is none that the set or norm takes: a weight of a group that is zero, say. What makes a"
+        " set empty is FW5010, what is not finite FW5011.",
+        "var x: vector[4] in box(-1, 1)\nminimize group_norm(x - 2, [[0, 1], [2, 3]], weights=[1, 0])\n",
+        "var x: vector[4] in box(-1, 1)\nminimize group_norm(x - 2, [[0, 1], [2, 3]], weights=[1, 0.5])\n",
     ),
     "FW5011": Entry(
         "an expression without a finite value",

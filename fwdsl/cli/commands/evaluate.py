@@ -1,0 +1,82 @@
+"""`fwdsl eval FILE --solution S.npz [--data X,y=test.svm] [NAME...]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...grammar.diagnostic import Diagnostic
+from ..arguments import Parser, add_bindings, add_json
+from ..exits import OK, Stop
+from ..files import folder_of, require_writable, unwritable, write_atomically
+from ..output import Output
+from ..stages import bindings_of, compile_file
+
+if TYPE_CHECKING:
+    from ...evaluation import Evaluated
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Put a saved solution to data: terms, `let`s, error rates."""
+    parser = Parser(
+        "eval",
+        "Values of a saved solution on data: the objective, terms, `let`s, and the error rates of classification losses. "
+        "Labels are read by the fit's maps. Data that are not given are read from the program's own sources.",
+    )
+    parser.several = True
+    parser.add_argument("files", nargs="*", metavar="FILE [NAME...]", help="the program, and what of it to evaluate")
+    parser.add_argument("--solution", metavar="S.npz", help="a solution saved by `fwdsl run --out`")
+    add_bindings(parser)
+    parser.add_argument("--out", metavar="FILE.npz", help="save the values by name")
+    add_json(parser)
+    known = parser.parse(argv)
+    output.configure(mode="json" if known.json else "text")
+    # The first is the program, the others name what to evaluate.
+    name, *names = parser.files(known, several=True)
+    given = bindings_of(known)
+    if known.solution is None:
+        hint = "write `--solution S.npz`, a file that `fwdsl run FILE --out S.npz` wrote"
+        rule = "Values are those of a saved solution."
+        raise Stop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
+    if known.out is not None:
+        require_writable(known.out)
+    model = compile_file(name, output)
+    from ...evaluation import evaluate
+    from ..save import load_fit
+
+    evaluated = evaluate(load_fit(known.solution, model), names, given, folder_of(name))
+    if known.out is not None:
+        _save(known.out, evaluated.values)
+    _tell(evaluated, output)
+    return OK
+
+
+def _save(name: str, values: Mapping[str, Any]) -> None:
+    import numpy as np
+
+    from ...low_rank import LARGEST_DENSE
+
+    kept = {key: value for key, value in values.items() if getattr(value, "size", 1) <= LARGEST_DENSE}
+    arrays = {key: value.toarray() if hasattr(value, "toarray") else np.asarray(value) for key, value in kept.items()}
+    try:
+        write_atomically(name, lambda stream: np.savez(stream, allow_pickle=False, **arrays))
+    except OSError as error:
+        raise Stop([unwritable(name, (error.strerror or "writing failed").lower())]) from None
+
+
+def _tell(evaluated: Evaluated, output: Output) -> None:
+    from ..report import number_text, value_json, value_text
+
+    rows = {name: value_text(value) for name, value in evaluated.values.items()}
+    rows |= {f"error rate of {name}": number_text(rate) for name, rate in evaluated.error_rates.items()}
+    width = max(map(len, rows), default=0)
+    output.text("".join(f"{name:<{width}}  {text}\n" for name, text in rows.items()))
+    output.finish(
+        {
+            "status": "ok",
+            "values": {name: value_json(value) for name, value in evaluated.values.items()},
+            "error_rates": evaluated.error_rates,
+            "dimensions": evaluated.dims,
+            "origins": evaluated.origins,
+        }
+    )

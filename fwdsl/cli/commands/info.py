@@ -1,0 +1,75 @@
+"""`fwdsl info FILE [--json]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..arguments import Parser, add_file, add_json, add_strict
+from ..exits import OK
+from ..output import Output
+from ..stages import compile_file
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Tell what a program takes and gives; no data are read."""
+    parser = Parser(
+        "info", "What a program takes and gives: data, parameters, variables, dimensions. No data are read."
+    )
+    add_file(parser)
+    add_json(parser)
+    add_strict(parser)
+    known = parser.parse(argv)
+    output.configure(mode="json" if known.json else "text", strict=known.strict)
+    (name,) = parser.files(known)
+    model = compile_file(name, output)
+    from ...describe import describe
+
+    told = describe(model)
+    output.text("\n".join(_lines(told)) + "\n")
+    output.finish({"status": "ok", **told})
+    return OK
+
+
+def _lines(told: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{told['sense']} {told['name'] or 'a program without a name'}"
+    rows = {
+        "data": [(d["name"], d["type"], _whence(d)) for d in told["data"]],
+        "parameters": [(p["name"], p["domain"], _default(p)) for p in told["parameters"]],
+        "variables": [(v["name"], v["type"], "") for v in told["variables"]],
+        "dimensions": [(d["name"], "", _binding(d)) for d in told["dimensions"]],
+        "objective": [(t["name"] or "", t["text"], "") for t in told["terms"]],
+        "constraints": [(c["name"], c["text"], "") for c in told["constraints"]],
+    }
+    for title, table in rows.items():
+        if table:
+            yield f"\n{title}"
+            yield from _table(table)
+
+
+def _table(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """Columns under each other; one that is empty throughout takes no room."""
+    kept = [column for column in zip(*rows, strict=True) if any(column)]
+    widths = [max(map(len, column)) for column in kept]
+    for cells in zip(*kept, strict=True):
+        yield "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _whence(datum: Mapping[str, Any]) -> str:
+    if datum["literal"]:
+        return "written out"
+    if datum["source"]:
+        return f"from {datum['source']}"
+    return f"needed: --data {datum['name']}=PATH"
+
+
+def _default(parameter: Mapping[str, Any]) -> str:
+    if parameter["needed"]:
+        return f"needed: --set {parameter['name']}=VALUE"
+    return f"default {parameter['default']}"
+
+
+def _binding(dimension: Mapping[str, Any]) -> str:
+    if dimension["needed"]:
+        return f"needed: --dim {dimension['name']}=SIZE"
+    return ", ".join(dimension["bound_by"])

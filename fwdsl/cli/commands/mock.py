@@ -1,0 +1,144 @@
+"""`fwdsl mock FILE --dims n=1000,p=50 [--seed K] --out DIR`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...grammar.diagnostic import Diagnostic
+from ...readers.sources import parse_data_argument, parse_dim_argument
+from ..arguments import Parser, add_file, add_json, whole
+from ..exits import OK, USAGE, Stop
+from ..files import unwritable
+from ..output import Output
+from ..stages import bind_model, compile_file
+
+if TYPE_CHECKING:
+    from ...mock import Mock
+    from ...model import Model
+
+_LENGTH = re.compile(r"\s*len\((?P<name>\w+)\)\s*=(?P<size>.*)", re.DOTALL)
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Write random data of the declared types, bind them, and print the command that runs the program on them."""
+    parser = Parser(
+        "mock",
+        "Write random data that keep the promises of a program, and print the command that runs it on them.",
+    )
+    add_file(parser)
+    parser.add_argument(
+        "--dims",
+        action="append",
+        default=[],
+        metavar="n=1000,p=50",
+        help="the sizes of the dimensions; `len(M)=500` for the number of observed entries",
+    )
+    parser.add_argument("--seed", type=whole("--seed", least=0), default=0, metavar="K", help="of the random generator")
+    parser.add_argument("--out", metavar="DIR", help="the folder to write to, made if it is not there")
+    add_json(parser)
+    known = parser.parse(argv)
+    output.configure(mode="json" if known.json else "text")
+    (name,) = parser.files(known)
+    if known.out is None:
+        rule = "Mocked data are written to files."
+        raise Stop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])
+    model = compile_file(name, output)
+    from ...mock import mock
+
+    made, found = mock(model, _sizes(known.dims, model), known.seed)
+    if made is None:
+        raise Stop(found)
+    files = _write(made, Path(known.out))
+    data, params, dims = _options(model, made, files)
+    _check(model, data, params, dims, name, output)
+    options = [*data, *(f"--set={p}" for p in params), *(f"--dim={d}" for d in dims)]
+    command = ["fwdsl", "run", name, *(part for o in options for part in o.split("=", 1))]
+    output.text(shlex.join(command) + "\n")
+    output.finish({"status": "ok", "files": files, "dimensions": dict(made.dims), "command": command})
+    return OK
+
+
+def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
+    """The sizes that `--dims` gives, or stop with all that is wrong with them."""
+    from ...mock import sizes_needed
+
+    lengths = [f"len({d.name})" for d in model.data if d.type.kind == "entries"]
+    allowed = [*sizes_needed(model), *lengths]
+    sizes: dict[str, int] = {}
+    wrong: list[Diagnostic] = []
+    for part in (part for text in texts for part in text.split(",") if part.strip()):
+        length = _LENGTH.match(part)
+        parsed = parse_dim_argument(f"{length['name']}={length['size']}" if length else part, "--dims")
+        if isinstance(parsed, Diagnostic):
+            wrong.append(parsed)
+            continue
+        dim = f"len({parsed[0]})" if length else parsed[0]
+        if dim in allowed:
+            sizes[dim] = parsed[1]
+            continue
+        close = get_close_matches(dim, allowed, n=1)
+        listed = ", ".join(f"`{n}`" for n in allowed) or "none"
+        wrong.append(
+            Diagnostic(
+                "FW0021",
+                f"`--dims {part.strip()}` gives `{dim}`, which is no dimension that data need",
+                rule=f"The dimensions to give are {listed}.",
+                hint=f"did you mean `{close[0]}`?" if close else "`fwdsl info` lists the dimensions of a program",
+            )
+        )
+    if wrong:
+        raise Stop(wrong)
+    return sizes
+
+
+def _write(made: Mock, folder: Path) -> dict[str, str]:
+    """The file of each name."""
+    import numpy as np
+
+    files: dict[str, str] = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, array in made.arrays.items():
+            files[name] = str(folder / f"{name}.npy")
+            np.save(files[name], array, allow_pickle=False)
+        for name, columns in made.entries.items():
+            files[name] = str(folder / f"{name}.csv")
+            with open(files[name], "w", encoding="ascii") as stream:
+                stream.write("row,column,value\n")
+                stream.writelines(f"{i},{j},{v!r}\n" for i, j, v in zip(*(c.tolist() for c in columns), strict=True))
+    except OSError as error:
+        raise Stop([unwritable(str(error.filename or folder), (error.strerror or "writing failed").lower())]) from None
+    return files
+
+
+def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """What `--data` binds, `--set` sets, and `--dim` sizes: those that no array shows."""
+    from ...describe import dimensions, is_shown
+
+    data = [f"--data={n}={'coo:' if n in made.entries else ''}{path}" for n, path in files.items()]
+    params = [f"{name}={value:g}" for name, value in made.params.items()]
+    hidden = [n for n in dimensions(model) if n in made.dims and not is_shown(n, model)]
+    return data, params, [f"{n}={made.dims[n]}" for n in hidden]
+
+
+def _check(
+    model: Model, data: Sequence[str], params: Sequence[str], dims: Sequence[str], name: str, output: Output
+) -> None:
+    """Bind what was written, as the command that is printed will."""
+    from ...bind import Bindings
+
+    sources = [parse_data_argument(text.removeprefix("--data=")) for text in data]
+    wrong = [s for s in sources if isinstance(s, Diagnostic)]
+    if wrong:
+        raise Stop(wrong, USAGE)
+    given = Bindings(
+        sources=tuple(s for s in sources if not isinstance(s, Diagnostic)),
+        params={n: float(v) for n, _, v in (p.partition("=") for p in params)},
+        dims={n: int(v) for n, _, v in (d.partition("=") for d in dims)},
+    )
+    bind_model(model, given, name, output)

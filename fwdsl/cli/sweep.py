@@ -1,0 +1,66 @@
+"""`--set N=a,b,c` and `--set N=logspace(lo,hi,count)`: the values of a path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..grammar.diagnostic import Diagnostic
+from ..readers.sources import parse_set_argument
+from .exits import Stop
+
+LONGEST = 10_000
+"""Values that a path may have."""
+
+_SPACE = re.compile(r"\s*(?P<kind>logspace|linspace)\s*\((?P<inside>[^()]*)\)\s*\Z")
+_HINT = "write `--set delta=0.1,1,10`, `--set 'delta=logspace(0.1,10,20)'` or `--set 'delta=linspace(1,5,9)'`"
+
+
+def split_sets(texts: Sequence[str]) -> tuple[str, tuple[float, ...], list[str]]:
+    """The parameter that has several values, these, and the `--set`s of the others; or stop with what is wrong."""
+    swept = [text for text in texts if _has_several(text)]
+    rest = [text for text in texts if not _has_several(text)]
+    if len(swept) != 1:
+        found = (
+            "no parameter is given several values" if not swept else f"{len(swept)} parameters are given several values"
+        )
+        rule = "A path goes along the values of one parameter."
+        raise Stop([Diagnostic("FW0026", found, rule=rule, hint=_HINT)])
+    name, _, text = swept[0].partition("=")
+    return name.strip(), _values(name.strip(), text), rest
+
+
+def _has_several(text: str) -> bool:
+    value = text.partition("=")[2]
+    return "," in value or "(" in value
+
+
+def _values(name: str, text: str) -> tuple[float, ...]:
+    space = _SPACE.match(text)
+    if space is None and "(" in text:
+        raise Stop([_malformed(name, text, "neither a list of numbers nor `logspace(lo,hi,count)`")])
+    numbers = [_number(name, part) for part in (space["inside"] if space else text).split(",")]
+    if space is None:
+        return tuple(numbers)
+    kind = space["kind"]
+    if len(numbers) != 3 or not numbers[2].is_integer() or not 2 <= numbers[2] <= LONGEST:
+        raise Stop([_malformed(name, text, f"not `{kind}(lo,hi,count)` with a count from 2 to {LONGEST}")])
+    low, high, count = numbers
+    if kind == "logspace" and not (low > 0.0 and high > 0.0):
+        raise Stop([_malformed(name, text, "a logspace of numbers that are not positive")])
+    import numpy as np
+
+    values = np.geomspace(low, high, int(count)) if kind == "logspace" else np.linspace(low, high, int(count))
+    return tuple(float(v) for v in values)
+
+
+def _number(name: str, part: str) -> float:
+    parsed = parse_set_argument(f"{name}={part.strip()}")
+    if isinstance(parsed, Diagnostic):
+        raise Stop([parsed])
+    return parsed[1]
+
+
+def _malformed(name: str, text: str, what: str) -> Diagnostic:
+    rule = "The values of a path are numbers separated by commas, `logspace(lo,hi,count)` or `linspace(lo,hi,count)`, both ends included."
+    return Diagnostic("FW0027", f"`--set {name}={text}` is {what}", rule=rule, hint=_HINT)

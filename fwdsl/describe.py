@@ -1,0 +1,109 @@
+"""What a program takes and gives, told without its data: `fwdsl info`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .check.printer import format_typed
+from .check.shapes import format_type
+from .grammar.tree import Call, String
+from .model import DataDecl, Dim, Model, ParamDecl, Term, Type
+from .model.types import split_dim
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """Data, parameters, variables, dimensions, objective and constraints of a checked program, as plain values.
+
+    Keys: `name`, `sense`, `data`, `parameters`, `variables`, `dimensions`, `terms`, `constraints`, `lets`, `options`. Each
+    is a list of dictionaries in the order of the program; `needed` tells what must be supplied to run it.
+    """
+    return {
+        "name": model.name or None,
+        "sense": model.sense,
+        "data": [_datum(d, model) for d in model.data],
+        "parameters": [_parameter(p, model) for p in model.params],
+        "variables": [{"name": v.name, "type": format_type(v.type)} for v in model.variables],
+        "dimensions": [_dimension(name, model) for name in dimensions(model)],
+        "terms": [{"name": t.name or None, "text": _scaled(t)} for t in model.terms],
+        "constraints": [{"name": c.name, "text": c.text} for c in model.constraints],
+        "lets": [name for name, _ in model.lets],
+        "options": dict(model.options),
+    }
+
+
+def dimensions(model: Model) -> list[str]:
+    """The names of a program's dimensions in the order of its text, those of feature maps (`dim(Phi)`) included."""
+    types = [d.type for d in model.data] + [v.type for v in model.variables]
+    names = [split_dim(d)[0] for t in types for d in _dims(t) if isinstance(d, str)]
+    names += [split_dim(d)[0] for d in model.dims if isinstance(d, str)]
+    return list(dict.fromkeys(n for n in names if not n.startswith("len(")))
+
+
+def binders(name: str, model: Model) -> list[str]:
+    """What gives a dimension its size, in words: `rows of X`, `classes of y`; nothing where `--dim` must."""
+    sized = [words for d in model.data for dim, words in _parts(d) if dim == name]
+    if sized or not name.startswith("dim("):
+        return sized or [f"the largest index of {d.name}" for d in model.data if d.type.classes == name]
+    return [f"columns of {name[4:-1]}"]
+
+
+def is_shown(name: str, model: Model) -> bool:
+    """Whether an array of data has the dimension among its sizes; ids of observed entries and an index may leave some out."""
+    return any(dim == name for d in model.data if d.type.kind != "entries" for dim, _ in _parts(d))
+
+
+def _scaled(term: Term) -> str:
+    """A term of the objective with its coefficient."""
+    coefficient = format_typed(term.coefficient)
+    if coefficient in ("1", "-1"):
+        return coefficient[:-1] + term.text
+    return f"({coefficient}) * {term.text}" if term.coefficient.op == "add" else f"{coefficient} * {term.text}"
+
+
+def _datum(decl: DataDecl, model: Model) -> dict[str, Any]:
+    literal = decl.literal is not None
+    path = decl.source.args[0] if isinstance(decl.source, Call) and decl.source.args else None
+    return {
+        "name": decl.name,
+        "type": format_type(decl.type),
+        "promise": decl.type.domain if decl.type.kind != "real" and decl.type.domain != "real" else None,
+        "source": None if decl.source is None else model.source.slice(decl.source.span),
+        "path": path.value if isinstance(path, String) else None,
+        "with": [name for name in decl.serves if name != decl.name],
+        "literal": literal,
+        "needed": decl.source is None and not literal,
+    }
+
+
+def _parameter(decl: ParamDecl, model: Model) -> dict[str, Any]:
+    default = None if decl.default is None else model.source.slice(decl.default.span)
+    return {"name": decl.name, "domain": decl.type.domain, "default": default, "needed": decl.default is None}
+
+
+def _dimension(name: str, model: Model) -> dict[str, Any]:
+    bound_by = binders(name, model)
+    users = [v.name for v in model.variables if name in {split_dim(d)[0] for d in _dims(v.type) if isinstance(d, str)}]
+    return {"name": name, "bound_by": bound_by, "of_variables": users, "needed": not bound_by}
+
+
+def _parts(decl: DataDecl) -> Iterator[tuple[Dim, str]]:
+    """The dimensions that a datum binds, each with the words for it."""
+    kind, shape = decl.type.kind, decl.type.shape
+    if kind in ("symmetric", "psd"):
+        yield shape[0], f"size of {decl.name}"
+    elif len(shape) == 1:
+        yield shape[0], f"length of {decl.name}"
+    elif kind == "labels":
+        yield from ((shape[0], f"length of {decl.name}"), (shape[1], f"classes of {decl.name}"))
+    else:
+        words = ("rows", "columns") if len(shape) == 2 else tuple(f"axis {i}" for i in range(len(shape)))
+        yield from ((dim, f"{word} of {decl.name}") for dim, word in zip(shape, words, strict=True))
+
+
+def _dims(type_: Type) -> Iterator[Dim]:
+    yield from type_.shape
+    if type_.classes is not None:
+        yield type_.classes
+    if type_.element is not None:
+        yield from _dims(type_.element)

@@ -1,0 +1,269 @@
+"""Values of a solution on new data: terms, `let`s and error rates, with the label maps of the fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .atoms.vectors.free import Free
+from .bind import Bindings, check_given
+from .bind.dimensions import named
+from .bind.features import Features, Statistics
+from .canon.affine import AffineReader, Unsupported
+from .canon.factored import LARGEST_DENSE
+from .canon.form import Block
+from .check.shapes import format_type
+from .errors import DataError, PlanError, RunError
+from .grammar.diagnostic import Diagnostic
+from .instance import Instance
+from .loosen import Strict, loosened
+from .low_rank import LowRank
+from .model import Expr, Model, Term, evaluate_dim
+from .pipeline import bind
+from .solve.evaluate import value_at
+from .solve.on_factors import on_factors
+
+OBJECTIVE = "objective"
+"""The whole objective, in the user's sense."""
+
+_LARGEST = frozenset({"softmax", "multiclass_hinge", "weston_watkins"})
+_MARGIN = frozenset({"logistic", "hinge", "squared_hinge", "smooth_hinge"})
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What of a solved problem new data are put to: the variables' values, and all that the fit's data decided.
+
+    `values` holds the data of the fit where they are at hand: they stand in for those that are not given anew.
+    """
+
+    model: Model
+    variables: Mapping[str, Any]
+    dims: Mapping[str, int]
+    params: Mapping[str, float]
+    maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    features: Statistics | None = None
+
+
+def fit_of(instance: Instance, variables: Mapping[str, Any]) -> Fit:
+    """The fit of an instance whose data are at hand."""
+    params = {p.name: instance.values[p.name] for p in instance.model.params}
+    return Fit(instance.model, variables, instance.dims, params, instance.maps, instance.values, instance.features)
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Values by name, and by term of the objective the share of samples that it classifies wrongly.
+
+    `dims` are the sizes that the new data have, `origins` where they came from.
+    """
+
+    values: Mapping[str, Any]
+    error_rates: Mapping[str, float]
+    dims: Mapping[str, int]
+    origins: Mapping[str, str]
+
+
+def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Evaluated:
+    """The named `let`s and terms (`termK` for the K-th) of a program at a fit, on the data given.
+
+    Without names: the objective, the `let`s that are numbers or have variables, and the error rates. Data that are not given
+    are those of the fit, or of the program's own sources; those that nothing named needs are not looked at. Raises `RunError`
+    FW0204 for a name that is none, `DataError` where data are missing or do not fit.
+    """
+    loose, sizes = loosened(fit.model, {*given.data, *(n for names_, _ in given.sources for n in names_)})
+    if sizes:
+        features = None if fit.features is None else Strict(fit.features, sizes)
+        fit = replace(fit, model=loose, dims={**fit.dims, **sizes}, features=features)
+    parts = _chosen(fit.model, names)
+    instance = _with_new_data(fit, _data_of(parts.values()), given, base)
+    at = _Point(fit, instance)
+    try:
+        values = {name: at.value(part) for name, part in parts.items()}
+        terms = {n: t for n, t in labelled(fit.model).items() if not names or n in parts or t.name in parts}
+        rates = {n: r for n, t in terms.items() if (r := at.error_rate(t)) is not None}
+    except Unsupported as error:
+        raise PlanError([_no_value(error, fit.model)]) from None
+    shown = {name: instance.dims[name] for name in instance.dims if not name.startswith(("dim(", "len("))}
+    origins = {d.name: instance.origins.get(d.name, "the fit") for d in instance.model.data}
+    return Evaluated(values, rates, shown, origins)
+
+
+def labelled(model: Model) -> dict[str, Term]:
+    """The terms of the objective: by the `let` that names one if that has no other, else `termK`."""
+    names = [t.name for t in model.terms]
+    return {t.name if t.name and names.count(t.name) == 1 else f"term{i}": t for i, t in enumerate(model.terms, 1)}
+
+
+Part = Expr | tuple[Term, ...]
+
+
+def _chosen(model: Model, names: Sequence[str]) -> dict[str, Part]:
+    """What is evaluated, by name; `let`s win over terms of the same name, as the text says them."""
+    terms: dict[str, Part] = {name: (term,) for name, term in labelled(model).items()}
+    every: dict[str, Part] = {OBJECTIVE: model.terms, **terms, **{n: p for n, p in model.lets if _has_value(p)}}
+    if not names:
+        return {n: p for n, p in every.items() if n == OBJECTIVE or (n in dict(model.lets) and not _is_data(p))}
+    wrong = [n for n in names if n not in every]
+    if wrong:
+        raise RunError([_unknown(n, every) for n in wrong])
+    return {n: every[n] for n in names}
+
+
+def _has_value(part: Part) -> bool:
+    return isinstance(part, tuple) or part.type.kind != "features"
+
+
+def _is_data(part: Part) -> bool:
+    """Whether it is an array that no variable is in."""
+    return isinstance(part, Expr) and part.is_constant and bool(part.type.array_shape)
+
+
+def _unknown(name: str, every: Mapping[str, Part]) -> Diagnostic:
+    close = get_close_matches(name, every, n=1)
+    return Diagnostic(
+        "FW0204",
+        f"`{name}` is no `let` and no term of the program",
+        rule=f"What has a value is {', '.join(f'`{n}`' for n in every)}.",
+        hint=f"did you mean `{close[0]}`?" if close else "name a `let`, `termK` for the K-th term, or `objective`",
+    )
+
+
+def _data_of(parts: Iterable[Part]) -> set[str]:
+    """The names of data that expressions use."""
+    found: set[str] = set()
+    for part in parts:
+        for expr in (part,) if isinstance(part, Expr) else (e for t in part for e in _expressions(t)):
+            found |= {e.name for e in expr.walk() if e.op == "data"}
+    return found
+
+
+def _expressions(term: Term) -> list[Expr]:
+    optional = [term.target, term.weights]
+    return [term.coefficient, term.argument, *(e for e in optional if e is not None), *(e for _, e in term.options)]
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def _with_new_data(fit: Fit, needed: set[str], given: Bindings, base: Path) -> Instance:
+    """The program's instance on the data given, those of the fit where none are."""
+    model = fit.model
+    wrong = [d for d in check_given(model, given) if d.severity == "error"]
+    if wrong:
+        raise DataError(wrong)
+    new = set(given.data) | {n for names, _ in given.sources for n in names}
+    kept = [d for d in model.data if d.name in needed - new and d.name in fit.values]
+    read = tuple(d for d in model.data if d.name in (needed | new) and d not in kept)
+    fixed = {n: fit.dims[n] for v in model.variables for n in named(v.type) if n in fit.dims}
+    unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps)
+    params = {p.name for p in model.params}
+    settings = {n: v for n, v in given.data.items() if n in params}
+    bindings = unread.merge(replace(given, params={**given.params, **settings}, data=_without(given.data, params)))
+    # Without terms: feature maps keep the statistics of the fit, and are computed where something names them.
+    bare = replace(model, data=read, dims=(), terms=(), constraints=(), lets=())
+    instance, found = bind(bare, bindings, base)
+    if instance is None:
+        raise DataError([d for d in found if d.severity == "error"])
+    clashes = [_clash(d.name, fit, instance) for d in kept if not _agrees(d.type.shape, fit, instance)]
+    if clashes:
+        raise DataError(clashes)
+    dims = {**fit.dims, **instance.dims}
+    values = {**{d.name: fit.values[d.name] for d in kept}, **instance.values}
+    features = Features(dims, values, fitted=fit.features)
+    return replace(instance, model=replace(model, data=(*read, *kept)), dims=dims, values=values, features=features)
+
+
+def _without(values: Mapping[str, object], names: set[str]) -> dict[str, object]:
+    return {n: v for n, v in values.items() if n not in names}
+
+
+def _agrees(dims: Iterable[Any], fit: Fit, instance: Instance) -> bool:
+    return all(instance.dims.get(d, fit.dims.get(d)) == fit.dims.get(d) for d in dims if isinstance(d, str))
+
+
+def _clash(name: str, fit: Fit, instance: Instance) -> Diagnostic:
+    decl = next(d for d in fit.model.data if d.name == name)
+    dim = next(d for d in decl.type.shape if instance.dims.get(str(d), fit.dims.get(str(d))) != fit.dims.get(str(d)))
+    return Diagnostic(
+        "FW4522",
+        f"`{name}: {format_type(decl.type)}` is that of the fit, where `{dim}` is {fit.dims[str(dim)]}, "
+        f"but `{dim}` is {instance.dims[str(dim)]} in the new data",
+        span=decl.span if fit.model.source.text else None,
+        source=fit.model.source if fit.model.source.text else None,
+        rule="Data that are not given anew are those of the fit.",
+        hint=f"give `{name}` too",
+    )
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+class _Point:
+    """A fit's variables over an instance; large matrices that are kept as factors are not written out."""
+
+    def __init__(self, fit: Fit, instance: Instance) -> None:
+        blocks: dict[str, Block] = {}
+        parts: list[Any] = [np.zeros(0)]
+        start = 0
+        self._values = fit.variables
+        self._factored = {
+            name for name, v in fit.variables.items() if isinstance(v, LowRank) and v.size > LARGEST_DENSE
+        }
+        for decl in fit.model.variables:
+            if decl.name in self._factored:
+                continue
+            shape = tuple(evaluate_dim(d, fit.dims) for d in decl.type.array_shape)
+            size = math.prod(shape)
+            blocks[decl.name] = Block(decl.name, start, start + size, shape, Free(size))
+            parts.append(np.asarray(fit.variables[decl.name], dtype=np.float64).reshape(-1))
+            start += size
+        self._x = np.concatenate(parts)
+        self._reader = AffineReader(instance, blocks)
+
+    def value(self, part: Part) -> Any:
+        """A float, an array, or a matrix that is kept as factors."""
+        if isinstance(part, tuple):
+            return float(sum(value_at(self._reader, term, self._at(term.argument)) for term in part))
+        value = self._at(part)
+        return value if hasattr(value, "tocsr") or isinstance(value, LowRank) else _plain(value)
+
+    def error_rate(self, term: Term) -> float | None:
+        """The share of labels that the predictions get wrong; None where the loss is none of classification."""
+        if term.kind != "loss" or term.target is None or term.atom not in _MARGIN | _LARGEST:
+            return None
+        z = self._at(term.argument)
+        if term.atom in _LARGEST:
+            return float(np.mean(np.argmax(z, axis=1) != self._reader.vector(term.target, z.shape[0])))
+        y = self._reader.vector(term.target, z.size)
+        return float(np.mean(np.where(z.reshape(-1) > 0.0, 1.0, -1.0) != y))
+
+    def _at(self, expr: Expr) -> Any:
+        if expr.variables & self._factored:
+            return on_factors(expr, self._reader, self._values)
+        if expr.is_constant:
+            return self._reader.constant(expr)
+        stacked = self._reader.stacked(expr)
+        return stacked.apply(self._x).reshape(stacked.shape)
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)
+
+
+def _no_value(error: Unsupported, model: Model) -> Diagnostic:
+    return Diagnostic(
+        "FW5001",
+        f"this version cannot evaluate {error.what} yet",
+        span=error.expr.span,
+        source=model.source,
+        rule="What is evaluated is made of expressions that this version knows.",
+        hint="name the `let`s and terms that are needed",
+    )

@@ -1,0 +1,198 @@
+"""Random data of the types that a program declares: `fwdsl mock`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .check.shapes import format_type
+from .describe import dimensions
+from .grammar.diagnostic import Diagnostic
+from .model import DataDecl, Dim, Model, Type, evaluate_dim
+
+Array = np.ndarray[Any, Any]
+
+LARGEST = 4_000_000_000
+"""Bytes that mocked data may take together."""
+
+_OBSERVED = 0.1
+_PLAIN_CLASSES = 3
+_PARAMETERS = {"positive": 1.0, "nonnegative": 1.0, "count": 1.0, "real": 0.0}
+
+
+@dataclass(frozen=True)
+class Mock:
+    """Random values: arrays by name, observed entries as (rows, columns, values), and a number for each parameter without a default."""
+
+    arrays: Mapping[str, Array]
+    entries: Mapping[str, tuple[Array, Array, Array]]
+    params: Mapping[str, float]
+    dims: Mapping[str, int]
+
+
+def mock(model: Model, dims: Mapping[str, int], seed: int = 0) -> tuple[Mock | None, tuple[Diagnostic, ...]]:
+    """Random data for all that a program does not write out, or None with what is wrong with the sizes given.
+
+    Numbers are standard normal, their absolute values where `nonnegative` is promised; a `psd[d]` is G G' / d, a `symmetric[d]`
+    (G + G') / 2; of labels and signs each value occurs, of an index the largest; a tenth of the entries of a matrix is observed,
+    or `len(M)` of them. The same seed gives the same data.
+    """
+    sizes = {**_written_out(model), **dims}
+    found = _missing(model, sizes)
+    if found:
+        return None, found
+    drawn = [d for d in model.data if d.literal is None]
+    found = tuple(f for d in drawn if (f := _too_few(d, sizes)) is not None)
+    if found:
+        return None, found
+    total = sum(8 * _numbers(d, sizes) for d in drawn)
+    if total > LARGEST:
+        rule = f"Mocked data are made in memory, at most {LARGEST / 1e9:.0f} GB of them."
+        message = f"data of these sizes take {total / 1e9:,.1f} GB"
+        return None, (Diagnostic("FW0023", message, rule=rule, hint="give smaller sizes"),)
+    rng = np.random.default_rng(seed)
+    entries = {d.name: _entries(d, sizes, rng) for d in drawn if d.type.kind == "entries"}
+    arrays = {d.name: _array(d.type, sizes, rng) for d in drawn if d.type.kind != "entries"}
+    params = {p.name: _PARAMETERS[p.type.domain] for p in model.params if p.default is None}
+    return Mock(arrays, entries, params, sizes), ()
+
+
+def sizes_needed(model: Model) -> list[str]:
+    """The dimensions that must be given: all but those of literals and feature maps."""
+    return [n for n in dimensions(model) if not n.startswith("dim(") and n not in _written_out(model)]
+
+
+def _written_out(model: Model) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for decl in model.data:
+        if decl.literal is None or decl.type.kind == "entries":
+            continue
+        shape = np.shape(np.array(decl.literal, dtype=object))
+        sizes |= {d: n for d, n in zip(decl.type.array_shape, shape, strict=False) if isinstance(d, str)}
+        if decl.type.kind == "labels" and len(decl.type.shape) == 2 and isinstance(decl.type.shape[1], str):
+            sizes[decl.type.shape[1]] = len(set(np.array(decl.literal, dtype=object).tolist()))
+    return sizes
+
+
+def _missing(model: Model, sizes: Mapping[str, int]) -> tuple[Diagnostic, ...]:
+    missing = [n for n in sizes_needed(model) if n not in sizes]
+    if not missing:
+        return ()
+    listed = ", ".join(f"`{n}`" for n in missing)
+    have = "has" if len(missing) == 1 else "have"
+    rule = "Random data need a size for each dimension of the program."
+    example = ",".join(f"{n}={size}" for n, size in zip(sizes_needed(model), _examples(), strict=False))
+    return (Diagnostic("FW0020", f"{listed} {have} no size", rule=rule, hint=f"write `--dims {example}`"),)
+
+
+def _examples() -> list[int]:
+    return [1000, 50, *[5] * 20]
+
+
+def _too_few(decl: DataDecl, sizes: Mapping[str, int]) -> Diagnostic | None:
+    """What there are too few of for every value to occur."""
+    kind, type_ = decl.type.kind, decl.type
+    count = _numbers(decl, sizes)
+    need = 1
+    if kind == "signs" or (kind == "entries" and type_.element is not None):
+        need = 2
+    elif kind == "labels" and len(type_.shape) == 2:
+        need = evaluate_dim(type_.shape[1], sizes)
+    if count >= need:
+        return None
+    return Diagnostic(
+        "FW0022",
+        f"`{decl.name}: {format_type(type_)}` would have {count} value{'' if count == 1 else 's'}, and must show {need}",
+        rule="Each class of labels, and both signs, must occur.",
+        hint="give a larger size",
+    )
+
+
+def _numbers(decl: DataDecl, sizes: Mapping[str, int]) -> int:
+    """How many numbers a datum has."""
+    if decl.type.kind == "entries":
+        return _observations(decl, sizes)
+    return math.prod(_shape(decl.type.array_shape, sizes))
+
+
+def _observations(decl: DataDecl, sizes: Mapping[str, int]) -> int:
+    cells = math.prod(_shape(decl.type.shape, sizes))
+    return sizes.get(f"len({decl.name})", min(cells, max(2, int(_OBSERVED * cells))))
+
+
+def _shape(dims: tuple[Dim, ...], sizes: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(evaluate_dim(d, sizes) for d in dims)
+
+
+def _array(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    return _DRAWS.get(type_.kind, _normal)(type_, sizes, rng)
+
+
+def _normal(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    values: Array = rng.standard_normal(_shape(type_.array_shape, sizes))
+    return np.abs(values) if type_.domain == "nonnegative" else values
+
+
+def _real(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    value = rng.standard_normal()
+    if type_.domain == "count":
+        value = float(rng.integers(1, 10))
+    return np.array(value if type_.domain == "real" else abs(value))
+
+
+def _symmetric(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    values = _normal(type_, sizes, rng)
+    return (values + values.T) / 2.0
+
+
+def _psd(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    factor = _normal(type_, sizes, rng)
+    gram: Array = factor @ factor.T / factor.shape[0]
+    return (gram + gram.T) / 2.0
+
+
+def _signs(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    shape = _shape(type_.shape, sizes)
+    return 2.0 * _classes(math.prod(shape), 2, rng).reshape(shape) - 1.0
+
+
+def _labels(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    n = evaluate_dim(type_.shape[0], sizes)
+    return _classes(n, evaluate_dim(type_.shape[1], sizes) if len(type_.shape) == 2 else min(n, _PLAIN_CLASSES), rng)
+
+
+def _index(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    assert type_.classes is not None
+    values: Array = rng.integers(0, evaluate_dim(type_.classes, sizes), evaluate_dim(type_.shape[0], sizes))
+    values[0] = evaluate_dim(type_.classes, sizes) - 1
+    return values
+
+
+def _classes(n: int, k: int, rng: np.random.Generator) -> Array:
+    """n codes below k, each of which occurs."""
+    codes: Array = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    rng.shuffle(codes)
+    return codes
+
+
+def _entries(decl: DataDecl, sizes: Mapping[str, int], rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    n, p = _shape(decl.type.shape, sizes)
+    count = _observations(decl, sizes)
+    cells = rng.choice(n * p, count, replace=count > n * p)
+    two = decl.type.element is not None
+    values = 2.0 * _classes(count, 2, rng) - 1.0 if two else rng.standard_normal(count)
+    return cells // p, cells % p, values
+
+
+_DRAWS: Mapping[str, Callable[[Type, Mapping[str, int], np.random.Generator], Array]] = {
+    **dict.fromkeys(("real", "positive", "nonnegative", "count"), _real),
+    "symmetric": _symmetric,
+    "psd": _psd,
+    "signs": _signs,
+    "labels": _labels,
+    "index": _index,
+}

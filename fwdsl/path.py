@@ -1,0 +1,76 @@
+"""A problem along values of a parameter, each solved from the answer before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .low_rank import LowRank
+from .solution import Solution
+
+COLUMNS = ("objective", "relative gap", "support", "passes", "seconds", "status")
+
+
+@dataclass(frozen=True, repr=False)
+class Path:
+    """Solutions along values of a parameter, in the order given; shorter than the values asked for if it was interrupted.
+
+    `path[i]` is the solution at `path.values[i]`; printed, it is a table.
+    """
+
+    parameter: str
+    values: tuple[float, ...]
+    solutions: tuple[Solution, ...]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    def __getitem__(self, i: int) -> Solution:
+        return self.solutions[i]
+
+    def __repr__(self) -> str:
+        rows = [row_text(v, s) for v, s in zip(self.values, self.solutions, strict=True)]
+        return "\n".join([header_text(self.parameter), *rows])
+
+    def plot(self, name: str) -> None:
+        """Draw objective and coefficients against the parameter into a file whose suffix tells the format (extra `plot`)."""
+        from .cli.exits import Stop
+        from .cli.plot import plot_path, require_plot
+        from .errors import error_for
+
+        try:
+            require_plot(name)
+        except Stop as stop:
+            raise error_for(stop.diagnostics) from None
+        plot_path(name, self)
+
+
+def support(solution: Solution) -> Mapping[str, int]:
+    """How many entries of each variable are not zero; of one kept as factors, its rank."""
+    return {
+        name: value.rank if isinstance(value, LowRank) else int(np.count_nonzero(value))
+        for name, value in solution.variables.items()
+    }
+
+
+def header_text(parameter: str) -> str:
+    """The head of the table."""
+    return _line([parameter, *COLUMNS])
+
+
+def row_text(value: float, solution: Solution) -> str:
+    """A line of the table."""
+    nonzero = sum(support(solution).values())
+    numbers = [f"{value:.6g}", f"{solution.objective:.8g}", f"{solution.relative_gap:.1e}", f"{nonzero}"]
+    return _line([*numbers, f"{solution.passes:.0f}", f"{solution.times.solve:.3f}", solution.status])
+
+
+def _line(cells: Sequence[Any]) -> str:
+    widths = (13, 16, 14, 9, 9, 9)
+    return "".join(f"{cell:<{w}}" for cell, w in zip(cells, widths, strict=False)) + str(cells[-1])

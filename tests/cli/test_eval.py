@@ -1,0 +1,136 @@
+"""`fwdsl eval`: a saved solution on new data, by the fit's labels, ids and statistics."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fwdsl.cli import main
+
+PROGRAM = """\
+data X: matrix[n, p], y: signs[n] from csv("train.csv", target="label")
+param mu: nonnegative = 1/n
+var w: vector[p], b: real
+let z = X @ w + b
+let fit = mean(logistic(z, y))
+minimize fit + mu * norm1(w) + mu * sum_squares(b)
+"""
+
+
+def table(n: int, seed: int, only: str = "") -> tuple[np.ndarray, list[str]]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    labels = ["yes" if v > 0 else "no" for v in X @ [2, -1, 0] + 0.5 * rng.normal(size=n)]
+    return X, [only] * n if only else labels
+
+
+def write(name: str, X: np.ndarray, labels: list[str]) -> None:
+    rows = [",".join([*map(repr, x.tolist()), label]) for x, label in zip(X, labels, strict=True)]
+    Path(name).write_text("\n".join(["a,b,c,label", *rows]) + "\n")
+
+
+@pytest.fixture(autouse=True)
+def fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """A program, its training data, and a solution of it; what `run --json` said."""
+    monkeypatch.chdir(tmp_path)
+    Path("fit.fw").write_text(PROGRAM)
+    write("train.csv", *table(40, 0))
+    assert main(["run", "fit.fw", "--out", "fit.npz", "--json", "--threads", "1"]) == 0
+    form: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return form
+
+
+def evaluated(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, dict[str, Any]]:
+    code = main(["eval", "fit.fw", "--solution", "fit.npz", *argv, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_on_the_data_of_the_fit(capsys: pytest.CaptureFixture[str], fitted: dict[str, Any]):
+    code, form = evaluated(capsys)
+    assert (code, form["status"]) == (0, "ok")
+    assert form["values"]["objective"] == pytest.approx(fitted["objective"], rel=1e-12)
+    assert form["values"]["fit"] == pytest.approx(fitted["terms"]["fit"], rel=1e-12)
+    assert len(form["values"]["z"]) == 40
+    assert 0.0 <= form["error_rates"]["fit"] <= 0.3
+    assert form["origins"] == {"X": "train.csv", "y": "train.csv"} and form["dimensions"]["n"] == 40
+
+
+def test_on_new_data(capsys: pytest.CaptureFixture[str], fitted: dict[str, Any]):
+    X, labels = table(15, 1)
+    write("test.csv", X, labels)
+    code, form = evaluated(capsys, "--data", "X,y=test.csv")
+    z = X @ fitted["variables"]["w"] + fitted["variables"]["b"]
+    y = np.where(np.array(labels) == "yes", 1.0, -1.0)
+    assert code == 0
+    assert form["values"]["z"] == pytest.approx(z)
+    assert form["values"]["fit"] == pytest.approx(np.mean(np.log1p(np.exp(-y * z))))
+    assert form["error_rates"] == {"fit": pytest.approx(np.mean(np.sign(z) != y))}
+    # mu is that of the fit, not 1/15.
+    w, b = np.array(fitted["variables"]["w"]), fitted["variables"]["b"]
+    assert form["values"]["objective"] - form["values"]["fit"] == pytest.approx((np.abs(w).sum() + b * b) / 40)
+
+
+def test_data_of_one_label_are_read_by_the_map_of_the_fit(capsys: pytest.CaptureFixture[str], fitted: dict[str, Any]):
+    X, _ = table(9, 2)
+    for only, sign in (("yes", 1.0), ("no", -1.0)):
+        write("one.csv", X, [only] * 9)
+        _, form = evaluated(capsys, "fit", "--data", "X,y=one.csv")
+        z = X @ fitted["variables"]["w"] + fitted["variables"]["b"]
+        assert list(form["values"]) == ["fit"]
+        assert form["values"]["fit"] == pytest.approx(np.mean(np.log1p(np.exp(-sign * z))))
+
+
+def test_only_what_is_needed_is_asked_for(capsys: pytest.CaptureFixture[str]):
+    Path("train.csv").unlink()
+    X, _ = table(4, 3)
+    np.save("X.npy", X)
+    code, form = evaluated(capsys, "z", "--data", "X=npy:X.npy")
+    assert code == 0 and len(form["values"]["z"]) == 4 and form["error_rates"] == {}
+    code, form = evaluated(capsys, "fit", "--data", "X=npy:X.npy")
+    assert code == 1 and form["diagnostics"][0]["code"] == "FW4001"
+
+
+def test_the_text_and_the_file(capsys: pytest.CaptureFixture[str]):
+    assert main(["eval", "fit.fw", "fit", "z", "term2", "--solution", "fit.npz", "--out", "values.npz"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == ["fit", "z", "term2", "error rate of fit"]
+    with np.load("values.npz") as saved:
+        assert sorted(saved.files) == ["fit", "term2", "z"] and saved["z"].shape == (40,)
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (["loss"], "FW0204"),
+        (["--data", "X,y=maybe.csv"], "FW4520"),
+        (["--data", "X,y=narrow.csv"], "FW4506"),
+        (["--data", "Z=train.csv"], "FW4500"),
+        (["--solution", "none.npz"], "FW0016"),
+        (["--solution", "train.csv"], "FW0016"),
+        (["--out", "no/such/values.npz"], "FW0013"),
+        (["--solutoin", "fit.npz"], "FW0002"),
+    ],
+)
+def test_what_cannot_be_evaluated(capsys: pytest.CaptureFixture[str], argv: list[str], code: str):
+    X, labels = table(5, 4)
+    write("maybe.csv", X, ["maybe", *labels[1:]])
+    rows = [",".join([*map(repr, x.tolist()), label]) for x, label in zip(X[:, :2], labels, strict=True)]
+    Path("narrow.csv").write_text("\n".join(["a,b,label", *rows]) + "\n")
+    exit_code, form = evaluated(capsys, *argv)
+    assert exit_code == 1 and form["status"] == "rejected"
+    assert form["diagnostics"][0]["code"] == code
+
+
+def test_a_solution_must_be_named_and_belong_to_the_program(capsys: pytest.CaptureFixture[str]):
+    assert main(["eval", "fit.fw", "fit"]) == 1
+    assert "error[FW0025]" in capsys.readouterr().err
+    Path("other.fw").write_text(PROGRAM.replace("norm1(w)", "norm2(w)"))
+    assert main(["eval", "other.fw", "--solution", "fit.npz"]) == 1
+    assert "error[FW0017]" in capsys.readouterr().err
+    # Comments and spaces are no other program.
+    Path("other.fw").write_text("# the same\n\n" + PROGRAM.replace("fit + mu", "fit   +   mu"))
+    assert main(["eval", "other.fw", "fit", "--solution", "fit.npz"]) == 0

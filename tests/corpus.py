@@ -1,0 +1,430 @@
+"""The conformance corpus: small programs over vectors, matrices, symmetric matrices, families and observed entries, from
+fixed seeds.
+
+Losses, regularisers, sets and maps are dealt from shuffled decks, so that every word comes up again and again, each time in other company.
+All sets hold the point whose entries are alike, most of them in their relative interior, so that any of them meet; where neither a set nor
+a regulariser keeps the variable bounded and the loss does not either, a small ridge is added, so that every optimum is attained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .corners import corners
+from .problems import LAYOUTS, LOSSES, OPTIONS, SIGNED, laid_out, matrix
+
+VECTOR_LOSSES = ("softmax", "multiclass_hinge", "weston_watkins")
+D, K = 4, 3
+
+GROUPS = "[[0, 1], [2, 3]]"
+OVERLAPPING = "[[0, 1, 2], [2, 3]]"
+
+VECTOR_REGULARISERS = {
+    "none": "",
+    "norm1": "norm1(x)",
+    "norm2": "norm2(x)",
+    "norm_inf": "norm_inf(x)",
+    "sum_squares": "sum_squares(x)",
+    "elastic net": "norm1(x) + 0.1 * sum_squares(x)",
+    "affine": "dot(c, x)",
+    "group_norm": f"group_norm(x, {GROUPS})",
+    "weighted group_norm": f"group_norm(x, {GROUPS}, weights=[1, 2])",
+    "overlapping group_norm": f"group_norm(x, {OVERLAPPING})",
+    "entropy": "entropy(x)",
+    "quad_form": "quad_form(x, P)",
+    "shifted quad_form": "quad_form(x - 0.2, P)",
+    "total variation": "norm1(x[1:] - x[:-1])",
+    "norm of a map": "norm2(H @ x)",
+    "two norms": "norm1(x) + 0.1 * norm_inf(x)",
+}
+VECTOR_SETS = (
+    "",
+    "l1_ball(1.5)",
+    "l2_ball(1.2)",
+    "linf_ball(0.6)",
+    "box(-0.4, 0.9)",
+    "box(-inf, 0.5)",
+    "nonnegative",
+    "simplex(1)",
+    "solid_simplex(1.3)",
+    "ksupport_ball(2, 1.2)",
+    f"group_ball(1.5, {GROUPS})",
+    "affine(H, h)",
+    "halfspace(ones(d), 1.3)",
+    "polytope(V)",
+    "permutahedron(q)",
+)
+VECTOR_MAPS = {
+    "plain": "A @ x",
+    "intercept": "A @ x + b",
+    "factored": "L @ (R @ x)",
+    "product first": "(L @ R) @ x",
+    "transposed": "B.T @ x",
+    "sliced": "A[:, 0:3] @ x[0:3]",
+    "diagonal": "A @ (diag(c) @ x)",
+    "two variables": "A @ x + L @ z",
+    "shifted": "2 * (A @ x) - c[0]",
+}
+
+MATRIX_REGULARISERS = {
+    "none": "",
+    "norm1": "norm1(W)",
+    "norm_inf": "norm_inf(W)",
+    "sum_squares": "sum_squares(W)",
+    "norm_fro": "norm_fro(W)",
+    "norm_nuc": "norm_nuc(W)",
+    "norm_spec": "norm_spec(W)",
+    "norm21": "norm21(W)",
+    "norm1_inf": "norm1_inf(W)",
+    "entropy": "entropy(W)",
+    "affine": "sum(G * W)",
+    "trace norm and ridge": "norm_nuc(W) + 0.1 * sum_squares(W)",
+    "two norms": "norm_nuc(W) + 0.3 * norm1(W)",
+    "norm of columns": "norm21(W.T)",
+    "norm of a product": "norm_fro(A @ W)",
+}
+MATRIX_SETS = (
+    "",
+    "l1_ball(2)",
+    "linf_ball(0.5)",
+    "box(-0.3, 0.8)",
+    "nonnegative",
+    "fro_ball(1.5)",
+    "nuclear_ball(1.5)",
+    "spectral_ball(1.2)",
+    "l21_ball(2.5)",
+    "l1_inf_ball(1.5)",
+    "rows(simplex(1))",
+    "rows(l2_ball(0.8))",
+    "rows(l1_ball(1))",
+    "rows(ksupport_ball(2, 0.9))",
+    "columns(simplex(1))",
+    "columns(linf_ball(0.4))",
+    "columns(l2_ball(0.7))",
+    "vec(simplex(2))",
+    "vec(l2_ball(1.2))",
+    "simplex_product",
+    "birkhoff",
+)
+MATRIX_MAPS = {
+    "plain": "A @ W",
+    "intercept": "A @ W + b",
+    "factored": "L @ (R @ W)",
+    "both sides": "A @ W @ E",
+    "transposed": "(W.T @ B).T",
+    "sliced": "A[:, 0:2] @ W[0:2]",
+    "two variables": "A @ W + L @ Z",
+    "shifted": "A @ (W - 0.1)",
+}
+
+SYMMETRIC_REGULARISERS = {
+    "trace": "trace(X)",
+    "sum_squares": "sum_squares(X - eye(d))",
+    "norm_nuc": "norm_nuc(X)",
+    "norm_spec": "norm_spec(X)",
+    "norm_fro": "norm_fro(X)",
+    "norm1": "norm1(X)",
+}
+SYMMETRIC_SETS = (
+    "",
+    "psd",
+    "spectrahedron(1)",
+    "solid_spectrahedron(1.5)",
+    "nuclear_ball(1.5)",
+    "spectral_ball(0.8)",
+    "fro_ball(1)",
+)
+SYMMETRIC_MAPS = {"inner": "inner(T, X)", "quad": "quad(U, X)", "product": "U @ (X @ c)"}
+
+#: What keeps a variable bounded: sets by their words, and regularisers that do not.
+_BOUNDED = ("ball", "simplex", "spectrahedron", "polytope", "permutahedron", "birkhoff", "box(-0")
+_LOOSE = {"none", "affine", "total variation", "norm of a map", "norm of a product", "trace"}
+
+DECLARED = {
+    "A": "A: matrix[n, d]",
+    "B": "B: matrix[d, n]",
+    "L": "L: matrix[n, l]",
+    "R": "R: matrix[l, d]",
+    "H": "H: matrix[e, d]",
+    "h": "h: vector[e]",
+    "V": "V: matrix[v, d]",
+    "P": "P: psd[d]",
+    "c": "c: vector[d]",
+    "q": "q: vector[d]",
+    "G": "G: matrix[d, k]",
+    "E": "E: matrix[k, k]",
+    "T": "T: tensor[n, d, d]",
+    "U": "U: matrix[n, d]",
+    "w": "w: vector[n] in nonnegative",
+    "t": "t: index[n] of J",
+    "m0": "m0: vector[n]",
+    "m1": "m1: vector[n]",
+}
+
+
+@dataclass(frozen=True)
+class CorpusProgram:
+    """A program with its data; `reference` is the same program in words that the oracle has, where `text` is not."""
+
+    name: str
+    text: str
+    data: dict[str, Any]
+    words: frozenset[str] = field(default=frozenset())
+    reference: str = ""
+    reference_data: dict[str, Any] = field(default_factory=dict)
+
+
+class Deck:
+    """Deals what it holds in random order, all of it before any of it again."""
+
+    def __init__(self, rng: np.random.Generator, cards: Sequence[str]) -> None:
+        self.rng = rng
+        self.cards = list(cards)
+        self.left: list[str] = []
+
+    def deal(self) -> str:
+        """The next card."""
+        if not self.left:
+            self.left = [self.cards[i] for i in self.rng.permutation(len(self.cards))]
+        return self.left.pop()
+
+
+def corpus() -> tuple[CorpusProgram, ...]:
+    """All programs, the same each time."""
+    parts = (_vectors(120), _matrices(110), _symmetric(36), _families(14), _observed(14), _corners())
+    return tuple(p for part in parts for p in part)
+
+
+def _vectors(count: int) -> Iterator[CorpusProgram]:
+    rng = np.random.default_rng(301)
+    losses, layouts = Deck(rng, LOSSES), Deck(rng, LAYOUTS)
+    regularisers, sets, maps = Deck(rng, [*VECTOR_REGULARISERS]), Deck(rng, VECTOR_SETS), Deck(rng, [*VECTOR_MAPS])
+    for i in range(count):
+        loss, regulariser, set_, map_ = losses.deal(), regularisers.deal(), sets.deal(), maps.deal()
+        second = sets.deal() if i % 4 == 3 else ""
+        values = _values(rng, layouts.deal())
+        score = values["A"] @ rng.standard_normal(D) + 0.7 * rng.standard_normal(_samples(values))
+        target, values["y"] = _target(rng, loss, score)
+        lines = [f"var x: vector[d]{f' in {set_}' if set_ else ''}{_more_variables(map_, 'vector[l]', 'real')}"]
+        terms = [_loss(rng, loss, VECTOR_MAPS[map_])]
+        terms += _regulariser(rng, VECTOR_REGULARISERS[regulariser])
+        terms += _ridges(loss, regulariser, f"{set_} {second}", map_, "x", "z")
+        lines.append("minimize " + " + ".join(terms))
+        if second and second != set_:
+            lines.append(f"subject to x in {second}")
+        words = {loss, f"vector {regulariser}", f"vector {set_}", f"vector {map_}"}
+        name = f"vector {i}: {loss}, {regulariser}, {set_ or 'free'}{f' and {second}' if second else ''}, {map_}"
+        yield _program(name, target, lines, values, words)
+
+
+def _matrices(count: int) -> Iterator[CorpusProgram]:
+    rng = np.random.default_rng(302)
+    losses, layouts = Deck(rng, (*LOSSES, *VECTOR_LOSSES)), Deck(rng, LAYOUTS)
+    regularisers, sets, maps = Deck(rng, [*MATRIX_REGULARISERS]), Deck(rng, MATRIX_SETS), Deck(rng, [*MATRIX_MAPS])
+    seconds = Deck(rng, ("box(-1, 1.5)", "nonnegative", "fro_ball(3)", "l1_ball(6)", "nuclear_ball(3)"))
+    for i in range(count):
+        loss, regulariser, set_, map_ = losses.deal(), regularisers.deal(), sets.deal(), maps.deal()
+        second = seconds.deal() if i % 5 == 4 else ""
+        k = D if set_ == "birkhoff" else K
+        values = _values(rng, layouts.deal(), k)
+        n = _samples(values)
+        score = values["A"] @ rng.standard_normal((D, k)) + 0.7 * rng.standard_normal((n, k))
+        target, values["y"] = _target(rng, loss, score)
+        size = "matrix[d, d]" if k == D else "matrix[d, k]"
+        other, row = ("matrix[l, d]", "vector[d]") if k == D else ("matrix[l, k]", "vector[k]")
+        lines = [f"var W: {size}{f' in {set_}' if set_ else ''}{_more_variables(map_, other, row)}"]
+        terms = [_loss(rng, loss, MATRIX_MAPS[map_])]
+        terms += _regulariser(rng, MATRIX_REGULARISERS[regulariser])
+        terms += _ridges(loss, regulariser, f"{set_} {second}", map_, "W", "Z")
+        lines.append("minimize " + " + ".join(terms))
+        if second:
+            lines.append(f"subject to W in {second}")
+        words = {loss, f"matrix {regulariser}", f"matrix {set_}", f"matrix {map_}"}
+        name = f"matrix {i}: {loss}, {regulariser}, {set_ or 'free'}{f' and {second}' if second else ''}, {map_}"
+        yield _program(name, target, lines, values, words, square=k == D)
+
+
+def _symmetric(count: int) -> Iterator[CorpusProgram]:
+    rng = np.random.default_rng(303)
+    losses, regularisers = Deck(rng, LOSSES), Deck(rng, [*SYMMETRIC_REGULARISERS])
+    sets, maps = Deck(rng, SYMMETRIC_SETS), Deck(rng, [*SYMMETRIC_MAPS])
+    for i in range(count):
+        loss, regulariser, set_, map_ = losses.deal(), regularisers.deal(), sets.deal(), maps.deal()
+        values = _values(rng, "dense")
+        score = values["T"].reshape(_samples(values), -1) @ rng.standard_normal(D * D)
+        target, values["y"] = _target(rng, loss, score)
+        lines = [f"var X: symmetric[d]{f' in {set_}' if set_ else ''}"]
+        terms = [_loss(rng, loss, SYMMETRIC_MAPS[map_]), *_regulariser(rng, SYMMETRIC_REGULARISERS[regulariser])]
+        terms += _ridges(loss, regulariser, set_, map_, "X", "")
+        lines.append("minimize " + " + ".join(terms))
+        words = {loss, f"symmetric {regulariser}", f"symmetric {set_}", f"symmetric {map_}"}
+        yield _program(f"symmetric {i}: {loss}, {regulariser}, {set_ or 'free'}, {map_}", target, lines, values, words)
+
+
+def _families(count: int) -> Iterator[CorpusProgram]:
+    """Two blocks, and beside them the program with two variables that it stands for."""
+    rng = np.random.default_rng(304)
+    losses = Deck(rng, LOSSES)
+    kinds = Deck(
+        rng, ("vector", "vector l1_ball(1.5)", "vector simplex(1)", "symmetric psd", "symmetric spectrahedron(1)")
+    )
+    penalties = Deck(rng, ("sum_squares", "norm1"))
+    for i in range(count):
+        loss, kind, penalty = losses.deal(), kinds.deal(), penalties.deal()
+        type_, _, set_ = kind.partition(" ")
+        values = _values(rng, "dense")
+        n = _samples(values)
+        values["t"] = np.concatenate([[0, 1], rng.integers(0, 2, n - 2)])
+        values |= {"m0": (values["t"] == 0) * 1.0, "m1": (values["t"] == 1) * 1.0}
+        target, values["y"] = _target(rng, loss, values["A"] @ rng.standard_normal(D))
+        member = f" in {set_}" if set_ else ""
+        data, map_ = ("U", "U @ {}") if type_ == "vector" else ("T", "inner(T, {})")
+        masked = " + ".join(f"diag(m{j}) @ ({map_.format(f'F{j}')})" for j in (0, 1))
+        line = _loss(rng, loss, "PREDICTION")
+        terms = f"0.1 * {penalty}({{0}})" + ("" if penalty == "sum_squares" else " + 0.05 * sum_squares({0})")
+        family = [
+            f"var F: family[J] of {type_}[d]{member}",
+            f"minimize {line.replace('PREDICTION', f'inner({data}, F[t])')} + {terms.format('F')}",
+        ]
+        blocks = [
+            f"var F0: {type_}[d]{member}, F1: {type_}[d]{member}",
+            f"minimize {line.replace('PREDICTION', masked)} + {terms.format('F0')} + {terms.format('F1')}",
+        ]
+        words = {loss, f"family {kind}"}
+        name = f"family {i}: {loss}, {penalty}, {kind}"
+        reference = _program(name, target, blocks, values, words)
+        program = _program(name, target, family, values, words)
+        yield CorpusProgram(name, program.text, program.data, program.words, reference.text, reference.data)
+
+
+def _observed(count: int) -> Iterator[CorpusProgram]:
+    """Losses on the observed entries of a matrix: of a variable, or of a product with one."""
+    rng = np.random.default_rng(305)
+    losses, maps = Deck(rng, LOSSES), Deck(rng, ("W[M]", "W[M] + b", "Product[M]"))
+    penalties = Deck(rng, ("norm_nuc", "sum_squares", "norm21", "norm1"))
+    sets = Deck(rng, ("", "nuclear_ball(1.5)", "fro_ball(1.5)", "box(-0.5, 0.8)", "rows(l2_ball(0.8))"))
+    for i in range(count):
+        loss, map_, penalty, set_ = losses.deal(), maps.deal(), penalties.deal(), sets.deal()
+        values = _values(rng, "dense")
+        n = _samples(values)
+        rows, columns = np.nonzero(rng.random((n, K)) < 0.5)
+        score = (values["A"] @ rng.standard_normal((D, K)) + 0.7 * rng.standard_normal((n, K)))[rows, columns]
+        _, observed = _target(rng, loss, score)
+        product = map_.startswith("Product")
+        more = ", b: real" if map_.endswith("b") else ""
+        declared = [
+            f"M: entries[n, k]{' of signs' if loss in SIGNED else ''}",
+            *(["A: matrix[n, d]"] if product else []),
+        ]
+        lines = [
+            "data " + ", ".join(declared),
+            f"var W: matrix[{'d' if product else 'n'}, k]{f' in {set_}' if set_ else ''}{more}",
+            *(["let Product = A @ W"] if product else []),
+            f"minimize {_loss(rng, loss, map_, weighted=False).replace(', y', ', M')} + 0.1 * {penalty}(W)",
+        ]
+        data: dict[str, Any] = {"M": (rows, columns, observed), **({"A": values["A"]} if product else {})}
+        data |= {} if product else {"n": n, "k": K}
+        name = f"observed {i}: {loss}, {penalty}, {set_ or 'free'}, {map_}"
+        yield CorpusProgram(name, "\n".join(lines) + "\n", data, frozenset({loss, f"observed {map_}"}))
+
+
+def _corners() -> Iterator[CorpusProgram]:
+    for name, text, data, reference, reference_data in corners():
+        yield CorpusProgram(f"corner: {name}", text, data, frozenset(), reference, reference_data)
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _values(rng: np.random.Generator, layout: str, k: int = K) -> dict[str, Any]:
+    """Data for every name of DECLARED."""
+    n = int(rng.integers(10, 25))
+    A = matrix(rng, n, D, 1.0 if layout in ("dense", "fortran", "float32") else 0.6)
+    A[:, ~A.any(axis=0)] = 1.0
+    S, alike = matrix(rng, D, D), np.full(D, 1.0 / D)
+    H, V = matrix(rng, 2, D), 0.6 * rng.standard_normal((9, D))
+    T = rng.standard_normal((n, D, D))
+    return {
+        "A": laid_out(A, layout),
+        "B": laid_out(np.ascontiguousarray(A.T), layout),
+        "L": laid_out(matrix(rng, n, 2), layout),
+        "R": matrix(rng, 2, D),
+        "H": H,
+        "h": H @ alike,
+        "V": V - V.mean(axis=0) + alike,
+        "P": S @ S.T,
+        "c": rng.uniform(0.3, 1.5, D) * rng.choice([-1.0, 1.0], D),
+        "q": np.arange(1.0, D + 1) / np.arange(1.0, D + 1).sum(),
+        "G": rng.standard_normal((D, k)),
+        "E": rng.standard_normal((k, k)),
+        "T": T,
+        "U": rng.standard_normal((n, D)),
+        "w": rng.uniform(0.2, 2.0, n),
+    }
+
+
+def _samples(values: dict[str, Any]) -> int:
+    return int(values["A"].shape[0])
+
+
+def _target(rng: np.random.Generator, loss: str, score: np.ndarray) -> tuple[str, np.ndarray]:
+    """The type of a loss's target, and targets that follow a score; no class is empty."""
+    dims = "[n]" if score.ndim == 1 else "[n, k]"
+    if loss in VECTOR_LOSSES:
+        classes = score.argmax(axis=1)
+        classes[: score.shape[1]] = np.arange(score.shape[1])
+        return "labels[n, k]", classes
+    if loss in SIGNED:
+        signs = np.where(score > np.median(score), 1.0, -1.0)
+        flips = rng.random(score.shape) < 0.15
+        return f"signs{dims}", np.where(flips, -signs, signs)
+    if loss == "poisson":
+        return _real(dims), rng.poisson(np.exp(np.clip(0.3 * score, -2, 2))).astype(float) + 1.0
+    return _real(dims), score
+
+
+def _real(dims: str) -> str:
+    return f"vector{dims}" if dims == "[n]" else f"matrix{dims}"
+
+
+def _loss(rng: np.random.Generator, loss: str, prediction: str, weighted: bool = True) -> str:
+    options = f", {OPTIONS[loss]}" if loss in OPTIONS else ""
+    weights = "w * " if weighted and rng.random() < 0.25 else ""
+    reduce = "mean" if rng.random() < 0.7 else "sum"
+    return f"{reduce}({weights}{loss}({prediction}, y{options}))"
+
+
+def _regulariser(rng: np.random.Generator, words: str) -> list[str]:
+    weight = round(float(rng.uniform(0.02, 0.3)), 3)
+    return [f"{weight} * ({words})"] if words else []
+
+
+def _ridges(loss: str, regulariser: str, sets: str, map_: str, x: str, z: str) -> list[str]:
+    """What keeps bounded what nothing else does: x where need be, and always the second variable."""
+    bounded = any(word in sets for word in _BOUNDED)
+    # residual losses attain their minimum without help; margins, and counts off the range of the map, may not
+    helped = loss in SIGNED or loss in VECTOR_LOSSES or loss == "poisson" or regulariser in ("affine", "trace")
+    out = [f"0.05 * sum_squares({x})"] if regulariser in _LOOSE and not bounded and helped else []
+    return [*out, f"0.1 * sum_squares({z})"] if map_ == "two variables" else out
+
+
+def _more_variables(map_: str, second: str, intercept: str) -> str:
+    name = "Z" if second.startswith("matrix") else "z"
+    return {"two variables": f", {name}: {second}", "intercept": f", b: {intercept}"}.get(map_, "")
+
+
+def _program(
+    name: str, target: str, lines: list[str], values: dict[str, Any], words: set[str], square: bool = False
+) -> CorpusProgram:
+    """The program, with a declaration for what its lines use."""
+    tokens = set("".join(c if c.isalnum() or c == "_" else " " for c in "\n".join(lines)).split())
+    used = [n for n in DECLARED if n in tokens]
+    declared = [f"y: {target}", *(DECLARED[n] for n in used)]
+    if square:
+        declared = [d.replace("k]", "d]").replace("[k,", "[d,") for d in declared]
+    text = "\n".join(["data " + ", ".join(declared), *lines]) + "\n"
+    return CorpusProgram(name, text, {n: values[n] for n in ("y", *used)}, frozenset(words))
