@@ -213,7 +213,11 @@ class APG(Method):
         s.x_old, s.z_old = s.x, s.z
         s.t = 1.0
         signature = face_signature(problem, s.x)
-        s.face = signature if signature is not None else np.zeros(0)
+        if signature is None:
+            # a curved boundary was reached
+            s.face, s.stable = np.zeros(0), 0
+        else:
+            s.face = signature
         s.newton_steps += 1
         s.next_wait = 2
         s.phase = "Newton on the support"

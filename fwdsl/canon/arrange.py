@@ -13,7 +13,7 @@ from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..grammar.diagnostic import Diagnostic
 from ..model import Constraint, Expr, Model, Term, Type
 from .groups import overlapping
-from .names import REWRITTEN_SETS, has_prox, key_of, rank
+from .names import REWRITTEN_SETS, has_prox, in_block, key_of, rank
 
 #: Sets that intersect to a box, entry by entry.
 BOXES = frozenset({"box", "linf_ball", "nonnegative"})
@@ -186,17 +186,17 @@ def _arrange_block(model: Model, name: str, type_: Type, facts: list[str]) -> Bl
         if term.kind == "function" and bare_variable(term.argument) == name:
             if term.atom == "sum_squares":
                 ridges.append(i)
-            elif has_prox(term.atom, None, type_) and not overlapping(term.options):
+            elif in_block(term.atom, None, type_) and not overlapping(term.options):
                 norms.setdefault(term.atom, []).append(i)
     sets: dict[str, list[int]] = {}
     for i, constraint in enumerate(model.constraints):
         if constraint.set is not None and constraint.argument.op == "var" and constraint.argument.name == name:
             key = "rows(simplex)" if constraint.set.name == "birkhoff" else key_of(constraint.set)
-            if has_prox(None, key, type_) and not overlapping(constraint.set.args):
+            if in_block(None, key, type_) and not overlapping(constraint.set.args):
                 sets.setdefault(key, []).append(i)
     _recognise_simplex(model, name, sets, facts)
     groups = _merge_boxes(sets)
-    pairs = [(n, s) for n in (*norms, None) for s in (*sorted(groups, key=rank), None) if has_prox(n, s, type_)]
+    pairs = [(n, s) for n in (*norms, None) for s in (*sorted(groups, key=rank), None) if in_block(n, s, type_)]
     # keeping both beats keeping the set, which beats keeping the norm: points then satisfy the set exactly
     norm, set_ = max(pairs, key=lambda p: 2 * (p[1] is not None) + (p[0] is not None))
     kept_sets = tuple(groups.get(set_, ())) if set_ else ()

@@ -182,9 +182,21 @@ class _Builder:
         constraints = [self.model.constraints[i] for i in plan.sets]
         inner = shape[1:] if plan.type.kind == "family" else shape
         set_ = self._set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
+        own = plan.type.element if plan.type.element is not None else plan.type
+        if plan.set == "box" and own.kind in ("symmetric", "psd"):
+            assert set_ is not None
+            set_ = "box", self._symmetric_box(set_[1], inner, constraints)
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self._function(norm, set_, plan.type, shape, places)
         return Ridged(g, ridge) if ridge > 0.0 else g
+
+    @staticmethod
+    def _symmetric_box(args: dict[str, Any], shape: tuple[int, ...], constraints: list[Constraint]) -> dict[str, Any]:
+        """Bounds that the transpose of a symmetric matrix meets too."""
+        lo, hi = args["lo"].reshape(shape), args["hi"].reshape(shape)
+        lo, hi = np.maximum(lo, lo.T).reshape(-1), np.minimum(hi, hi.T).reshape(-1)
+        check_box(lo, hi, constraints[-1].span)
+        return {"lo": lo, "hi": hi}
 
     def _function(
         self, norm: Any, set_: Any, type_: Type, shape: tuple[int, ...], places: list[Span]

@@ -49,6 +49,32 @@ def kind_of(type_: Type) -> str:
     return "vector" if len(type_.array_shape) < 2 else "matrix"
 
 
+#: Norms and sets that are the same for a matrix and its transpose; a box is, once its bounds are made so.
+_TRANSPOSABLE_NORMS = frozenset({"norm1", "norm_inf", "norm_fro", "norm_nuc", "norm_spec", "entropy"})
+_TRANSPOSABLE_SETS = frozenset(
+    {
+        *("l1_ball", "linf_ball", "box", "nonnegative", "fro_ball", "nuclear_ball", "spectral_ball"),
+        *("psd", "spectrahedron", "solid_spectrahedron"),
+        *(f"vec({s})" for s in ("simplex", "solid_simplex", "nonnegative", "l1_ball", "l2_ball", "linf_ball")),
+        *("vec(ksupport_ball)", "vec(permutahedron)"),
+    }
+)
+
+
+def in_block(norm: str | None, key: str | None, type_: Type) -> bool:
+    """Whether g of a variable of this type may be this pair: there is a joint prox, and for a symmetric variable it keeps the symmetry.
+
+    The block of a symmetric variable holds a whole matrix, of which every map takes the symmetric part. That is the same problem only where
+    g is no smaller elsewhere among the matrices with this part, as it is where it does not tell a matrix from its transpose.
+    """
+    own = type_.element if type_.kind == "family" and type_.element is not None else type_
+    if own.kind in ("symmetric", "psd"):
+        fits = norm is None or norm in _TRANSPOSABLE_NORMS
+        if not (fits and (key is None or key in _TRANSPOSABLE_SETS)):
+            return False
+    return has_prox(norm, key, type_)
+
+
 def has_prox(norm: str | None, key: str | None, type_: Type) -> bool:
     """Whether a joint prox of this pair is registered for expressions of this type."""
     kind = kind_of(type_)

@@ -34,6 +34,9 @@ FEASIBLE = 1e-7
 FIRST_RAY = 128
 """Iterations at which directions are first tried as certificates that there is no solution; then whenever their number has doubled."""
 
+BOUND_ABOVE = "FW9002"
+"""The code of a bound above the objective of a feasible point."""
+
 PROGRESS_EVERY = 0.1
 HISTORY = 400
 
@@ -162,7 +165,7 @@ def drive(
         # FW9002: a bound above the value of a feasible point is a bug of ours, and never an answer
         status, reason = (
             "tolerance_not_reached",
-            "FW9002: the dual bound lies above the objective, which is a bug of fwdsl",
+            f"{BOUND_ABOVE}: the dual bound lies above the objective, which is a bug of fwdsl",
         )
         verified = replace(verified, kind="estimate")
     _report_progress(run, state, method.report(problem, state), last=True)
@@ -251,8 +254,8 @@ def _no_solution(run: _Run, state: Any) -> Status | None:
     x, ys = run.method.candidate(run.problem, state)
     primal, dual = found
     size = float(np.linalg.norm(x))
-    for direction in (dual, ys):
-        run.ray = infeasible(run.canonical, polish_ray(run.problem, direction), size) if direction is not None else None
+    for multipliers in (dual, ys) if ys is not None else (dual,):
+        run.ray = infeasible(run.canonical, polish_ray(run.problem, multipliers), size)
         if run.ray is not None:
             return "infeasible"
     for direction in (primal, x):

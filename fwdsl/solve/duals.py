@@ -38,7 +38,7 @@ def _radius_dual(name: str, v: Array, shape: tuple[int, ...]) -> float:
         return -dual_norm(_BALLS[name], v, shape)
     if name in _SPECTRAHEDRA:
         square = v.reshape(shape)
-        v = np.linalg.eigvalsh(0.5 * (square + square.T))
+        v = np.asarray(np.linalg.eigvalsh(0.5 * (square + square.T)), dtype=np.float64)
     largest = float(v.max(initial=-np.inf)) if v.size else 0.0
     return -max(0.0, largest) if name.startswith("solid") else -largest
 

@@ -9,7 +9,7 @@ import pytest
 from fwdsl.grammar import format_source
 from fwdsl.pipeline import compile_text
 
-PROGRAMS = sorted((Path(__file__).resolve().parents[2] / "benchmarks" / "programs").glob("*.fw"))
+PROGRAMS = sorted((Path(__file__).resolve().parents[2] / "benchmarks" / "programs").rglob("*.fw"))
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

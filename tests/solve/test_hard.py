@@ -12,6 +12,7 @@ from fwdsl.backends.dual import repair
 from fwdsl.backends.problem import Problem
 from fwdsl.certify import verify
 from fwdsl.solve import driver
+from tests.problems import random_problem
 
 RNG = np.random.default_rng(0)
 
@@ -181,3 +182,7 @@ def test_separable_data_without_a_regulariser_is_warned_of() -> None:
     assert not any("separable" in w for w in mixed.warnings)
     bounded = solve(text.replace("vector[d]", "vector[d] in l1_ball(1)"), A=A, y=y)
     assert not any("separable" in w for w in bounded.warnings)
+
+
+def test_a_newton_step_may_end_on_a_curved_boundary() -> None:
+    assert random_problem(10981).solve(threads=1).status == "optimal"
