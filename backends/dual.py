@@ -83,7 +83,9 @@ def repair(
         if not wanted.size or stop() or not _correct(problem, ys, wanted, miss, stop):
             break
         kty = problem.adjoint(ys)
-    s = feasible_scale(problem, kty)
+    # where a step left a ball, all of y shrinks, which keeps the equalities as far as scaling does
+    s = min((_shrinkage(t.f, y) for t, y in zip(problem.terms, ys, strict=True)), default=1.0)
+    s *= feasible_scale(problem, s * kty)
     # scaling keeps an equality K'y = -q only where q = 0; q on a free block is therefore never scaled past
     if 0.0 < s < 1.0 and not any(
         problem.q[b.slice].any() for b in problem.canonical.blocks if b.g.pair == (None, None)
@@ -134,7 +136,8 @@ def _misses(problem: Problem, kty: Array, x: Array) -> tuple[NDArray[np.intp], A
             face = g.f.face(x[block.slice])
             if face is not None and not face.normals.size:
                 outside[face.free] = True
-            target = np.where(outside, 0.0, target)
+            if g.f.polyhedral:
+                target = np.where(outside, 0.0, target)
         at = np.flatnonzero(outside)
         index.append(block.start + at)
         miss.append(vb[at] - target[at])
@@ -172,13 +175,15 @@ def _move(
             new = f.into_domain(new)
         elif interval is not None:
             new = np.clip(new, *interval)
+        elif isinstance(f, VectorFunction) and not _is_ball(f):
+            new = f.dual_project(new)
         moved = moved or bool(np.any(new != ys[k]))
         ys[k] = new
     return moved
 
 
 def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Array, Array] | None:
-    """The domain of f* where it is a box; None where it is another set, in which y is left where it is."""
+    """The domain of f* where it is a box; None where it is another set."""
     if isinstance(f, LossFunction):
         return f.dual_bounds()
     if isinstance(f, VectorLossFunction):
@@ -192,6 +197,16 @@ def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Ar
     if isinstance(f, Nonnegative):
         return np.full(f.size, -math.inf), np.zeros(f.size)
     return None
+
+
+def _is_ball(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
+    """Whether the domain of f* is a ball about 0 that is no box: of a norm, which scaling then leads back into it."""
+    return isinstance(f, VectorFunction) and f.coercive() is not None and _interval(f) is None
+
+
+def _shrinkage(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> float:
+    """What leads y back into such a ball; 1 elsewhere."""
+    return f.dual_scale(y) if isinstance(f, VectorFunction) and _is_ball(f) else 1.0
 
 
 class _Metric(Protocol):
@@ -244,11 +259,11 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> 
     if isinstance(f, VectorLossFunction):
         return _metric_of_rows(f, y)
     interval = _interval(f)
+    unit = float(np.abs(y).max(initial=0.0)) or 1.0
     if interval is None:
-        return _Diagonal(np.zeros_like(y))
+        return _Diagonal(np.full(y.size, unit))
     lo, hi = interval
     slack = np.minimum(y - lo, hi - y)
-    unit = float(np.abs(y).max(initial=0.0)) or 1.0
     return _Diagonal(np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit))
 
 

@@ -122,6 +122,11 @@ def _moved(problem: Problem, face: NewtonFace, x: Array, d: Array, stop: bool) -
     moved[face.signed & (moved * at <= np.abs(at) * EPS * np.abs(at))] = 0.0
     new = x.copy()
     new[face.free] = moved
+    for block in problem.canonical.blocks:
+        if block.symmetric:
+            # H does not see the antisymmetric part, so what the solve left there is noise
+            square = new[block.slice].reshape(block.shape)
+            new[block.slice] = (0.5 * (square + square.T)).reshape(-1)
     return t, problem.prox_g(new, 0.0)
 
 

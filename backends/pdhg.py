@@ -241,7 +241,7 @@ def balance(problem: Problem) -> tuple[Array, list[Array], float]:
 
     The size of a row is sum_j (s_i K_ij t_j)^2 / sum_j |s_i K_ij t_j|, which is its entries' own where they are alike, however many they are: a
     Ruiz iteration on it. (On the sums themselves it blows up the columns of rare features.) Then one factor a block and a term balances the norms
-    of the parts. Blocks and terms that
+    of the parts. Rows of losses share one scale, as their dual entries share one range; blocks and terms that
     are no sums over entries have one scale, by their largest row or column.
     """
     blocks, terms = problem.canonical.blocks, problem.canonical.terms
@@ -260,7 +260,8 @@ def balance(problem: Problem) -> tuple[Array, list[Array], float]:
                 across_square += squared.apply(t * t)
                 down[b.slice] += absolute.adjoint(rows[k])
                 down_square[b.slice] += squared.adjoint(rows[k] ** 2)
-            rows[k] = _rescaled(rows[k], across, across_square, problem.functions[k].is_entrywise)
+            own = terms[k].is_indicator and problem.functions[k].is_entrywise
+            rows[k] = _rescaled(rows[k], across, across_square, own)
         for b, g in zip(blocks, problem.g, strict=True):
             at = b.slice
             columns[at] = _rescaled(columns[at], down[at], down_square[at], g.is_entrywise)

@@ -141,7 +141,10 @@ class Completion:
         self.entries.touched += top.products
         share = self.radius if math.isfinite(self.radius) else self._reach(y, top)
         empty = np.zeros((sum(shape), 0))
-        W, z = self._add(empty, np.zeros(self.entries.size), top, np.ones(top.s.size), share)
+        # pairs that cost more than they gain would keep the line search at zero
+        weights = np.maximum(top.s - self.penalty, 0.0) if self.penalty else np.ones(top.s.size)
+        weights = weights if weights.any() else np.ones(top.s.size)
+        W, z = self._add(empty, np.zeros(self.entries.size), top, weights, share)
         return self._start(W, z, self._curvature(W, z))
 
     def _reach(self, y: Array, top: Triplets) -> float:
@@ -226,7 +229,7 @@ class Completion:
             return
         s.phase = "accelerated gradient"
         self._drop(s, P, sigma, Q, own, multiplier)
-        self._raise(s, Outside(op, P, Q), multiplier, reach, excess)
+        self._raise(s, Outside(op, P, Q), max(multiplier, self.penalty), reach, excess)
 
     def _drop(self, s: CompletionState, P: Array, sigma: Array, Q: Array, own: Array, multiplier: float) -> None:
         small = (sigma <= 0.02 * sigma[0]) & (own < multiplier)

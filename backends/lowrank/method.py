@@ -24,8 +24,8 @@ from .factors import balanced
 from .observed import Entries
 from .trace_regression import RegressionState, TraceRegression
 
-LARGE_SIDE = 100
-"""From this shorter side of a product's variable on, a full SVD an iteration costs more than thin products."""
+LARGE_SIDE = 50
+"""From this shorter side of a product's variable on, a full SVD an iteration costs more than thin products (at 100 three times as much)."""
 
 LOOK_EVERY = 5
 """Iterations of the regression between two estimates of its gap."""

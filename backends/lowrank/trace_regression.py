@@ -7,11 +7,12 @@ Accelerated gradient. X = U V' is kept by its factors with A U and A'A U; with C
 
     Y = X + beta (X - X_old),   M = Y - grad F(Y) / L = Y - (2a / L) (A'A Y - C),   X+ = prox of m |.|_* / L on the ball at M,
 
-and M is never formed: it is C scaled plus a matrix of rank 2q. The prox takes the top q singular triplets of M, by one or two warm subspace iterations,
-lowers the singular values by m / L and projects them on the l1 ball; q is the rank and a margin, doubled where the last value survives. An error of the
-subspace is corrected by the next iteration. One iteration costs 2q / c products of A with a d x c matrix, F being quadratic, backtracking asks
-whether 2a |A (X+ - Y)|^2 <= L |X+ - Y|^2, and the momentum restarts on <Y - X+, X+ - X> > 0. All norms of differences are taken in a common basis of
-the right factors, where they lose no digits. (Beck, Teboulle 2009; O'Donoghue, Candes 2015; Oh, Matsushita, Tai, Kweon 2018.)
+and M is never formed: it is C scaled plus a matrix of rank 2q. The prox takes the top q singular triplets of M, by one or two warm subspace
+iterations, lowers the singular values by m / L and projects them on the l1 ball; q is the rank and a margin, doubled where the last value
+survives. An error of the subspace is corrected by the next iteration. One iteration costs 2q / c products of A with a d x c matrix, F being
+quadratic, backtracking asks whether 2a |A (X+ - Y)|^2 <= L |X+ - Y|^2, and the momentum restarts on <Y - X+, X+ - X> > 0. All norms of
+differences are taken in a common basis of the right factors, where they lose no digits. (Beck, Teboulle 2009; O'Donoghue, Candes 2015; Oh,
+Matsushita, Tai, Kweon 2018.)
 
 Block Frank-Wolfe (Allen-Zhu, Hazan, Hu, Li 2017). With k at least the rank of the solution,
 

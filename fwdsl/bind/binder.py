@@ -165,7 +165,11 @@ def _convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
             raise Unfit("FW4505", "holds sets of labels", f"declare `{given.decl.name}: signs[n, k]`")
         return raw.signs, tuple(raw.classes.tolist())
     if type_.kind == "labels":
-        return labels(raw)
+        codes, classes = labels(raw)
+        if len(classes) == 1:
+            hint = "give data of at least two classes; nothing can be learned from one"
+            raise Unfit("FW4525", f"holds one class only, `{classes[0]}`", hint)
+        return codes, classes
     if type_.kind == "signs":
         place = given.place if given.located else None
         return signs(raw, len(type_.shape), given.decl.name, place)

@@ -13,7 +13,7 @@ from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..grammar.diagnostic import Diagnostic
 from ..model import Constraint, Expr, Model, Term, Type
 from .groups import overlapping
-from .names import REWRITTEN_SETS, has_prox, in_block, key_of, rank
+from .names import has_prox, in_block, is_rewritten, key_of, rank
 
 #: Sets that intersect to a box, entry by entry.
 BOXES = frozenset({"box", "linf_ball", "nonnegative"})
@@ -279,7 +279,7 @@ def _constraint_refusals(model: Model) -> list[Diagnostic]:
     return [
         _refuse(f"the set `{key_of(c.set)}`", c.set.span, model, _HINT)
         for c in model.constraints
-        if c.set is not None and c.set.name not in REWRITTEN_SETS and not has_prox(None, key_of(c.set), c.argument.type)
+        if c.set is not None and not is_rewritten(c.set) and not has_prox(None, key_of(c.set), c.argument.type)
     ]
 
 

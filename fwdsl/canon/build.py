@@ -28,8 +28,8 @@ from .factored import LARGEST_DENSE, Factored, factored_form
 from .form import Block, Canonical, Stacked, SumTerm
 from .groups import overlapping, repeated
 from .maps import LinearMap, Matrix, Row, compose, scaled
-from .matrix_maps import Take
-from .names import key_of
+from .matrix_maps import LeftMultiply, RightMultiply, Take
+from .names import is_rewritten, key_of
 from .numbers import bare_factor, loss_function
 
 #: Feature maps that are only ever used through their Gram matrix.
@@ -125,7 +125,12 @@ class _Builder:
                 shape = (basis.rank, *shape[1:])
             size = math.prod(shape)
             g = self._block_function(plan, shape)
-            blocks.append(Block(plan.name, start, start + size, shape, g, g.describe(), plan.moved, basis=basis))
+            symmetric = plan.type.kind in ("symmetric", "psd")
+            blocks.append(
+                Block(
+                    plan.name, start, start + size, shape, g, g.describe(), plan.moved, basis=basis, symmetric=symmetric
+                )
+            )
             start += size
         for i in self.arrangement.lifted:
             blocks.append(self._weights_of_vertices(i, start))
@@ -391,6 +396,8 @@ class _Builder:
         ref, m = constraint.set, stacked.rows
         if ref is None:
             return self._bounds(-math.inf if constraint.relation == "le" else 0.0, m), stacked
+        if ref.inner is not None and is_rewritten(ref):
+            return self._bounds_of_lines(ref.name, ref.inner, stacked)
         if ref.name == "affine":
             given = dict(ref.args)
             A = self.reader.constant(given["A"])
@@ -416,6 +423,24 @@ class _Builder:
             spec, stacked = repeated(spec, stacked)
             shape = stacked.shape
         return self._function(None, spec, type_, shape, [ref.span]), stacked
+
+    def _bounds_of_lines(self, name: str, inner: SetRef, stacked: Stacked) -> tuple[VectorFunction, Stacked]:
+        """An affine set or halfspace for each row, each column, or all entries."""
+        given = dict(inner.args)
+        if inner.name == "affine":
+            lo, A = 0.0, self.reader.constant(given["A"])
+        else:
+            lo, A = -math.inf, np.atleast_2d(np.asarray(self.reader.constant(given["a"]), dtype=np.float64))
+        b = self.reader.vector(given["b"], A.shape[0])
+        n, k = stacked.shape
+        outer: LinearMap
+        if name == "rows":
+            outer, b = RightMultiply(A.T, n), np.tile(b, n)
+        elif name == "columns":
+            outer, b = LeftMultiply(A, k), np.repeat(b, k)
+        else:
+            outer = Matrix(A, False, given["A"].name if "A" in given else "a")
+        return self._bounds(lo, b.size), _mapped(stacked, outer, -b)
 
     @staticmethod
     def _bounds(lo: float, m: int) -> VectorFunction:

@@ -44,6 +44,7 @@ class Block:
     moved: tuple[str, ...] = ()
     auxiliary: bool = False
     basis: GramFactor | None = None
+    symmetric: bool = False
 
     def decoded(self, x: Array) -> Any:
         """The variable as the user sees it: in its shape, over an implicit feature map its expansion coefficients, scalars as floats."""

@@ -35,6 +35,12 @@ def key_of(ref: SetRef) -> str:
     return f"{ref.name}({key_of(ref.inner)})" if ref.inner is not None else ref.name
 
 
+def is_rewritten(ref: SetRef) -> bool:
+    """Whether a set is written as bounds of a map, alone or for each row, each column or all entries."""
+    alone = ref.inner is not None and ref.inner.inner is None and ref.inner.name in ("affine", "halfspace")
+    return ref.name in REWRITTEN_SETS or alone
+
+
 def rank(key: str) -> tuple[int, str]:
     """The order in which g prefers sets."""
     if key in _FIRST:
@@ -94,7 +100,7 @@ def _has_prox(norm: str | None, key: str | None, kind: str) -> bool:
 
 
 def _dummy(norm: str | None, key: str | None, kind: str) -> VectorFunction | None:
-    on = None if key is None else _dummy_set(key)
+    on = None if key is None else _dummy_set(key, 3)
     extra = ({"groups": _DUMMY["groups"]},) if norm == "group_norm" else ()
     spec: Any = None if norm is None else (norm, 1.0, *extra)
     if kind == "vector":
@@ -106,10 +112,10 @@ def _dummy(norm: str | None, key: str | None, kind: str) -> VectorFunction | Non
     return build_matrix(spec, on, (3, 3))
 
 
-def _dummy_set(key: str) -> tuple[str, dict[str, Any]]:
+def _dummy_set(key: str, size: int) -> tuple[str, dict[str, Any]]:
     if "(" in key:
         outer, inner = key[:-1].split("(", 1)
-        return outer, {"set": _dummy_set(inner)}
+        return outer, {"set": _dummy_set(inner, 9 if outer == "vec" else size)}
     wanted = {
         "box": ("lo", "hi"),
         "nonnegative": (),
@@ -119,4 +125,5 @@ def _dummy_set(key: str) -> tuple[str, dict[str, Any]]:
         "group_ball": ("r", "groups"),
         "permutahedron": ("c",),
     }.get(key, ("r",))
-    return key, {name: _DUMMY[name] for name in wanted}
+    sized = {"c": np.arange(float(size)), "groups": [[i] for i in range(size)]}
+    return key, {name: sized.get(name, _DUMMY.get(name)) for name in wanted}

@@ -34,6 +34,7 @@ EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 8.0 * EPS
 CONDITIONAL_MISS = 1e-12
 RADIUS_FACTOR = 1000.0
+NOISE = 1e-25
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,9 @@ def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None) -> Verifie
     primal, infeasibility, outside = evaluate_primal(canonical, x)
     if y is None:
         return Verified(primal, -math.inf, infeasibility, "none", "no dual point was found", None, (), 1.0, outside)
-    tidy = tuple(_tidy(t, yi) for t, yi in zip(canonical.terms, y, strict=True))
+    # what is rounding beside the largest multiplier is zero: no equality could be told from it
+    noise = NOISE * max((float(np.abs(yi).max(initial=0.0)) for yi in y), default=0.0)
+    tidy = tuple(_tidy(t, np.where(np.abs(yi) < noise, 0.0, yi)) for t, yi in zip(canonical.terms, y, strict=True))
     dual, kind, statement, radius = evaluate_dual(canonical, tidy, x, primal, infeasibility)
     return Verified(primal, dual, infeasibility, kind, statement, radius, tidy, 2.0, outside)
 

@@ -21,6 +21,7 @@ from ..instance import Instance
 from ..model import Constraint, Term
 from ..solution import Solution
 from .conjugates import SLACK, dual_norm, loss_conjugate, row_loss_conjugate
+from .factored import recheck_factors
 from .require import quiet
 from .translate import Translator
 
@@ -43,12 +44,25 @@ class Recheck:
 
 def check_certificate(instance: Instance, solution: Solution) -> Recheck:
     """Whether the objective, the bound and the violation that a solution claims hold."""
+    from ..canon import Factored, canonicalise
+
+    form, _ = canonicalise(instance)
+    if isinstance(form, Factored):
+        return _judged(instance, solution, *recheck_factors(instance, form, solution))
     translator = Translator(instance)
     for name, variable in translator.variables.items():
-        variable.value = np.asarray(solution.variables[name], dtype=np.float64)
+        value = np.asarray(solution.variables[name], dtype=np.float64)
+        # symmetric but for rounding, which cvxpy does not forgive
+        variable.value = 0.5 * (value + value.T) if value.ndim == 2 and variable.is_symmetric() else value
     problem = translator.problem()
     objective = float(problem.objective.value)
-    infeasibility = max((float(np.max(c.violation(), initial=0.0)) for c in problem.constraints), default=0.0)
+    missed = [_missed(translator, c) for c in instance.model.constraints]
+    infeasibility = max([*missed, *(_violation(c) for c in translator.domains())], default=0.0)
+    return _judged(instance, solution, objective, infeasibility, dual_bound(instance, solution))
+
+
+def _judged(instance: Instance, solution: Solution, objective: float, infeasibility: float, bound: float) -> Recheck:
+    """The claims beside what was found."""
     c = solution.certificate
     scale = max(abs(objective), abs(c.dual_bound) if math.isfinite(c.dual_bound) else 0.0, 1e-3 * c.scale)
     findings = []
@@ -56,7 +70,6 @@ def check_certificate(instance: Instance, solution: Solution) -> Recheck:
         findings.append(f"the objective at the solution is {objective:.10g}, not {c.objective:.10g}")
     if infeasibility > 1e-6 * (1.0 + scale) and c.infeasibility <= 1e-7:
         findings.append(f"a constraint is missed by {infeasibility:.1e}")
-    bound = dual_bound(instance, solution)
     sense = 1.0 if instance.model.sense == "minimize" else -1.0
     if math.isfinite(c.dual_bound) and not math.isnan(bound) and sense * (c.dual_bound - bound) > TOLERANCE * scale:
         findings.append(f"the dual point proves {bound:.10g}, not {c.dual_bound:.10g}")
@@ -65,6 +78,22 @@ def check_certificate(instance: Instance, solution: Solution) -> Recheck:
         or f"objective {objective:.10g}, dual point proves {bound:.10g}, violation {infeasibility:.1e}"
     )
     return Recheck(not findings, objective, bound, infeasibility, text)
+
+
+def _violation(constraint: Any) -> float:
+    return float(np.max(constraint.violation(), initial=0.0))
+
+
+def _missed(translator: Translator, constraint: Constraint) -> float:
+    """By how much a constraint is missed; where cvxpy says the set with variables of its own (a polytope's weights), the distance from it."""
+    parts = translator.constraint(constraint)
+    if all(v.value is not None for part in parts for v in part.variables()):
+        return max((_violation(part) for part in parts), default=0.0)
+    assert constraint.set is not None
+    cp = translator.cp
+    at = _expression(cp, translator.expr(constraint.argument)).value
+    z = cp.Variable(np.shape(at))
+    return max(0.0, _minimum(translator, cp.norm(cp.vec(z - at, order="C"), 2), translator.member(z, constraint.set)))
 
 
 def dual_bound(instance: Instance, solution: Solution) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..instance import Instance
+from ..model import Type, evaluate_dim
 from ..solution import Solution
 from .require import quiet, require_cvxpy
 from .translate import to_cvxpy
@@ -23,6 +24,9 @@ NARROW = 1e-8
 
 ACCURATE = 1e-8
 """A residual this small is an answer, whatever tolerance was asked for."""
+
+LARGEST_UNKNOWNS = 5_000_000
+"""Numbers of the variables beyond which cvxpy's own matrices would not fit."""
 
 LARGEST = 20_000_000
 """Stored numbers of data beyond which cvxpy is not asked: it would fill the memory long before it answers."""
@@ -57,7 +61,8 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
     than `LARGEST` numbers are not tried.
     """
     cp = require_cvxpy()
-    if sum(stats.nnz for stats in instance.stats.values()) > LARGEST:
+    unknowns = sum(_size(v.type, instance) for v in instance.model.variables)
+    if sum(stats.nnz for stats in instance.stats.values()) > LARGEST or unknowns > LARGEST_UNKNOWNS:
         return OracleResult(math.nan, {}, math.inf, TOO_LARGE, "none")
     end = time.monotonic() + seconds
     problem, variables = to_cvxpy(instance)
@@ -83,10 +88,14 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
     return replace(best, status=OUT_OF_TIME) if time.monotonic() >= end else best
 
 
+def _size(type_: Type, instance: Instance) -> int:
+    return math.prod(evaluate_dim(d, instance.dims) for d in type_.array_shape)
+
+
 def compare(solution: Solution, oracle: OracleResult) -> Verdict:
     """Agreement within 1e-6 relative; or a certificate at most 1e-8 wide where the oracle's own residual explains the difference."""
     if oracle.status == TOO_LARGE:
-        return Verdict(None, "the data are too large for cvxpy")
+        return Verdict(None, "the problem is too large for cvxpy")
     if oracle.status == OUT_OF_TIME:
         return _unfinished(solution, oracle)
     if solution.status in ("infeasible", "unbounded") or oracle.status.startswith(("infeasible", "unbounded")):

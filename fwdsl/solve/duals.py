@@ -108,7 +108,7 @@ def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: 
     if merged in ("simplex", "solid_simplex") and own == "nonnegative":
         # on the simplex the normal is the sum's multiplier in every entry, less that of each bound
         return -_radius_dual(str(merged), normal, block.shape) - normal
-    if merged == "box":
+    if merged == "box" and own in ("box", "linf_ball", "nonnegative"):
         set_ = _set_of(block.g)
         lo, hi = own_bounds(constraint, block.size, reader)
         binding = ((normal < 0.0) & (lo == set_.lo)) | ((normal > 0.0) & (hi == set_.hi))

@@ -44,6 +44,12 @@ ENTRIES: dict[str, Entry] = {
         'sol.evaluate("fit", X=X_test, y=["yes", "maybe"])    # fitted to "no" and "yes"',
         'sol.evaluate("fit", X=X_test, y=["yes", "no"])',
     ),
+    "FW4525": Entry(
+        "labels of one class",
+        "A loss of labels tells classes apart, so there are at least two. Most often a filter, or the wrong column, left one.",
+        'prob.bind(X=X, y=["cat", "cat", "cat"])',
+        'prob.bind(X=X, y=["cat", "dog", "cat"])',
+    ),
     "FW4523": Entry(
         "a position or count beyond the size that the data gave",
         "Positions in slices and literal groups count from 0 and must exist; `k` of a `ksupport_ball` is at most the number of entries. Where"
