@@ -122,7 +122,11 @@ class AffineReader:
 
     def _var(self, expr: Expr) -> Affine:
         block = self.blocks[expr.name]
-        m: LinearMap = Symmetrise(block.shape[0]) if expr.type.kind in ("symmetric", "psd") else Identity(block.size)
+        m: LinearMap = Identity(block.size)
+        if expr.type.kind in ("symmetric", "psd"):
+            m = Symmetrise(block.shape[0])
+        elif expr.type.element is not None and expr.type.element.kind in ("symmetric", "psd"):
+            m = Symmetrise(block.shape[1], block.shape[0])
         return Affine({expr.name: m}, np.zeros(block.size), block.shape)
 
     def _add(self, expr: Expr) -> Affine:

@@ -209,24 +209,25 @@ class Tile(LinearMap):
 
 @dataclass(frozen=True, eq=False)
 class Symmetrise(LinearMap):
-    """X -> (X + X') / 2: how a symmetric variable, kept in full, enters expressions, so that gradients stay symmetric."""
+    """X -> (X + X') / 2, for each of `count` blocks: how symmetric variables, kept in full, enter expressions, so that gradients stay symmetric."""
 
     d: int
+    count: int = 1
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """d^2."""
-        return self.d * self.d
+        """d^2 a block."""
+        return self.count * self.d * self.d
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """d^2."""
-        return self.d * self.d
+        """d^2 a block."""
+        return self.rows
 
     def apply(self, x: Array) -> Array:
         """The symmetric part."""
-        X = x.reshape(self.d, self.d)
-        return np.asarray((0.5 * (X + X.T)).reshape(-1))
+        X = x.reshape(self.count, self.d, self.d)
+        return np.asarray((0.5 * (X + X.transpose(0, 2, 1))).reshape(-1))
 
     def adjoint(self, y: Array) -> Array:
         """The symmetric part: the map is its own adjoint."""

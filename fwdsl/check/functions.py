@@ -121,7 +121,8 @@ def _quad(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
         )
         return None
     rows, square = u.type.array_shape, x.type.array_shape
-    if not shapes.is_matrix(u.type) or square != (rows[1], rows[1]):
+    blockwise = x.op == "gather" and len(rows) == 2 and square == (rows[0], rows[1], rows[1])
+    if not shapes.is_matrix(u.type) or (square != (rows[1], rows[1]) and not blockwise):
         _mismatch(ctx, node, bound["U"], u, bound["X"], x, "`U` is a matrix[n, d] and `X` a d x d matrix")
         return None
     sign: Sign = "nonnegative" if x.type.kind == "psd" else signs.product(signs.product(u.sign, u.sign), x.sign)

@@ -141,3 +141,19 @@ def test_a_family_of_psd_blocks_stays_psd() -> None:
     solution = fw.parse(text).bind(T=TENSOR, b=B).solve(tol=1e-6, threads=1)
     assert solution.status == "optimal"
     assert all(np.linalg.eigvalsh(block)[0] >= -1e-9 for block in solution["F"])
+
+
+def test_quadratic_forms_of_the_block_of_each_sample() -> None:
+    """quad(U, F[t]) is inner of the outer products with F[t]."""
+    head = "b: vector[n], t: index[n] of J\nvar F: family[J] of psd[d]\nminimize mean(squared("
+    tail = ", b)) + 0.1 * sum_squares(F)\n"
+    quad = (
+        fw.parse(f"data U: matrix[n, d], {head}quad(U, F[t]){tail}").bind(U=U, b=B, t=TASK).solve(tol=1e-7, threads=1)
+    )
+    assert quad.status == "optimal"
+    outer = np.einsum("ni,nj->nij", U, U)
+    text = "data D: tensor[n, d, d], E: tensor[n, d, d], b: vector[n]\nvar X: psd[d], Y: psd[d]\n"
+    text += "minimize mean(squared(inner(D, X) + inner(E, Y), b)) + 0.1 * sum_squares(X) + 0.1 * sum_squares(Y)\n"
+    pair = [outer * (j == TASK)[:, None, None] for j in range(2)]
+    apart = fw.parse(text).bind(D=pair[0], E=pair[1], b=B).solve(tol=1e-7, threads=1)
+    assert quad.objective == pytest.approx(apart.objective, rel=1e-6)
