@@ -127,6 +127,7 @@ class _Run:
     next_verify: int = 0
     next_ray: int = 64
     ray: Ray | None = None
+    violation: float = math.inf
     last_progress: float = -math.inf
     stride: int = 1
 
@@ -208,7 +209,7 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
         if state.iteration >= run.next_ray or report.failure:
             run.next_ray = max(FIRST_RAY, 2 * state.iteration)
-            proven = _no_solution(run, state)
+            proven = _no_solution(run, state, report)
             if proven is not None:
                 return proven, run.ray.statement if run.ray is not None else ""
         if report.failure:
@@ -246,15 +247,20 @@ def _looks_done(run: _Run, report: Report) -> bool:
     return relative_gap(report.objective, report.bound, run.canonical.scale) <= run.options.tol
 
 
-def _no_solution(run: _Run, state: Any) -> Status | None:
-    """Whether the directions in which the iterates move prove that there is no feasible point, or no finite optimum."""
+def _no_solution(run: _Run, state: Any, report: Report) -> Status | None:
+    """Whether the directions in which the iterates move prove that there is no feasible point, or no finite optimum.
+
+    Multipliers are only tried where the violation of the constraints has stopped falling: preparing them costs a decomposition.
+    """
+    stuck = report.infeasibility > max(0.5 * run.violation, FEASIBLE) or bool(report.failure)
+    run.violation = report.infeasibility
     found = run.method.ray(run.problem, state)
     if found is None or not isinstance(run.canonical, Canonical):
         return None
     x, ys = run.method.candidate(run.problem, state)
     primal, dual = found
     size = float(np.linalg.norm(x))
-    for multipliers in (dual, ys) if ys is not None else (dual,):
+    for multipliers in () if not stuck else (dual, ys) if ys is not None else (dual,):
         run.ray = infeasible(run.canonical, polish_ray(run.problem, multipliers), size)
         if run.ray is not None:
             return "infeasible"
