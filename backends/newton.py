@@ -72,9 +72,13 @@ def face_signature(problem: Problem, x: Array) -> Array | None:
         if face is None:
             return None
         at = face.free
-        kink = face.slope != g.f.curvature * xb[at]
-        signed = kink | np.any(face.normals != 0.0, axis=0)
-        out[block.start + at] = np.where(signed, np.sign(xb[at]), 2.0)
+        if face.normals.size or face.slope.any():
+            signed = face.slope != g.f.curvature * xb[at]
+            if face.normals.size:
+                signed |= (face.normals != 0.0).any(axis=0)
+            out[block.start + at] = np.where(signed, np.sign(xb[at]), 2.0)
+        else:
+            out[block.start + at] = 2.0
     return out
 
 

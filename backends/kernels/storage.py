@@ -165,6 +165,16 @@ class Sparse:
         """Blocks of rows."""
         return row_blocks(self.rows.indptr)
 
+    @cached_property
+    def column_blocks(self) -> list[Block]:
+        """Blocks of columns."""
+        return row_blocks(self.by_columns.indptr)
+
+    @cached_property
+    def longest_row(self) -> int:
+        """The most entries that a row has."""
+        return int(np.diff(self.rows.indptr.astype(np.int64)).max(initial=0))
+
     def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
         """out[start:stop] = A[start:stop] x."""
         kernel(csr_matvec)(*self.rows, x, out, start, stop)
@@ -172,7 +182,7 @@ class Sparse:
     def rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
         """out = A'y."""
         gather, columns = kernel(csr_matvec), self.by_columns
-        pool.run(lambda block: gather(*columns, y, out, *block), row_blocks(columns.indptr))
+        pool.run(lambda block: gather(*columns, y, out, *block), self.column_blocks)
 
     def cost_of_columns(self, support: Support) -> int:
         """The stored numbers in the columns of the support."""
@@ -207,12 +217,11 @@ class Sparse:
         rows = self.rows
         place = np.full(width, -1)
         place[support] = np.arange(k)
-        longest = int(np.diff(rows.indptr.astype(np.int64)).max(initial=0))
         pairs = kernel(csr_gram)
 
         def partial(block: Block) -> Array:
             total = np.zeros((k, k))
-            pairs(*rows, place, longest, d, total, *block)
+            pairs(*rows, place, self.longest_row, d, total, *block)
             return total
 
         out = np.zeros((k, k))
