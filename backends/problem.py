@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
+from typing import Any
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,18 @@ from .functions import FastLoss, FastRows, FastVector
 from .kernels.operators import Operator
 from .kernels.pool import Pool
 
-_KEPT: WeakKeyDictionary[Canonical, dict[int, Operator]] = WeakKeyDictionary()
-"""The operators of each canonical problem, so that solving it again (a warm start, another tolerance) transposes nothing twice."""
+_KEPT: dict[int, tuple[ref[Any], Operator]] = {}
+"""The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
+
+
+def _operator(A: Any, pool: Pool) -> Operator:
+    """The operator of a matrix; that of sparse data keeps its transposed copy for later problems on the same data."""
+    if isinstance(A, np.ndarray):
+        return Operator(A, pool)
+    key = id(A)
+    if key not in _KEPT or _KEPT[key][0]() is not A:
+        _KEPT[key] = ref(A, lambda _: _KEPT.pop(key, None)), Operator(A, pool)
+    return _KEPT[key][1].again(pool)
 
 
 LARGEST_COLUMNS = 20_000_000
@@ -177,10 +188,7 @@ class Problem:
         if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")):
             key = id(m.A)
             if key not in self.operators:
-                kept = _KEPT.setdefault(self.canonical, {})
-                if key not in kept:
-                    kept[key] = Operator(m.A, self.pool)
-                self.operators[key] = kept[key].again(self.pool)
+                self.operators[key] = _operator(m.A, self.pool)
             return KernelMatrix(m, self.operators[key])
         if isinstance(m, Scaled):
             return Scaled(self._substitute(m.inner), m.c)

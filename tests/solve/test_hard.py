@@ -186,3 +186,22 @@ def test_separable_data_without_a_regulariser_is_warned_of() -> None:
 
 def test_a_newton_step_may_end_on_a_curved_boundary() -> None:
     assert random_problem(10981).solve(threads=1).status == "optimal"
+
+
+def test_a_transposed_copy_lives_as_long_as_its_data() -> None:
+    import gc
+
+    import scipy.sparse as sp
+
+    from fwdsl.backends import problem as module
+
+    before = len(module._KEPT)
+    text = "data A: matrix[n, d], b: vector[n]\nparam r: positive\nvar x: vector[d] in l1_ball(r)\nminimize mean(squared(A @ x, b))\n"
+    A = sp.csr_array(RNG.standard_normal((30, 5)))
+    first = fw.parse(text).bind(A=A, b=RNG.standard_normal(30), r=1.0)
+    first.solve(threads=1)
+    first.bind(r=2.0).solve(threads=1)
+    assert len(module._KEPT) == before + 1
+    del first, A
+    gc.collect()
+    assert len(module._KEPT) == before
