@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..grammar.diagnostic import Diagnostic
-from ..model import Constraint, Expr, Model, Term, Type
+from ..model import Constraint, Expr, Model, SetRef, Term, Type
 from .groups import overlapping
 from .names import has_prox, in_block, is_rewritten, key_of, rank
 
@@ -279,8 +279,14 @@ def _constraint_refusals(model: Model) -> list[Diagnostic]:
     return [
         _refuse(f"the set `{key_of(c.set)}`", c.set.span, model, _HINT)
         for c in model.constraints
-        if c.set is not None and not is_rewritten(c.set) and not has_prox(None, key_of(c.set), c.argument.type)
+        if c.set is not None and not _has_place(c.set, c.argument.type)
     ]
+
+
+def _has_place(ref: SetRef, type_: Type) -> bool:
+    """Whether a set on expressions of this type has a prox, or is rewritten; those with maps of their own are not, block by block of a family."""
+    by_block = type_.kind == "family" and ref.name in ("affine", "halfspace", "polytope")
+    return has_prox(None, key_of(ref), type_) or (is_rewritten(ref) and not by_block)
 
 
 def expressions(model: Model) -> Iterator[Expr]:

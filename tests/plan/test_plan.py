@@ -126,3 +126,10 @@ def test_an_empty_box_and_an_impossible_sum_are_found_before_any_solve() -> None
         with pytest.raises(fw.FwError) as caught:
             fw.parse(text).bind(a=2.0).solve()
         assert caught.value.code == "FW5010"
+
+
+def test_a_rewritten_set_of_a_family_is_refused_and_never_crashes() -> None:
+    text = "data V: matrix[m, d]\nvar F: family[2] of vector[d] in polytope(V)\nminimize sum_squares(F)\n"
+    with pytest.raises(fw.FwError) as caught:
+        fw.parse(text).bind(V=np.eye(3)).solve()
+    assert caught.value.code == "FW5001"
