@@ -9,6 +9,7 @@ import numpy as np
 
 N, D = 12, 4
 OVERLAPPING = "[[0, 1, 2], [2, 3]]"
+DISJOINT = "[[0, 1], [2, 3]]"
 
 DECLARED = {
     "A": "A: matrix[n, d]",
@@ -16,6 +17,7 @@ DECLARED = {
     "y": "y: vector[n]",
     "s": "s: signs[n]",
     "V": "V: matrix[v, d]",
+    "Corners": "Corners: matrix[u, 16]",
     "H": "H: matrix[e, d]",
     "h": "h: vector[e]",
     "c": "c: vector[d]",
@@ -40,6 +42,39 @@ CORNERS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "groups that overlap under a map": ((FREE, FIT, f"P @ x in group_ball(0.5, {OVERLAPPING})"),),
     "rows in a polytope": (("var W: matrix[n, d] in rows(polytope(V))", "mean(squared(W, U))", ""),),
+    "columns in a polytope": (("var W: matrix[d, n] in columns(polytope(V))", "mean(squared(W.T, U))", ""),),
+    "all entries in a polytope": (
+        ("var X: matrix[4, 4] in vec(polytope(Corners))", "sum_squares(X - 1) + 0.1 * norm_nuc(X)", ""),
+    ),
+    "rows of a map in a polytope": (
+        ("var W: matrix[n, d]", "mean(squared(W, U)) + 0.1 * norm_nuc(W)", "W @ P in rows(polytope(V))"),
+    ),
+    "rows in an affine set": (
+        ("var W: matrix[n, d] in rows(affine(H, h))", "mean(squared(W, U)) + 0.1 * norm1(W)", ""),
+    ),
+    "columns in a half-space": (("var W: matrix[d, n] in columns(halfspace(c, -1))", "mean(huber(W.T, U))", ""),),
+    "groups that overlap in columns": (
+        (f"var W: matrix[d, n] in columns(group_ball(0.5, {OVERLAPPING}))", "mean(squared(W.T, U))", ""),
+    ),
+    "a group without weight": ((FREE, f"{FIT} + 0.3 * group_norm(x, {DISJOINT}, weights=[0, 1])", ""),),
+    "a bounded group and a free one": ((f"{FREE} in group_ball(0.3, {DISJOINT}, weights=[2, 0])", FIT, ""),),
+    "rows with a group without weight": (
+        (f"var W: matrix[n, d] in rows(group_ball(0.3, {OVERLAPPING}, weights=[0, 1]))", "mean(squared(W, U))", ""),
+    ),
+    "a group norm on a ball of other groups": (
+        (f"{FREE} in group_ball(0.8, [[0, 2], [1, 3]])", f"{FIT} + 0.2 * group_norm(x, {DISJOINT})", ""),
+    ),
+    "total variation by dimensions": ((FREE, f"{FIT} + 0.3 * norm1(x[0:d - 1] - x[1:d])", ""),),
+    "entropy of a multiple": ((FREE, f"{FIT} + 0.3 * entropy(2 * x)", ""),),
+    "entropy beside another set": ((FREE, f"{FIT} + 0.3 * entropy(x)", "x in l1_ball(1)"),),
+    "a matrix contracted with a vector": (
+        ("var W: matrix[n, d]", "mean(absolute(inner(W, c), y)) + 0.1 * sum_squares(W)", ""),
+        ("var W: matrix[n, d]", "mean(absolute(W @ c, y)) + 0.1 * sum_squares(W)", ""),
+    ),
+    "a constant inner product": (
+        (FREE, "sum_squares(x - inner(P, q)) + norm1(x)", ""),
+        (FREE, "sum_squares(x - P @ q) + norm1(x)", ""),
+    ),
     "columns in an affine set": (("var W: matrix[d, n] in columns(affine(H, h))", "mean(absolute(W.T, U))", ""),),
     "rows in a half-space": (("var W: matrix[n, d] in rows(halfspace(c, -1))", "mean(squared(W, U))", ""),),
     "blocks in Birkhoff's polytope": (
@@ -54,6 +89,30 @@ CORNERS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("var F: family[2] of vector[d] in polytope(V)", "sum_squares(F[0] - c) + 0.5 * sum_squares(F)", ""),
         (
             "var x: vector[d] in polytope(V), z: vector[d] in polytope(V)",
+            "sum_squares(x - c) + 0.5 * sum_squares(x) + 0.5 * sum_squares(z)",
+            "",
+        ),
+    ),
+    "rows of blocks in a polytope": (
+        ("var F: family[2] of matrix[n, d] in rows(polytope(V))", "sum_squares(F[0] - U) + sum_squares(F[1] + A)", ""),
+        (
+            "var X: matrix[n, d] in rows(polytope(V)), Z: matrix[n, d] in rows(polytope(V))",
+            "sum_squares(X - U) + sum_squares(Z + A)",
+            "",
+        ),
+    ),
+    "columns of blocks in an affine set": (
+        ("var F: family[2] of matrix[d, n] in columns(affine(H, h))", "norm21(F[0] - U.T) + norm1(F[1])", ""),
+        (
+            "var X: matrix[d, n] in columns(affine(H, h)), Z: matrix[d, n] in columns(affine(H, h))",
+            "norm21(X - U.T) + norm1(Z)",
+            "",
+        ),
+    ),
+    "blocks in a half-space": (
+        ("var F: family[2] of vector[d] in halfspace(c, -1)", "sum_squares(F[0] - c) + 0.5 * sum_squares(F)", ""),
+        (
+            "var x: vector[d] in halfspace(c, -1), z: vector[d] in halfspace(c, -1)",
             "sum_squares(x - c) + 0.5 * sum_squares(x) + 0.5 * sum_squares(z)",
             "",
         ),
@@ -152,6 +211,7 @@ def corners() -> Iterator[tuple[str, str, dict[str, Any], str, dict[str, Any]]]:
         # with K = L L', the rows of L are features with the inner products K
         "Laplacian": wheel,
         "K": np.linalg.cholesky(np.exp(-0.3 * distances)),
+        "Corners": 3.0 * rng.standard_normal((20, D * D)),
     }
     for name, forms in CORNERS.items():
         made = [_program(form, values) for form in forms]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data_operator import DataOperator
 from ..model import Dim, Expr, evaluate_dim
 from .entries import Entries
 
@@ -157,6 +158,8 @@ def _mul(expr: Expr, env: Names) -> Value:
 def _times(a: Any, b: Any) -> Value:
     if not np.ndim(a) and not np.ndim(b):
         return float(a) * float(b)
+    if isinstance(a, DataOperator) or isinstance(b, DataOperator):
+        return a * b if not np.ndim(a) or not np.ndim(b) else np.multiply(np.asarray(a), np.asarray(b))
     if is_sparse(b) and not is_sparse(a):
         a, b = b, a
     if is_formed(a) or is_formed(b):
@@ -228,11 +231,42 @@ def _dot(expr: Expr, env: Names) -> Value:
     return float(np.sum(_times(a, b)))
 
 
+def _inner(expr: Expr, env: Names) -> Value:
+    """All axes of D but the first against X; a family's block of each sample against that sample's row."""
+    a, b = (_double(_value(arg, env)) for arg in expr.args)
+    if is_formed(a) or is_sparse(a):
+        return np.asarray(_product(a, b) if np.ndim(b) == 1 else _times(a, b).sum(axis=1)).reshape(-1)
+    if np.ndim(a) == np.ndim(b):
+        return (
+            np.asarray(_times(b, a).sum(axis=1)).reshape(-1)
+            if is_sparse(b)
+            else (a * b).reshape(len(a), -1).sum(axis=1)
+        )
+    flat = b.toarray() if is_sparse(b) or is_formed(b) else b
+    return np.asarray(a.reshape(len(a), -1) @ np.reshape(flat, -1))
+
+
+def _quad(expr: Expr, env: Names) -> Value:
+    """u_i' X u_i for each row, with the row's own X where there is one for each."""
+    U, X = (_double(_value(arg, env)) for arg in expr.args)
+    if np.ndim(X) == 3:
+        rows = U.toarray() if is_sparse(U) or is_formed(U) else U
+        return np.asarray(np.einsum("ij,ijk,ik->i", rows, X, rows))
+    if is_formed(U):
+        U = U.toarray()
+    product = _product(U, X)
+    if is_sparse(U):
+        return np.asarray(U.multiply(product).sum(axis=1)).reshape(-1)
+    return np.asarray(np.einsum("ij,ij->i", U, product.toarray() if is_sparse(product) else product))
+
+
 # --- structure -----------------------------------------------------------------------------------------------------
 
 
 def _transpose(expr: Expr, env: Names) -> Value:
     value = _value(expr.args[0], env)
+    if isinstance(value, DataOperator):
+        return value.T
     if is_formed(value):
         return value.T.tocsr_rows()
     return _csr(value.T) if is_sparse(value) else np.asarray(value).T
@@ -342,7 +376,7 @@ def is_formed(value: object) -> bool:
 
 
 def _double(value: Any) -> Any:
-    if is_formed(value):
+    if is_formed(value) or isinstance(value, DataOperator):
         return value
     return value.astype(np.float64, copy=False) if is_sparse(value) else np.asarray(value, dtype=np.float64)
 
@@ -378,6 +412,8 @@ _OPERATIONS: Mapping[str, Callable[[Expr, Names], Value]] = {
     "sum": _sum,
     "mean": _mean,
     "dot": _dot,
+    "inner": _inner,
+    "quad": _quad,
     "sqrt": _sqrt,
     "features": _features,
     "gather": _gather,

@@ -39,7 +39,7 @@ def _check_slice(node: Expr, dims: Sizes, findings: Findings) -> None:
     items = node.value if isinstance(node.value, tuple) else (node.value,)
     axes = [evaluate_dim(d, dims) for d in base.type.array_shape]
     for axis, (size, item) in enumerate(zip(axes, items, strict=False)):
-        if _fits(item, size):
+        if _fits(item, size, dims):
             continue
         written = str(item) if isinstance(item, int) else ":".join("" if i is None else str(i) for i in item)
         of = f"axis {axis} of `{base.name}`" if base.name and len(axes) > 1 else f"`{base.name}`" if base.name else "it"
@@ -53,10 +53,11 @@ def _check_slice(node: Expr, dims: Sizes, findings: Findings) -> None:
         return
 
 
-def _fits(item: Any, size: int) -> bool:
+def _fits(item: Any, size: int, dims: Sizes) -> bool:
     if isinstance(item, int):
         return -size <= item < size
-    start, stop = (None if i is None else i + size if i < 0 else i for i in item)
+    ends = (None if i is None else evaluate_dim(i, dims) for i in item)
+    start, stop = (None if i is None else i + size if i < 0 else i for i in ends)
     start, stop = 0 if start is None else start, size if stop is None else stop
     return bool(0 <= start < stop <= size)
 

@@ -12,9 +12,11 @@ import numpy as np
 from ..atoms.base import Array
 from ..features.factor import GramFactor
 from ..instance import Instance
-from ..model import Expr, evaluate_dim
+from ..model import Dim, Expr, evaluate_dim
+from .combined_maps import Add, Adjoint, compose, scaled
+from .data_maps import Matrix
 from .form import Block, Stacked
-from .maps import Add, Adjoint, Column, Diagonal, Identity, LinearMap, Matrix, Row, Select, compose, scaled
+from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
 
 LARGEST_DENSE = 50_000_000
@@ -22,7 +24,7 @@ LARGEST_DENSE = 50_000_000
 
 
 class Unsupported(Exception):
-    """An expression that the language accepts and this version cannot yet canonicalise; `expr` is it."""
+    """An expression that would take more memory than this version spends; `expr` is it."""
 
     def __init__(self, what: str, expr: Expr) -> None:
         super().__init__(what)
@@ -102,19 +104,19 @@ class AffineReader:
         return Stacked(parts, affine.offset, affine.shape)
 
     def read(self, expr: Expr) -> Affine:
-        """The affine form of an expression; `Unsupported` where this version has no map for it."""
+        """The affine form of an expression; `Unsupported` where a sparse matrix would be filled up beyond `LARGEST_DENSE`."""
         if expr.is_constant:
             value = self.constant(expr)
             if hasattr(value, "nnz"):
                 if math.prod(value.shape) > LARGEST_DENSE:
-                    raise Unsupported("a large sparse matrix added to an expression in the variables", expr)
+                    what = (
+                        f"a sparse matrix of {math.prod(value.shape):,} places added to an expression in the variables"
+                    )
+                    raise Unsupported(what, expr)
                 value = value.toarray()
             offset = np.asarray(value, dtype=np.float64)
             return Affine({}, np.ascontiguousarray(offset).reshape(-1), offset.shape)
-        reader = _READERS.get(expr.op)
-        if reader is None:
-            raise Unsupported(f"`{expr.op}` of a variable", expr)
-        return reader(self, expr)
+        return _READERS[expr.op](self, expr)
 
     def shape(self, expr: Expr) -> tuple[int, ...]:
         """The numbers of an expression's shape."""
@@ -160,9 +162,7 @@ class AffineReader:
         left, right = expr.args
         if left.is_constant:
             return self._apply(left, self.read(right), transposed=False)
-        if right.is_constant:
-            return self._apply_right(self.read(left), right)
-        raise Unsupported("a product of two expressions in the variables", expr)
+        return self._apply_right(self.read(left), right)
 
     def _apply(self, matrix: Expr, inner: Affine, transposed: bool) -> Affine:
         """matrix @ inner (matrix' @ inner where transposed), a constant product kept factored."""
@@ -220,7 +220,7 @@ class AffineReader:
     def _slice(self, expr: Expr) -> Affine:
         inner = self.read(expr.args[0])
         items = expr.value if isinstance(expr.value, tuple) else (expr.value,)
-        key = tuple(i if isinstance(i, int) else slice(*i) for i in items)
+        key = tuple(i if isinstance(i, int) else slice(*(self._end(e) for e in i)) for i in items)
         size = inner.offset.size
         index = np.arange(size).reshape(inner.shape)[key]
         words = ", ".join(str(k) if isinstance(k, int) else _slice_words(k) for k in key)
@@ -228,6 +228,9 @@ class AffineReader:
         if len(inner.shape) == 1 and flat.size:
             return inner.mapped(Select(int(flat[0]), int(flat[-1]) + 1, size), np.shape(index))
         return inner.mapped(Take(flat, size, words), np.shape(index))
+
+    def _end(self, end: Dim | None) -> int | None:
+        return None if end is None else evaluate_dim(end, self.instance.dims)
 
     def _sum(self, expr: Expr) -> Affine:
         inner = self.read(expr.args[0])
@@ -257,7 +260,9 @@ class AffineReader:
     def _inner(self, expr: Expr) -> Affine:
         left, right = expr.args
         if not left.is_constant:
-            raise Unsupported("a variable as the first argument of `inner`", expr)
+            inner = self.read(left)
+            column = self.vector(right, inner.offset.size // max(1, inner.shape[0]))[:, None]
+            return inner.mapped(RightMultiply(column, inner.shape[0], right.name or "D"), inner.shape[:1])
         data = self.constant(left)
         n = data.shape[0]
         flat = data if data.ndim == 2 else data.reshape(n, -1)

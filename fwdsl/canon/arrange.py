@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..atoms.losses import LOSSES, VECTOR_LOSSES
-from ..grammar.diagnostic import Diagnostic
-from ..model import Constraint, Expr, Model, SetRef, Term, Type
-from .groups import overlapping
-from .names import has_prox, in_block, is_rewritten, key_of, rank
+from ..model import Constraint, Expr, Model, Term, Type
+from .groups import overlapping, same_groups
+from .names import in_block, innermost, key_of, kind_of, rank
+from .seen import Seen, seen
 
 #: Sets that intersect to a box, entry by entry.
 BOXES = frozenset({"box", "linf_ball", "nonnegative"})
@@ -56,8 +55,8 @@ class SumPlan:
     """A term f_i(K_i x + b_i): a loss, a norm, or the indicator of a set, `atom` being its key (le and eq are boxes).
 
     A constraint may become several: `birkhoff` is `rows(simplex)` and `columns(simplex)`, a point of a `polytope` a mean of its vertices, which
-    takes a variable of our own. `over` tells a loss of a matrix variable itself: "entries" of it, or a "product" of data with it, a
-    constant added or not.
+    takes a variable of our own. `over` tells a loss of a matrix variable itself: "entries" of it, or a "product" of data with it
+    (`seen`), `intercept` the variable that is added to it.
     """
 
     kind: str
@@ -67,6 +66,7 @@ class SumPlan:
     text: str
     bare: str | None = None
     over: str | None = None
+    intercept: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,8 @@ def parts_of(expr: Expr) -> tuple[Expr, tuple[Expr, ...]]:
 
 def _over(expr: Expr) -> str | None:
     """What a prediction is of a matrix variable: "entries", a "product" with data, or None for anything else."""
-    inner, _ = parts_of(expr)
-    if inner.op == "observe" and inner.args[0].op == "var":
-        return "entries"
-    if inner.op == "matmul" and inner.args[1].op == "var" and inner.args[1].type.kind == "matrix":
-        data = inner.args[0].args[0] if inner.args[0].op == "transpose" else inner.args[0]
-        return "product" if data.op in ("data", "literal") else None
-    return None
+    found = seen(expr)
+    return found.kind if found is not None else None
 
 
 def sum_of_variable(expr: Expr) -> str | None:
@@ -126,21 +121,18 @@ def sum_of_variable(expr: Expr) -> str | None:
     return None
 
 
-def arrange(model: Model) -> tuple[Arrangement | None, tuple[Diagnostic, ...]]:
-    """The arrangement of a model, or why this version cannot solve it (FW50nn)."""
-    refusals = [
-        *_term_refusals(model),
-        *_constraint_refusals(model),
-    ]
-    if refusals:
-        return None, tuple(refusals[:20])
+def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Arrangement:
+    """The arrangement of a model: every accepted one has one.
+
+    `apart` has what may stay with no block for numbers that only an instance shows, as ("term", 0) or ("constraint", 2): `groups.weightless`.
+    """
     blocks: list[BlockPlan] = []
     sums: list[SumPlan] = []
     facts: list[str] = []
     kept_terms: set[int] = set()
     kept_constraints: set[int] = set()
     for variable in model.variables:
-        plan = _arrange_block(model, variable.name, variable.type, facts)
+        plan = _arrange_block(model, variable.name, variable.type, facts, apart)
         blocks.append(plan)
         kept_terms.update(plan.norms, plan.ridges)
         kept_constraints.update(plan.sets)
@@ -157,19 +149,30 @@ def arrange(model: Model) -> tuple[Arrangement | None, tuple[Diagnostic, ...]]:
                     SumPlan("set", "columns(simplex)", i, True, constraint.text, bare_variable(constraint.argument))
                 )
             continue
-        if constraint.set is not None and constraint.set.name == "polytope":
+        if constraint.set is not None and innermost(constraint.set).name == "polytope":
             lifted.append(i)
         sums += _sums_of_constraint(i, constraint)
-    return Arrangement(tuple(blocks), tuple(sums), linear, tuple(facts), tuple(lifted)), ()
+    return Arrangement(tuple(blocks), tuple(sums), linear, tuple(facts), tuple(lifted))
 
 
 def _sum_of_term(i: int, term: Term) -> SumPlan:
     if term.kind == "loss":
-        return SumPlan("loss", term.atom, i, False, term.text, over=_over(term.argument))
+        return _loss_plan(i, term, term.atom, seen(term.argument))
     if term.atom in ("sum_squares", "quad_form"):
-        over = _over(term.argument) if term.atom == "sum_squares" else None
-        return SumPlan("loss", "squared", i, False, term.text, over=over)
-    return SumPlan("norm", term.atom, i, False, term.text, bare_variable(term.argument))
+        return _loss_plan(i, term, "squared", seen(term.argument) if term.atom == "sum_squares" else None)
+    return SumPlan("norm", term.atom, i, False, term.text, _own_variable(term))
+
+
+def _own_variable(term: Term) -> str | None:
+    """The variable that a function is of, where a factor of it can be taken out: of a norm and of squares, not of the entropy."""
+    return bare_variable(term.argument) if term.atom != "entropy" or term.argument.op == "var" else None
+
+
+def _loss_plan(i: int, term: Term, atom: str, found: Seen | None) -> SumPlan:
+    if found is None:
+        return SumPlan("loss", atom, i, False, term.text)
+    intercept = found.intercept[0].name if found.intercept is not None else None
+    return SumPlan("loss", atom, i, False, term.text, over=found.kind, intercept=intercept)
 
 
 def _sums_of_constraint(i: int, constraint: Constraint) -> list[SumPlan]:
@@ -179,24 +182,34 @@ def _sums_of_constraint(i: int, constraint: Constraint) -> list[SumPlan]:
     return [SumPlan("set", k, i, True, constraint.text, bare) for k in keys]
 
 
-def _arrange_block(model: Model, name: str, type_: Type, facts: list[str]) -> BlockPlan:
+def _arrange_block(
+    model: Model, name: str, type_: Type, facts: list[str], apart: frozenset[tuple[str, int]]
+) -> BlockPlan:
     norms: dict[str, list[int]] = {}
     ridges = []
     for i, term in enumerate(model.terms):
-        if term.kind == "function" and bare_variable(term.argument) == name:
+        if term.kind == "function" and _own_variable(term) == name:
             if term.atom == "sum_squares":
                 ridges.append(i)
-            elif in_block(term.atom, None, type_) and not overlapping(term.options):
+            elif in_block(term.atom, None, type_) and not (overlapping(term.options) or ("term", i) in apart):
                 norms.setdefault(term.atom, []).append(i)
     sets: dict[str, list[int]] = {}
     for i, constraint in enumerate(model.constraints):
         if constraint.set is not None and constraint.argument.op == "var" and constraint.argument.name == name:
             key = "rows(simplex)" if constraint.set.name == "birkhoff" else key_of(constraint.set)
-            if in_block(None, key, type_) and not overlapping(constraint.set.args):
+            if in_block(None, key, type_) and not (
+                overlapping(innermost(constraint.set).args) or ("constraint", i) in apart
+            ):
                 sets.setdefault(key, []).append(i)
-    _recognise_simplex(model, name, sets, facts)
+    if kind_of(type_) == "vector":
+        _recognise_simplex(model, name, sets, facts)
     groups = _merge_boxes(sets)
     pairs = [(n, s) for n in (*norms, None) for s in (*sorted(groups, key=rank), None) if in_block(n, s, type_)]
+    if "group_norm" in norms and "group_ball" in groups:
+        ball = model.constraints[groups["group_ball"][0]].set
+        assert ball is not None
+        if not same_groups(model.terms[norms["group_norm"][0]].options, ball.args):
+            pairs.remove(("group_norm", "group_ball"))
     # keeping both beats keeping the set, which beats keeping the norm: points then satisfy the set exactly
     norm, set_ = max(pairs, key=lambda p: 2 * (p[1] is not None) + (p[0] is not None))
     kept_sets = tuple(groups.get(set_, ())) if set_ else ()
@@ -246,47 +259,6 @@ def _merge_boxes(sets: dict[str, list[int]]) -> dict[str, list[int]]:
         return sets
     rest = {s: ids for s, ids in sets.items() if s not in BOXES}
     return {**rest, "box": [i for s in boxes for i in sets[s]]}
-
-
-def _refuse(what: str, span: object, model: Model, hint: str) -> Diagnostic:
-    return Diagnostic(
-        "FW5001",
-        f"this version cannot solve a program with {what} yet",
-        span=span,  # type: ignore[arg-type]
-        source=model.source,
-        rule="The planner refuses what no method covers, before any work is done.",
-        hint=hint,
-    )
-
-
-_HINT = "the program is correct; no method of this version covers it"
-
-
-def _term_refusals(model: Model) -> list[Diagnostic]:
-    out = []
-    for term in model.terms:
-        supported = {
-            "loss": term.atom in LOSSES or term.atom in VECTOR_LOSSES,
-            "function": term.atom in ("sum_squares", "quad_form") or has_prox(term.atom, None, term.argument.type),
-            "affine": True,
-        }
-        if not supported[term.kind]:
-            out.append(_refuse(f"`{term.atom}`", term.span, model, _HINT))
-    return out
-
-
-def _constraint_refusals(model: Model) -> list[Diagnostic]:
-    return [
-        _refuse(f"the set `{key_of(c.set)}`", c.set.span, model, _HINT)
-        for c in model.constraints
-        if c.set is not None and not _has_place(c.set, c.argument.type)
-    ]
-
-
-def _has_place(ref: SetRef, type_: Type) -> bool:
-    """Whether a set on expressions of this type has a prox, or is rewritten; those with maps of their own are not, block by block of a family."""
-    by_block = type_.kind == "family" and ref.name in ("affine", "halfspace", "polytope")
-    return has_prox(None, key_of(ref), type_) or (is_rewritten(ref) and not by_block)
 
 
 def expressions(model: Model) -> Iterator[Expr]:

@@ -117,6 +117,17 @@ class Stacked:
 
 
 @dataclass(frozen=True, eq=False)
+class Side:
+    """What a constraint's multiplier is the derivative in, where that is not simply what f is of.
+
+    A change s of this `shape` changes f's argument by -map(s): the right-hand sides of an `affine` set, a shift of vectors in a polytope.
+    """
+
+    map: LinearMap
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class SumTerm:
     """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`."""
 
@@ -127,6 +138,7 @@ class SumTerm:
     is_constraint: bool = False
     name: str = ""
     span: Span = field(default=NOWHERE, compare=False)
+    side: Side | None = None
 
     @property
     def is_smooth(self) -> bool:
@@ -143,8 +155,9 @@ class SumTerm:
 class Canonical:
     """The canonical form of an instance, with what is needed to speak of it in the user's words.
 
-    `size_of_affine` is the sum of the sizes of the affine terms at zero; `constraint_place[i]` tells where constraint i went:
-    ("block", B), ("term", i) or ("none", -1); `factored` is the form that keeps the one matrix variable as factors, where it has one.
+    `size_of_affine` is the sum of the sizes of the affine terms at zero; `constraint_place[i]` tells where constraint i went,
+    ("block", B) or ("term", i): to several places where its set is an intersection, to none where it says nothing; `factored` is the form
+    that keeps the one matrix variable as factors, where it has one.
     """
 
     instance: Instance
@@ -155,7 +168,7 @@ class Canonical:
     sense: int
     size_of_affine: float
     facts: tuple[str, ...] = ()
-    constraint_place: Sequence[tuple[str, int]] = ()
+    constraint_place: Sequence[tuple[tuple[str, int], ...]] = ()
     factored: Factored | None = None
 
     @property

@@ -1,18 +1,26 @@
-"""Overlapping groups: their ball is the ball of disjoint ones, of a vector in which an entry stands once for each group it is in."""
+"""Groups that overlap, or of which some have no weight: the norm and the ball of disjoint groups, of the entries taken group after group.
+
+An entry stands once for each group of positive weight that it is in, and not at all where it is in none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..atoms.vectors.groups import members
+from ..instance import Instance
 from ..model import Expr
-from .form import Stacked
-from .maps import compose
 from .matrix_maps import Take
+from .names import innermost
+
+Given = tuple[tuple[str, Expr], ...]
 
 
-def overlapping(args: tuple[tuple[str, Expr], ...]) -> bool:
+def overlapping(args: Given) -> bool:
     """Whether the literal groups among the arguments of a norm or set share positions: it then has no prox of its own."""
     groups = dict(args).get("groups")
     if groups is None or groups.op != "list" or not isinstance(groups.value, tuple):
@@ -21,12 +29,54 @@ def overlapping(args: tuple[tuple[str, Expr], ...]) -> bool:
     return len(set(positions)) < len(positions)
 
 
-def repeated(spec: tuple[str, dict[str, Any]], stacked: Stacked) -> tuple[tuple[str, dict[str, Any]], Stacked]:
-    """A set of overlapping groups as one of disjoint groups, with the map that repeats the entries."""
-    name, args = spec
-    positions = np.concatenate([np.asarray(group, dtype=np.intp) for group in args["groups"]])
-    ends = np.cumsum([len(group) for group in args["groups"]])
-    disjoint = [list(range(end - len(group), end)) for end, group in zip(ends, args["groups"], strict=True)]
-    take = Take(positions, stacked.rows, "groups", once=False)
-    parts = tuple((block, compose(take, m)) for block, m in stacked.parts)
-    return (name, {**args, "groups": disjoint}), Stacked(parts, take.apply(stacked.offset), (positions.size,))
+def same_groups(a: Given, b: Given) -> bool:
+    """Whether two norms or balls are of the same groups with the same weights, in the same words."""
+    left, right = dict(a), dict(b)
+    return left.get("groups") == right.get("groups") and left.get("weights") == right.get("weights")
+
+
+def weightless(instance: Instance) -> frozenset[tuple[str, int]]:
+    """The terms and constraints that have a group of weight 0: it is not penalised or bounded, so the rest has no prox of the whole."""
+    model = instance.model
+    given = [("term", i, term.options) for i, term in enumerate(model.terms)]
+    given += [("constraint", i, innermost(c.set).args) for i, c in enumerate(model.constraints) if c.set is not None]
+    return frozenset((kind, i) for kind, i, args in given if _has_zero(instance, dict(args).get("weights")))
+
+
+def _has_zero(instance: Instance, weights: Expr | None) -> bool:
+    if weights is None:
+        return False
+    try:
+        return not np.all(instance.evaluate(weights))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        # what has no value is told of where it is used
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class Regrouped:
+    """Disjoint groups as the atoms take them, of `length` entries a line, and the map that takes these from `count` lines."""
+
+    args: dict[str, Any]
+    take: Take
+    length: int
+
+
+def regrouped(args: Mapping[str, Any], count: int, length: int) -> Regrouped | None:
+    """The groups with weight of `count` lines of `length` entries each; None where there is none left.
+
+    `args` are those of a group norm or ball: `groups`, `weights` or none, and what else there is, which is kept.
+    """
+    parts = members(args["groups"])
+    weights = np.asarray(args.get("weights", np.ones(len(parts))), dtype=np.float64).reshape(-1)
+    kept = [(part, w) for part, w in zip(parts, weights, strict=False) if part.size and w != 0.0]
+    if not kept:
+        return None
+    positions = np.concatenate([part for part, _ in kept]).astype(np.intp)
+    ends = np.cumsum([part.size for part, _ in kept])
+    disjoint = [list(range(end - part.size, end)) for end, (part, _) in zip(ends, kept, strict=True)]
+    index = (np.arange(count)[:, None] * length + positions).reshape(-1)
+    once = np.unique(positions).size == positions.size
+    take = Take(index, count * length, "groups", once=once)
+    others = {name: value for name, value in args.items() if name not in ("groups", "weights")}
+    return Regrouped({**others, "groups": disjoint, "weights": np.array([w for _, w in kept])}, take, positions.size)

@@ -12,8 +12,11 @@ from ..atoms.matrices import MATRIX_NORMS, MATRIX_SETS, build_matrix
 from ..atoms.vectors import NORMS, SETS, build
 from ..model import SetRef, Type
 
-#: Functions of the language that other parts of the canonical form are made of: a loss of a map, or no function of one vector.
-REWRITTEN_SETS = frozenset({"affine", "halfspace", "polytope", "birkhoff"})
+#: Sets of vectors that are written with other sets under a map: bounds of one, or a simplex of weights of ours.
+MAPPED_SETS = frozenset({"affine", "halfspace", "polytope"})
+
+#: All that are written with other sets.
+REWRITTEN_SETS = MAPPED_SETS | {"birkhoff"}
 
 #: Sets in the order in which g prefers them: compact ones bound the dual and have an LMO; entrywise ones come last.
 _FIRST = ("simplex", "rows(simplex)", "spectrahedron")
@@ -35,10 +38,14 @@ def key_of(ref: SetRef) -> str:
     return f"{ref.name}({key_of(ref.inner)})" if ref.inner is not None else ref.name
 
 
+def innermost(ref: SetRef) -> SetRef:
+    """The set that a set is made of: of `rows(polytope(V))` the polytope, of any other itself."""
+    return ref if ref.inner is None else innermost(ref.inner)
+
+
 def is_rewritten(ref: SetRef) -> bool:
-    """Whether a set is written as bounds of a map, alone or for each row, each column or all entries."""
-    alone = ref.inner is not None and ref.inner.inner is None and ref.inner.name in ("affine", "halfspace")
-    return ref.name in REWRITTEN_SETS or alone
+    """Whether a set is written with other sets under a map, alone or for each row, each column or all entries."""
+    return innermost(ref).name in REWRITTEN_SETS
 
 
 def rank(key: str) -> tuple[int, str]:

@@ -5,8 +5,8 @@ r"""Certificates that a program has no feasible point, or no finite optimum.
     sum_i (<b_i, y_i> - sigma_{C_i}(y_i)) - sum_B sigma_{dom g_B}(-(K'y)_B) > 0,
 
 sigma the support function. Any feasible x would make the left side at most zero. Where a variable is free, sigma is 0 at 0 and infinite
-elsewhere: a miss within rounding counts as met, and a larger one costs the miss times a stated radius (`conditional`: no feasible
-point within it).
+elsewhere: a miss within rounding counts as met, a larger one costs the miss times the radius of a compact set of that variable, or, where
+there is none, times a stated radius (`conditional`: no feasible point within it).
 
 *Unbounded*: a direction d in the recession cones of all sets along which the objective falls,
 
@@ -32,7 +32,7 @@ from ..atoms.vectors.nonnegative import Nonnegative
 from ..atoms.vectors.norm1 import Norm1
 from ..canon.form import Canonical, SumTerm
 from ..solution import CertificateKind
-from .verify import RADIUS_FACTOR, ROUNDING, block_sizes
+from .verify import RADIUS_FACTOR, ROUNDING, block_sizes, set_radii
 
 MARGIN = 1e-9
 """What a certificate's value must exceed, relative to the sum of the sizes of its terms."""
@@ -75,6 +75,10 @@ def infeasible(canonical: Canonical, direction: Sequence[Array], size: float) ->
             continue
         miss = vb - _domain_projection(block.g, vb)
         if np.all(np.abs(miss) <= ROUNDING * block_sizes(canonical, block, y, with_q=False)):
+            continue
+        bounds = set_radii(canonical, block)
+        if bounds:
+            value -= min(bounds) * float(np.linalg.norm(miss))
             continue
         radius = max(radius or 0.0, RADIUS_FACTOR * max(1.0, size))
         value -= radius * float(np.linalg.norm(miss))

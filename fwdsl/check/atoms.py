@@ -187,7 +187,9 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
 def _arguments(ctx: Context, node: tree.Call, bound: Bound, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
     """The further arguments of `group_norm` and `quad_form`."""
     if "groups" in bound:
-        return group_arguments(ctx, node, bound, x.type)
+        # of a family the groups are those of each block
+        block = x.type.element if x.type.kind == "family" else None
+        return group_arguments(ctx, node, bound, block or x.type)
     if "P" in bound:
         p = _quadratic(ctx, node, bound["P"], x)
         return None if p is None else (("P", p),)

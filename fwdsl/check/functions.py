@@ -86,7 +86,10 @@ def _inner(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
         return None
     d, x = pair
     left, right = d.type.array_shape, x.type.array_shape
-    blockwise = x.op == "gather" and left == right
+    blockwise = "gather" in (d.op, x.op) and left == right
+    if blockwise and x.op != "gather":
+        # `inner(F[task], X)` is `inner(X, F[task])`
+        pair = x, d
     if len(left) < 2 or not (left[1:] == right or blockwise):
         hint = "the sum of the products of all entries is `dot(D, X)`" if left == right else ""
         _mismatch(ctx, node, bound["D"], d, bound["X"], x, "the axes of `X` are those of `D` but the first", hint)

@@ -7,13 +7,15 @@ from typing import cast
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
-from ..model import Dim, Expr, Type
+from ..model import Dim, Expr, Type, shift_dim, split_dim
 from . import algebra, shapes
 from .context import Context
 from .operands import report_kernel_use
+from .types import dimension
 from .values import Combination, Value
 
-Item = int | tuple[int | None, int | None]
+Item = Dim | tuple[Dim | None, Dim | None]
+"""A position or a range: whole numbers, or what dimensions make of them (`n-1`)."""
 
 
 def index(ctx: Context, node: tree.Expr) -> Value | None:
@@ -23,13 +25,14 @@ def index(ctx: Context, node: tree.Expr) -> Value | None:
         _no_list(ctx, node)
         return None
     base = ctx.infer(ctx, node.base)
-    if len(node.items) == 1 and not isinstance(node.items[0], tree.Slice | tree.Number | tree.Neg):
-        chosen = ctx.infer(ctx, node.items[0])
+    first = node.items[0]
+    if len(node.items) == 1 and not isinstance(first, tree.Slice) and not _is_position(ctx, first):
+        chosen = ctx.infer(ctx, first)
         if base is None or chosen is None:
             return None
         if isinstance(chosen, Expr) and chosen.type.kind in ("entries", "index"):
             return _by_data(ctx, node, base, chosen)
-        _no_position(ctx, node.items[0])
+        _no_position(ctx, first)
         return None
     items = [_item(ctx, item) for item in node.items]
     if base is None or any(i is None for i in items):
@@ -87,6 +90,11 @@ def _by_data(ctx: Context, node: tree.Index, base: Value, chosen: Expr) -> Value
     return algebra.make("gather", blocks, (base, chosen), sign=base.sign, span=node.span)
 
 
+def _is_position(ctx: Context, node: tree.Expr) -> bool:
+    """Whether what stands in brackets is written as a position, and not as data."""
+    return _is_dimension(ctx, node) or isinstance(node, tree.Number | tree.Neg | tree.Sum)
+
+
 def _no_list(ctx: Context, node: tree.Index) -> None:
     """`[[1, 0] [0, 1]]`: what looks like an index is the next row."""
     at = Span(node.base.span.end, node.base.span.end)
@@ -105,29 +113,66 @@ def _no_position(ctx: Context, node: tree.Node) -> None:
         "FW2040",
         f"`{ctx.text(node)}` is not a position",
         node.span,
-        rule="An index is an integer, a range `start:stop` of integers, `entries` or `index` data.",
+        rule="An index is an integer, a range `start:stop` of integers, `entries` or `index` data; a dimension and an integer added to it"
+        " count as one.",
     )
 
 
 def _item(ctx: Context, node: tree.Expr | tree.Slice) -> Item | None:
     if not isinstance(node, tree.Slice):
-        return _integer(ctx, node)
-    start = None if node.start is None else _integer(ctx, node.start)
-    stop = None if node.stop is None else _integer(ctx, node.stop)
+        return _position(ctx, node)
+    start = None if node.start is None else _position(ctx, node.start)
+    stop = None if node.stop is None else _position(ctx, node.stop)
     if (node.start is not None and start is None) or (node.stop is not None and stop is None):
         return None
     return start, stop
 
 
-def _integer(ctx: Context, node: tree.Expr) -> int | None:
-    sign, part = 1, node
-    if isinstance(part, tree.Neg):
-        sign, part = -1, part.operand
-    if isinstance(part, tree.Number) and part.is_integer:
-        return sign * int(part.value)
-    if not (isinstance(part, tree.Name) and ctx.infer(ctx, part) is None):
-        _no_position(ctx, node)
-    return None
+def _position(ctx: Context, node: tree.Expr) -> Dim | None:
+    """An integer, or a dimension with an integer added to it; None after an error."""
+    parts = tuple(zip(node.signs, node.terms, strict=True)) if isinstance(node, tree.Sum) else ((1, node),)
+    base, total = "", 0
+    for sign, part in parts:
+        if isinstance(part, tree.Neg):
+            sign, part = -sign, part.operand
+        if isinstance(part, tree.Number) and part.is_integer:
+            total += sign * int(part.value)
+        elif _is_dimension(ctx, part) and sign > 0 and not base:
+            dim = dimension(ctx, part)
+            if dim is None:
+                return None
+            base, shift = split_dim(dim) if isinstance(dim, str) else ("", dim)
+            total += shift
+        else:
+            if not (isinstance(part, tree.Name) and ctx.infer(ctx, part) is None):
+                _no_position(ctx, node)
+            return None
+    return shift_dim(base, total) if base else total
+
+
+def _is_dimension(ctx: Context, node: tree.Expr) -> bool:
+    if isinstance(node, tree.Name):
+        return node.id in ctx.entries and ctx.entries[node.id].kind == "dimension"
+    return isinstance(node, tree.Call) and node.func.name == "dim"
+
+
+def _from_the_end(position: Dim | None, dim: Dim) -> Dim | None:
+    """A position in words of its own axis' dimension, `n-1` along `n`, as one counted from the end; None for the end itself."""
+    if not (isinstance(position, str) and isinstance(dim, str)):
+        return position
+    (base, shift), (own, by) = split_dim(position), split_dim(dim)
+    return (shift - by or None) if base == own else position
+
+
+def _resolved(item: Item, dim: Dim) -> Item | None:
+    """An index along an axis of this dimension, without the dimension's name where that can be; None where it is out of range."""
+    if not isinstance(item, tuple):
+        at = _from_the_end(item, dim)
+        inside = at is not None and not (at != item and isinstance(at, int) and at > 0)
+        return at if inside else None
+    start, stop = (_from_the_end(end, dim) for end in item)
+    beyond = any(isinstance(i, str) and isinstance(e, int) and e > 0 for i, e in zip(item, (start, stop), strict=True))
+    return None if beyond or (item[0] is not None and start is None) else (start, stop)
 
 
 def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) -> Value | None:
@@ -143,9 +188,14 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
         )
         return None
     shape: list[Dim] = []
-    for axis, (dim, item, part) in enumerate(zip(axes, items, node.items, strict=False)):
-        size = _length(dim, item)
-        if size is None:
+    resolved: list[Item] = []
+    for axis, (dim, given, part) in enumerate(zip(axes, items, node.items, strict=False)):
+        item = _resolved(given, dim)
+        if item is not None and _is_unnamed(dim, item):
+            _no_size(ctx, part, dim) if isinstance(item, tuple) else _no_position(ctx, part)
+            return None
+        size = None if item is None else _length(dim, item)
+        if item is None or size is None:
             ctx.error(
                 "FW2041",
                 f"`{ctx.text(part)}` is out of range or empty: axis {axis} of `{ctx.text(node.base)}` has {dim} entries, "
@@ -155,22 +205,44 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
                 rule="Positions count from 0; a range `start:stop` ends before `stop` and is not empty.",
             )
             return None
-        if not isinstance(item, int):
+        resolved.append(item)
+        if isinstance(item, tuple):
             shape.append(size)
-    type_ = _slice_type(base.type, items, (*shape, *axes[len(items) :]))
-    return algebra.make("slice", type_, (base,), value=items, sign=base.sign, span=node.span)
+    type_ = _slice_type(base.type, tuple(resolved), (*shape, *axes[len(items) :]))
+    return algebra.make("slice", type_, (base,), value=tuple(resolved), sign=base.sign, span=node.span)
+
+
+def _is_unnamed(dim: Dim, item: Item) -> bool:
+    """Whether an index speaks of another dimension in a way whose number of entries has no name, as `k:` along `n`."""
+    if not isinstance(item, tuple):
+        return isinstance(item, str)
+    start, stop = item
+    if isinstance(stop, str):
+        split = split_dim(start)[0] == split_dim(stop)[0] if isinstance(start, str) else (start or 0) >= 0
+        return not split
+    return isinstance(start, str)
+
+
+def _no_size(ctx: Context, part: tree.Node, dim: Dim) -> None:
+    ctx.error(
+        "FW2040",
+        f"how many of the {dim} entries `{ctx.text(part)}` takes cannot be said by one dimension",
+        part.span,
+        rule="Positions are integers, or the axis' own dimension and an integer added to it; a range may also end at another dimension.",
+        hint="name the dimension of each part in the declarations",
+    )
 
 
 def _length(dim: Dim, item: Item) -> Dim | None:
     """How many entries an index takes along an axis; None where out of range."""
-    if isinstance(item, int):
-        return None if isinstance(dim, int) and not -dim <= item < dim else 1
-    return shapes.sliced(dim, *item)
+    if isinstance(item, tuple):
+        return shapes.sliced(dim, *item)
+    return None if isinstance(dim, int) and isinstance(item, int) and not -dim <= item < dim else 1
 
 
 def _slice_type(type_: Type, items: tuple[Item, ...], shape: tuple[Dim, ...]) -> Type:
     if type_.kind == "family" and type_.element is not None and len(items) == 1:
-        return type_.element if isinstance(items[0], int) else Type("family", shape[:1], element=type_.element)
+        return Type("family", shape[:1], element=type_.element) if isinstance(items[0], tuple) else type_.element
     if type_.kind in ("labels", "index") and shape:
         return Type(type_.kind, shape + type_.shape[1:], classes=type_.classes)
     if type_.kind == "signs" and shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..model import Dim, Type, shift_dim
+from ..model import Dim, Type, shift_dim, split_dim
 
 REAL = Type("real")
 STRING = Type("string")
@@ -102,8 +102,16 @@ def transposed(type_: Type) -> Type | None:
     return of_shape(type_.array_shape[::-1]) if len(type_.array_shape) <= 2 and type_.kind != "family" else None
 
 
-def sliced(dim: Dim, start: int | None, stop: int | None) -> Dim | None:
-    """The number of entries of `[start:stop]` along an axis; None where it is out of range or not positive."""
+def sliced(dim: Dim, start: Dim | None, stop: Dim | None) -> Dim | None:
+    """The number of entries of `[start:stop]` along an axis; None where it is out of range or not positive.
+
+    A name in `stop` is another dimension than the axis' own, and one in `start` the same as that in `stop`.
+    """
+    if isinstance(stop, str):
+        base, shift = split_dim(start) if isinstance(start, str) else ("", start or 0)
+        size = split_dim(stop)[1] - shift if base else shift_dim(stop, -shift)
+        return None if isinstance(size, int) and size <= 0 else size
+    assert not isinstance(start, str)
     if isinstance(dim, int):
         begin, end = _place(start, dim, 0), _place(stop, dim, dim)
         return end - begin if 0 <= begin < end <= dim else None

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array, VectorFunction
-from ..atoms.matrices import dual_norm
+from ..atoms.domain import set_beneath
+from ..atoms.family import Repeated
+from ..atoms.matrices import Lines, Spectral, dual_norm
 from ..atoms.vectors import Joint, Norm, Ridged
+from ..atoms.vectors.group_norm_group_ball import GroupNormGroupBall
 from ..canon.affine import AffineReader
 from ..canon.form import Block, Canonical
 from ..model import Constraint
@@ -25,6 +28,19 @@ _BALLS = {
     "spectral_ball": "nuclear",
     "l21_ball": "l2inf",
     "l1_inf_ball": "l1inf",
+}
+
+#: The ball of each norm: on it the multipliers of both lie along one direction.
+_OWN_BALLS = {
+    "norm1": "l1_ball",
+    "norm2": "l2_ball",
+    "norm_inf": "linf_ball",
+    "group_norm": "group_ball",
+    "norm_fro": "fro_ball",
+    "norm_nuc": "nuclear_ball",
+    "norm_spec": "spectral_ball",
+    "norm21": "l21_ball",
+    "norm1_inf": "l1_inf_ball",
 }
 
 #: Sets of a given sum or trace: the largest entry or eigenvalue of the normal, and zero where the sum may be less.
@@ -62,16 +78,21 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     for term, y in zip(canonical.terms, ys, strict=True):
         term.map.adjoint(-y, v)
     reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
-    for constraint, (where, k) in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
-        if where == "block":
-            value = _of_block(constraint, canonical.blocks[k], x, v, reader)
-        elif where == "term":
-            value = _of_term(constraint, np.asarray(ys[k]), reader)
-        else:
-            continue
+    for constraint, places in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
         shape = reader.shape(constraint.argument)
+        # a constraint that says nothing moves nothing
+        value: float | Array = 0.0 if places else np.zeros(shape)
+        for where, k in places:
+            if where == "block":
+                value = value + _of_block(constraint, canonical.blocks[k], x, v, reader)
+                continue
+            side = canonical.terms[k].side
+            if side is None:
+                value = value + _of_term(constraint, np.asarray(ys[k]), reader)
+            else:
+                value, shape = value - side.map.adjoint(np.asarray(ys[k])), side.shape
         if isinstance(value, np.ndarray) and value.size == math.prod(shape):
-            value = value.reshape(shape)
+            value = value.reshape(shape) if shape else float(value.reshape(-1)[0])
         out[constraint.name] = canonical.sense * value
     return out
 
@@ -80,26 +101,50 @@ def _block_normal(block: Block, x: Array, v: Array) -> Array:
     """The part of v that is normal to the set: v less the gradients of ridge and norm at x."""
     xb, vb = x[block.slice], v[block.slice]
     rest = vb - block.g.curvature * xb
-    inner = block.g.inner if isinstance(block.g, Ridged) else block.g
-    if not isinstance(inner, Norm | Joint):
+    return _normal(block.g.inner if isinstance(block.g, Ridged) else block.g, xb, rest)
+
+
+def _normal(g: VectorFunction, x: Array, rest: Array) -> Array:
+    """Of `rest`, which is a subgradient at x of a norm and normal to its set together, what is normal."""
+    norm, set_ = g.pair
+    if norm is None:
         return rest
-    c, norm = inner.c, inner.pair[0]
-    if norm == "norm1" and inner.pair[1] in ("simplex", "solid_simplex", "nonnegative"):
+    if isinstance(g, Repeated):
+        parts = zip(x.reshape(g.count, -1), rest.reshape(g.count, -1), strict=True)
+        return np.concatenate([_normal(g.inner, a, b) for a, b in parts])
+    if isinstance(g, Lines):
+        return g.flat(np.array([_normal(g.inner, a, b) for a, b in zip(g.lines(x), g.lines(rest), strict=True)]))
+    f = g.inner if isinstance(g, Spectral) else g
+    if not isinstance(f, Norm | Joint):
+        return rest
+    c = f.c
+    if _OWN_BALLS.get(norm) == set_:
+        # rest is in c + tau times a face of the dual ball, tau the multiplier
+        if isinstance(f, GroupNormGroupBall):
+            size = f.on.parts.dual(rest)
+        else:
+            size = dual_norm(
+                _BALLS[str(set_)], rest, getattr(g, "shape", getattr(getattr(f, "on", None), "shape", (g.size,)))
+            )
+        return rest * max(0.0, 1.0 - c / max(size, 1e-300))
+    if norm == "norm1" and set_ in ("simplex", "solid_simplex", "nonnegative"):
         # the norm is c * sum there
         return rest - c
+    if norm == "norm_nuc" and set_ in ("psd", *_SPECTRAHEDRA):
+        # and the trace norm c * trace
+        return rest - c * np.eye(math.isqrt(g.size)).reshape(-1)
     if norm == "norm1":
-        return rest - np.where(xb != 0.0, c * np.sign(xb), np.clip(rest, -c, c))
-    if norm == "norm_inf":
-        # v is in (c + tau) times a face of the l1 ball, tau the multiplier
-        return rest * max(0.0, 1.0 - c / max(float(np.abs(rest).sum()), 1e-300))
-    length = float(np.linalg.norm(xb))
-    return rest - c * xb / length if length > 0.0 else np.zeros_like(rest)
+        return rest - np.where(x != 0.0, c * np.sign(x), np.clip(rest, -c, c))
+    if norm == "entropy":
+        return np.where(x > 0.0, rest - c * (1.0 + np.log(np.where(x > 0.0, x, 1.0))), np.minimum(rest, 0.0))
+    length = float(np.linalg.norm(x))
+    return rest - c * x / length if length > 0.0 else np.zeros_like(rest)
 
 
 def _set_of(g: VectorFunction) -> Any:
-    """The set beneath a ridge and a norm."""
-    inner = g.inner if isinstance(g, Ridged) else g
-    return inner.on if isinstance(inner, Joint) else inner
+    """The set beneath a ridge and a norm; of a family that of each block."""
+    on = set_beneath(g)
+    return on.inner if isinstance(on, Repeated) else on
 
 
 def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: AffineReader) -> float | Array:
@@ -110,9 +155,11 @@ def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: 
         return -_radius_dual(str(merged), normal, block.shape) - normal
     if merged == "box" and own in ("box", "linf_ball", "nonnegative"):
         set_ = _set_of(block.g)
-        lo, hi = own_bounds(constraint, block.size, reader)
+        lo, hi = own_bounds(constraint, set_.size, reader)
+        # of a family the bounds are those of each block
+        normal = normal.reshape(-1, set_.size)
         binding = ((normal < 0.0) & (lo == set_.lo)) | ((normal > 0.0) & (hi == set_.hi))
-        normal = np.where(binding, normal, 0.0)
+        normal = np.where(binding, normal, 0.0).reshape(-1)
     elif _has_radius(own) and merged == own:
         assert constraint.set is not None
         if reader.scalar(dict(constraint.set.args)["r"]) > getattr(_set_of(block.g), "r", math.inf):

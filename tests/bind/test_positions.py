@@ -86,14 +86,17 @@ def test_groups_that_do_not_cover(rest: str) -> None:
     )
 
 
-def test_a_weight_of_zero_is_none_that_a_group_takes() -> None:
+def test_a_weight_of_zero_takes_its_group_out() -> None:
     weights = {"g": np.array([0, 0, 1, 1]), "w": np.array([1.0, 0.0]), **VECTOR}
     data = ", g: index[d] of G, w: vector[G] in nonnegative"
-    for text in (
-        of_vector(rest=" + group_norm(x, g, weights=w)", data=data),
-        of_vector(" in group_ball(1, g, weights=w)", data=data),
+    for text, meant in (
+        (of_vector(rest=" + group_norm(x, g, weights=w)", data=data), of_vector(rest=" + norm2(x[0:2])")),
+        (of_vector(" in group_ball(0.1, g, weights=w)", data=data), of_vector("", "\nsubject to norm2(x[0:2]) <= 0.1")),
     ):
-        assert found(text, **weights) == ("FW5012", "the weights of groups must be positive and finite")
+        given = fw.parse(text).bind(**weights).solve(tol=1e-8)
+        wanted = fw.parse(meant).bind(**VECTOR).solve(tol=1e-8)
+        assert given.status == "optimal"
+        assert given.objective == pytest.approx(wanted.objective, rel=1e-6)
 
 
 EMPTY = {

@@ -1,0 +1,198 @@
+"""Maps made of maps: scaled, composed, added, adjoint. Products stay factored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..atoms.base import Array
+from .maps import Identity, LinearMap, bracket
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled(LinearMap):
+    """x -> c K x."""
+
+    inner: LinearMap
+    c: float
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """Rows of K."""
+        return self.inner.rows
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Columns of K."""
+        return self.inner.columns
+
+    @property
+    def nnz(self) -> int:
+        """Those of K."""
+        return self.inner.nnz
+
+    def apply(self, x: Array) -> Array:
+        """c K x."""
+        return self.c * self.inner.apply(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """c K' y."""
+        return self.c * self.inner.adjoint(y)
+
+    def absolute(self) -> LinearMap:
+        """|c| |K|."""
+        return Scaled(self.inner.absolute(), abs(self.c))
+
+    def squared(self) -> LinearMap:
+        """c^2 K^2."""
+        return Scaled(self.inner.squared(), self.c * self.c)
+
+    def describe(self, x: str) -> str:
+        """c * K x."""
+        inner = self.inner.describe(x)
+        return f"-{bracket(inner)}" if self.c == -1.0 else f"{self.c:g} * {bracket(inner)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Compose(LinearMap):
+    """x -> K (L x): never multiplied out."""
+
+    outer: LinearMap
+    inner: LinearMap
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """Rows of K."""
+        return self.outer.rows
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Columns of L."""
+        return self.inner.columns
+
+    @property
+    def nnz(self) -> int:
+        """Those of both."""
+        return self.outer.nnz + self.inner.nnz
+
+    def apply(self, x: Array) -> Array:
+        """K (L x)."""
+        return self.outer.apply(self.inner.apply(x))
+
+    def adjoint(self, y: Array) -> Array:
+        """L' (K' y)."""
+        return self.inner.adjoint(self.outer.adjoint(y))
+
+    def absolute(self) -> LinearMap:
+        """|K| |L|, which bounds |K L|."""
+        return Compose(self.outer.absolute(), self.inner.absolute())
+
+    def squared(self) -> LinearMap:
+        """Of both: an estimate."""
+        return Compose(self.outer.squared(), self.inner.squared())
+
+    def describe(self, x: str) -> str:
+        """K (L x)."""
+        return self.outer.describe(self.inner.describe(x))
+
+
+@dataclass(frozen=True, eq=False)
+class Add(LinearMap):
+    """x -> K x + L x, for two ways in which one variable enters an expression."""
+
+    left: LinearMap
+    right: LinearMap
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """Rows of both."""
+        return self.left.rows
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Columns of both."""
+        return self.left.columns
+
+    @property
+    def nnz(self) -> int:
+        """Those of both."""
+        return self.left.nnz + self.right.nnz
+
+    def apply(self, x: Array) -> Array:
+        """K x + L x."""
+        return self.left.apply(x) + self.right.apply(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """K' y + L' y."""
+        return self.left.adjoint(y) + self.right.adjoint(y)
+
+    def absolute(self) -> LinearMap:
+        """|K| + |L|."""
+        return Add(self.left.absolute(), self.right.absolute())
+
+    def squared(self) -> LinearMap:
+        """Of both."""
+        return Add(self.left.squared(), self.right.squared())
+
+    def describe(self, x: str) -> str:
+        """K x + L x."""
+        return f"{self.left.describe(x)} + {self.right.describe(x)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Adjoint(LinearMap):
+    """y -> K' y."""
+
+    inner: LinearMap
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """Columns of K."""
+        return self.inner.columns
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Rows of K."""
+        return self.inner.rows
+
+    @property
+    def nnz(self) -> int:
+        """Those of K."""
+        return self.inner.nnz
+
+    def apply(self, x: Array) -> Array:
+        """K' x."""
+        return self.inner.adjoint(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """K y."""
+        return self.inner.apply(y)
+
+    def absolute(self) -> LinearMap:
+        """|K|'."""
+        return Adjoint(self.inner.absolute())
+
+    def describe(self, x: str) -> str:
+        """In words for what it is used for: a vector on the diagonal of a matrix."""
+        return f"diag({x})"
+
+
+def scaled(inner: LinearMap, c: float) -> LinearMap:
+    """c K with nested factors and unit factors folded away."""
+    if c == 1.0:
+        return inner
+    if isinstance(inner, Scaled):
+        return scaled(inner.inner, c * inner.c)
+    return Scaled(inner, c)
+
+
+def compose(outer: LinearMap, inner: LinearMap) -> LinearMap:
+    """K L with identities and scalar factors folded away."""
+    if isinstance(inner, Identity):
+        return outer
+    if isinstance(outer, Identity):
+        return inner
+    if isinstance(inner, Scaled):
+        return scaled(compose(outer, inner.inner), inner.c)
+    if isinstance(outer, Scaled):
+        return scaled(compose(outer.inner, inner), outer.c)
+    return Compose(outer, inner)

@@ -1,0 +1,135 @@
+"""Matrices of data as maps: by reference, sparse ones sparse, float32 ones summed in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array
+from .maps import LinearMap, bracket
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix(LinearMap):
+    """x -> A x, or A' x where `transposed`: A a dense array, a memory map or a `scipy.sparse.csr_array`, never copied."""
+
+    A: Any
+    transposed: bool = False
+    name: str = "A"
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """Rows of the map."""
+        return int(self.A.shape[1 if self.transposed else 0])
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Columns of the map."""
+        return int(self.A.shape[0 if self.transposed else 1])
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers of A."""
+        return int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
+
+    def apply(self, x: Array) -> Array:
+        """A x in float64."""
+        return _times(self.A.T if self.transposed else self.A, x)
+
+    def adjoint(self, y: Array) -> Array:
+        """A' y in float64."""
+        return _times(self.A if self.transposed else self.A.T, y)
+
+    def absolute(self) -> LinearMap:
+        """|A|, taken by blocks of rows as it is applied."""
+        if not _sliceable(self.A):
+            return Matrix(abs(self.A), self.transposed, f"|{self.name}|")
+        return AbsoluteMatrix(self.A, self.transposed)
+
+    def squared(self) -> LinearMap:
+        """A entry by entry squared, taken by blocks of rows."""
+        return AbsoluteMatrix(self.A, self.transposed, square=True) if _sliceable(self.A) else self.absolute()
+
+    def describe(self, x: str) -> str:
+        """A @ x."""
+        return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
+
+
+@dataclass(frozen=True, eq=False)
+class AbsoluteMatrix(LinearMap):
+    """x -> |A| x, or |A|' x where `transposed`, with squared entries where `square`: a block of rows at a time, so that A is never copied."""
+
+    A: Any
+    transposed: bool = False
+    square: bool = False
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """Rows of the map."""
+        return int(self.A.shape[1 if self.transposed else 0])
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Columns of the map."""
+        return int(self.A.shape[0 if self.transposed else 1])
+
+    def apply(self, x: Array) -> Array:
+        """|A| x."""
+        return self._gather(x) if self.transposed else self._by_rows(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """|A|' y."""
+        return self._by_rows(y) if self.transposed else self._gather(y)
+
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        n = int(self.A.shape[0])
+        stored = int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
+        step = max(1, 2**20 * n // max(1, stored))
+        for i in range(0, n, step):
+            at = slice(i, i + step)
+            block = abs(self.A[at].astype(np.float64))
+            yield at, block * block if self.square else block
+
+    def _by_rows(self, x: Array) -> Array:
+        out = np.empty(self.A.shape[0])
+        for at, block in self._blocks():
+            out[at] = block @ x
+        return out
+
+    def _gather(self, y: Array) -> Array:
+        out = np.zeros(self.A.shape[1])
+        for at, block in self._blocks():
+            out += block.T @ y[at]
+        return out
+
+    def absolute(self) -> LinearMap:
+        """Itself."""
+        return self
+
+    def describe(self, x: str) -> str:
+        """abs(A) @ x."""
+        return f"abs(A) @ {x}"
+
+
+def _sliceable(A: Any) -> bool:
+    """Whether blocks of rows can be taken: data, and not a sparse matrix less its means."""
+    return isinstance(A, np.ndarray) or hasattr(A, "indptr")
+
+
+def _times(A: Any, x: Array) -> Array:
+    """A @ x accumulated in float64; float32 data go through blocks of rows (or columns) so that no whole copy is made."""
+    if A.dtype == np.float64:
+        return np.asarray(A @ x, dtype=np.float64)
+    if hasattr(A, "nnz"):
+        return np.asarray(A.astype(np.float64) @ x)
+    step = max(1, 2**21 // max(1, min(A.shape)))
+    if A.flags.c_contiguous:
+        parts = [np.asarray(A[i : i + step], dtype=np.float64) @ x for i in range(0, A.shape[0], step)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+    total = np.zeros(A.shape[0])
+    for j in range(0, A.shape[1], step):
+        total += np.asarray(A[:, j : j + step], dtype=np.float64) @ x[j : j + step]
+    return total

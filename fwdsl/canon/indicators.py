@@ -1,0 +1,135 @@
+"""Constraints that no block keeps, as terms of the sum: the indicator of a set under a map."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array, VectorFunction
+from ..atoms.family import Repeated
+from ..model import Constraint, SetRef
+from .affine import AffineReader
+from .combined_maps import compose, scaled
+from .data_maps import Matrix
+from .emptiness import check_equations, check_halfspace
+from .form import Block, Side, Stacked
+from .groups import overlapping, regrouped
+from .lines import Lines, lines_of
+from .maps import Identity, LinearMap, Row
+from .matrix_maps import RightMultiply
+from .names import innermost
+from .sets import SetReader, build
+
+
+@dataclass(frozen=True, eq=False)
+class Indicator:
+    """0 where map(x) is in a set, else inf; `side` tells what its multiplier is of."""
+
+    f: VectorFunction
+    map: Stacked
+    side: Side | None = None
+
+
+def mapped(stacked: Stacked, outer: LinearMap, offset: Array | float = 0.0) -> Stacked:
+    """outer applied to an affine map, plus an offset."""
+    parts = tuple((b, compose(outer, m)) for b, m in stacked.parts)
+    return Stacked(parts, outer.apply(stacked.offset) + offset, (outer.rows,))
+
+
+def bounds(lo: float, m: int) -> VectorFunction:
+    """The indicator of [lo, 0]^m."""
+    return build(None, ("box", {"lo": np.full(m, lo), "hi": np.zeros(m)}), m)
+
+
+class IndicatorReader:
+    """Makes the indicators of one instance's constraints."""
+
+    def __init__(self, reader: AffineReader, sets: SetReader) -> None:
+        self.reader = reader
+        self.sets = sets
+
+    def read(self, constraint: Constraint, key: str, stacked: Stacked, apart: bool) -> Indicator | None:
+        """The indicator of a constraint, `key` being its set's or a part of it; None where it says nothing.
+
+        `apart` tells that groups of no weight are among those of a ball.
+        """
+        ref = constraint.set
+        if ref is None:
+            return Indicator(bounds(-math.inf if constraint.relation == "le" else 0.0, stacked.rows), stacked)
+        type_, shape = constraint.argument.type, stacked.shape
+        own = innermost(ref)
+        lines = lines_of(ref, type_.kind == "family", shape)
+        if own.name in ("affine", "halfspace"):
+            return self._equations(constraint, own, lines, stacked)
+        if own.name == "polytope":
+            return self._hull(constraint, own, lines, stacked)
+        if own.name == "group_ball" and (apart or overlapping(own.args)):
+            return self._groups(own, lines, stacked)
+        inner = shape[1:] if type_.kind == "family" else shape
+        spec = self.sets.set_spec(key, [constraint], math.prod(inner))
+        return Indicator(self.sets.function(None, spec, type_, shape, [ref.span]), stacked)
+
+    def weights_of_vertices(self, constraint: Constraint, start: int) -> Block:
+        """The block of weights of a polytope's vertices: for each vector that is to be in it, a point of the simplex."""
+        ref, argument = constraint.set, constraint.argument
+        assert ref is not None
+        lines = lines_of(ref, argument.type.kind == "family", self.reader.shape(argument))
+        count = int(self.reader.constant(dict(innermost(ref).args)["V"]).shape[0])
+        g = build(None, ("simplex", {"r": 1.0}), count)
+        shape: tuple[int, ...] = (count,)
+        if lines.count != 1:
+            shape = (lines.count, count)
+            g = build(None, ("rows", {"set": ("simplex", {"r": 1.0})}), shape)
+        return Block(f"weights of {constraint.name}", start, start + g.size, shape, g, g.describe(), auxiliary=True)
+
+    def _equations(self, constraint: Constraint, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
+        """A x = b, or a'x <= b, for each line."""
+        given = dict(own.args)
+        A: Any
+        if own.name == "affine":
+            lo, A, name = 0.0, self.reader.constant(given["A"]), given["A"].name or "A"
+            b = self.reader.vector(given["b"], A.shape[0])
+            check_equations(A, b, constraint.text, own.span)
+        else:
+            lo, A, name = -math.inf, self.reader.vector(given["a"], lines.length)[None, :], given["a"].name or "a"
+            b = self.reader.vector(given["b"], 1)
+            check_halfspace(A[0], float(b[0]), constraint.text, own.span)
+        outer: LinearMap
+        if lines.count != 1:
+            outer = RightMultiply(A.T, lines.count, name)
+        elif own.name == "affine":
+            outer = Matrix(A, False, name)
+        else:
+            outer = Row(A[0], name)
+        if lines.take is not None:
+            outer = compose(outer, lines.take)
+        width = int(A.shape[0])
+        told, shape = lines.told(width)
+        if own.name == "affine" and width == 1:
+            shape = (*shape, 1) if lines.frame != "columns" else (*shape[:-1], 1, shape[-1])
+        side = Side(told or Identity(lines.count * width), shape)
+        return Indicator(bounds(lo, outer.rows), mapped(stacked, outer, -np.tile(b, lines.count)), side)
+
+    def _hull(self, constraint: Constraint, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
+        """Each line is V'w with its own weights w."""
+        V = self.reader.constant(dict(own.args)["V"])
+        weights = self.reader.blocks[f"weights of {constraint.name}"]
+        to_points: LinearMap = Matrix(V, True, "V") if lines.count == 1 else RightMultiply(V, lines.count, "V")
+        to_lines: LinearMap = lines.take or Identity(stacked.rows)
+        moved = mapped(stacked, to_lines)
+        parts = (*moved.parts, (weights, scaled(to_points, -1.0)))
+        side = Side(to_lines, lines.shape)
+        return Indicator(bounds(0.0, stacked.rows), Stacked(parts, moved.offset, moved.shape), side)
+
+    def _groups(self, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator | None:
+        """The ball of the groups that have weight, of entries that stand once for each of theirs."""
+        found = regrouped(self.sets.own_args(own), lines.count, lines.length)
+        if found is None:
+            return None
+        ball = build(None, ("group_ball", found.args), found.length)
+        outer: LinearMap = found.take if lines.take is None else compose(found.take, lines.take)
+        f = ball if lines.count == 1 else Repeated(ball, lines.count)
+        return Indicator(f, mapped(stacked, outer), Side(outer, lines.shape))

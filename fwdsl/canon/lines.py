@@ -1,0 +1,62 @@
+"""The vectors that a set of vectors is asked of: the expression itself, its rows, its columns, the blocks of a family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model import SetRef
+from .matrix_maps import Take
+
+
+@dataclass(frozen=True)
+class Lines:
+    """`count` vectors of `length` entries, in an expression of this `shape`, by `frame` ("rows", "columns", "vec" or "").
+
+    A family's lines are those of its `blocks`, one block after the other; `blocks` is 0 for what is no family.
+    """
+
+    count: int
+    length: int
+    shape: tuple[int, ...]
+    frame: str
+    blocks: int
+
+    @property
+    def take(self) -> Take | None:
+        """The map to the lines one after the other; None where they are so already."""
+        if self.frame != "columns":
+            return None
+        n, k = self.shape[-2:]
+        return Take(_by_columns(self.blocks, n, k), math.prod(self.shape), "columns")
+
+    def told(self, width: int) -> tuple[Take | None, tuple[int, ...]]:
+        """How an array with `width` numbers a line is told to the user, as a map to the lines, and its shape.
+
+        As the expression is: a row for each row, a column for each column, a block for each block.
+        """
+        lead = (self.blocks,) if self.blocks else ()
+        each = self.count // max(1, self.blocks)
+        if self.frame == "columns" and width > 1:
+            return Take(_by_columns(self.blocks, width, each), self.count * width, "columns"), (*lead, width, each)
+        return None, (*lead, *((each,) if self.frame in ("rows", "columns") else ()), *((width,) if width > 1 else ()))
+
+
+def _by_columns(blocks: int, n: int, k: int) -> np.ndarray:
+    """Where the entries of n x k matrices are, taken column after column."""
+    places = np.arange(max(1, blocks) * n * k).reshape(-1, n, k)
+    return np.ascontiguousarray(places.transpose(0, 2, 1)).reshape(-1)
+
+
+def lines_of(ref: SetRef, is_family: bool, shape: Sequence[int]) -> Lines:
+    """The lines of an expression of this shape that a set holds for."""
+    shape = tuple(shape)
+    blocks, own = (shape[0], shape[1:]) if is_family else (0, shape)
+    frame = ref.name if ref.inner is not None else ""
+    length = {"rows": own[-1:], "columns": own[:1]}.get(frame, own)
+    total = math.prod(shape)
+    size = math.prod(length)
+    return Lines(total // max(1, size), size, shape, frame, blocks)

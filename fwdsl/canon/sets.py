@@ -1,0 +1,155 @@
+"""The numbers of norms and sets: their arguments as the registries of atoms take them, and the functions built of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array, VectorFunction
+from ..atoms.family import Repeated
+from ..atoms.matrices import build_matrix
+from ..atoms.vectors import build as build_vector
+from ..grammar.source import Span
+from ..model import Constraint, Expr, SetRef, Term, Type
+from .affine import AffineReader
+from .arrange import NESTED, parts_of
+from .emptiness import Empty, check_box
+
+
+class Unfit(Exception):
+    """A norm or set whose arguments, with the numbers bound, are none that it takes."""
+
+    def __init__(self, message: str, span: Span) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+
+
+def build(norm: Any, set_: Any, shape: int | tuple[int, ...]) -> VectorFunction:
+    """c * norm on a set, for flat vectors of a size or matrices of a shape; `ValueError` for what does not fit."""
+    shape = (shape,) if isinstance(shape, int) else shape
+    if len(shape) < 2:
+        f = build_vector(norm, set_, math.prod(shape))
+    else:
+        f = build_matrix(norm, set_, (shape[0], shape[1]))
+    assert f is not None, "the arrangement only pairs what the registry holds"
+    return f
+
+
+class SetReader:
+    """Reads the norms and sets of one instance."""
+
+    def __init__(self, reader: AffineReader) -> None:
+        self.reader = reader
+
+    @staticmethod
+    def symmetric_box(args: dict[str, Any], shape: tuple[int, ...], constraints: list[Constraint]) -> dict[str, Any]:
+        """Bounds that the transpose of a symmetric matrix meets too."""
+        lo, hi = args["lo"].reshape(shape), args["hi"].reshape(shape)
+        lo, hi = np.maximum(lo, lo.T).reshape(-1), np.minimum(hi, hi.T).reshape(-1)
+        check_box(lo, hi, constraints[-1].span)
+        return {"lo": lo, "hi": hi}
+
+    def function(self, norm: Any, set_: Any, type_: Type, shape: tuple[int, ...], places: list[Span]) -> VectorFunction:
+        """c * norm on a set for flat values of this type and shape."""
+        if type_.kind == "family":
+            assert type_.element is not None
+            inner = self.function(norm, set_, type_.element, shape[1:], places)
+            return Repeated(inner, shape[0])
+        try:
+            return build(norm, set_, shape)
+        except ValueError as error:
+            raise Unfit(str(error), places[0] if places else Span(0, 0)) from error
+
+    def norm_spec(self, term: Term, c: float) -> tuple[Any, ...]:
+        """c times the norm of a term as the registries take it."""
+        given = dict(term.options)
+        if term.atom != "group_norm":
+            return term.atom, c
+        return term.atom, c, self.group_args(given)
+
+    def group_args(self, given: Mapping[str, Expr]) -> dict[str, Any]:
+        """The groups of a norm or a ball, and their weights where it has some."""
+        out = {"groups": self._groups(given["groups"])}
+        if "weights" in given:
+            out["weights"] = np.asarray(self.reader.constant(given["weights"]), dtype=np.float64)
+        return out
+
+    def _groups(self, expr: Expr) -> Any:
+        return expr.value if expr.op == "list" else self.reader.constant(expr)
+
+    def set_spec(self, key: str, constraints: list[Constraint], size: int) -> tuple[str, dict[str, Any]]:
+        """A set as the registries take it, `constraints` being those that were merged into it."""
+        if "(" not in key:
+            return key, self._merged_args(key, constraints, size)
+        ref = constraints[0].set
+        assert ref is not None
+        return self._nested(ref, key)
+
+    def _nested(self, ref: SetRef, key: str) -> tuple[str, dict[str, Any]]:
+        if ref.name == "birkhoff":
+            return key.split("(")[0], {"set": ("simplex", {"r": 1.0})}
+        if ref.inner is not None:
+            return ref.name, {"set": self._nested(ref.inner, key)}
+        return ref.name, self.own_args(ref)
+
+    def own_args(self, ref: SetRef) -> dict[str, Any]:
+        """The arguments of a set that is made of no other, a matrix among them dense."""
+        given = dict(ref.args)
+        out: dict[str, Any] = {}
+        for name, expr in given.items():
+            if name in ("groups", "weights"):
+                continue
+            if not expr.type.array_shape:
+                out[name] = self.reader.scalar(expr)
+                continue
+            value = self.reader.constant(expr)
+            out[name] = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=np.float64)
+        if "groups" in given:
+            out.update(self.group_args(given))
+        if "k" in out:
+            out["k"] = int(out["k"])
+        if ref.name == "box":
+            check_box(out["lo"], out["hi"], ref.span)
+        return out
+
+    def _merged_args(self, name: str, constraints: list[Constraint], size: int) -> dict[str, Any]:
+        if name == "box":
+            lo, hi = np.full(size, -math.inf), np.full(size, math.inf)
+            for constraint in constraints:
+                assert constraint.set is not None
+                a, b = self._box_bounds(constraint.set, size)
+                lo, hi = np.maximum(lo, a), np.minimum(hi, b)
+            check_box(lo, hi, constraints[-1].span)
+            return {"lo": lo, "hi": hi}
+        if name in ("nonnegative", "psd"):
+            return {}
+        if name not in NESTED and name != "simplex":
+            assert constraints[0].set is not None
+            return self.own_args(constraints[0].set)
+        radii = [self._radius(c) for c in constraints if c.set is None or c.set.name != "nonnegative"]
+        if name == "simplex" and len({*radii}) > 1:
+            raise Empty(f"the sum cannot equal {radii[0]:g} and {radii[1]:g} at once", constraints[-1].span)
+        return {"r": min(radii)}
+
+    def _radius(self, constraint: Constraint) -> float:
+        if constraint.set is not None:
+            return self.reader.scalar(dict(constraint.set.args)["r"])
+        r = -sum(self.reader.scalar(a) for a in parts_of(constraint.argument)[1])
+        if r < 0.0:
+            raise Empty(
+                f"`{constraint.text}` cannot hold: the sum of nonnegative numbers is not {r:g}", constraint.span
+            )
+        return r
+
+    def _box_bounds(self, ref: SetRef, size: int) -> tuple[Array, Array]:
+        args = dict(ref.args)
+        if ref.name == "nonnegative":
+            return np.zeros(size), np.full(size, math.inf)
+        if ref.name == "linf_ball":
+            r = self.reader.scalar(args["r"])
+            return np.full(size, -r), np.full(size, r)
+        return self.reader.vector(args["lo"], size), self.reader.vector(args["hi"], size)

@@ -1,0 +1,40 @@
+"""Sets that do not meet, where a variable is in a set beside a norm or in a cone: proven, and without a stated radius."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+
+S = np.random.default_rng(14).standard_normal((4, 4)) * 2.0
+FAR = 5.0 * np.eye(4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "var X: matrix[d, d] in rows(solid_simplex(1.3))\nminimize 0.5 * sum_squares(X - S) + 0.1 * norm1(X)\n"
+        "subject to X - F in rows(group_ball(1.5, [[0, 1], [2, 3]]))\n",
+        "var X: psd[d]\nminimize 2 * sum_squares(X - S)\nsubject to\n    X in rows(l1_ball(1.5))\n"
+        "    X - F in columns(group_ball(1.5, [[0, 1], [2, 3]], weights=[1, 0]))\n",
+        "var X: family[2] of vector[d] in simplex(1)\nminimize sum_squares(X) + 0.1 * entropy(X) + 0 * sum(S)\n"
+        "subject to X[0] + F[0] in l1_ball(2)\n",
+        "var X: matrix[d, d]\nminimize sum_squares(X - S) + entropy(X)\nsubject to X + F in l1_ball(3)\n",
+    ],
+)
+def test_it_is_proven(text: str) -> None:
+    found = fw.parse("data S: matrix[d, d], F: matrix[d, d]\n" + text).bind(S=S, F=FAR).solve(tol=1e-6, time=20)
+    assert found.status == "infeasible"
+    assert found.certificate.kind == "exact"
+
+
+def test_a_point_outside_the_domain_of_the_entropy_is_not_feasible() -> None:
+    """An entropy that no block keeps ignores negative entries in its value: the violation counts them."""
+    from fwdsl.certify import verify
+
+    text = "var x: vector[2] in l1_ball(1)\nminimize sum_squares(x) + 0.1 * entropy(x)\n"
+    canonical = fw.parse(text).bind().canonical
+    inside, outside = (verify(canonical, np.array([0.5, e]), None).infeasibility for e in (0.0, -1e-3))
+    assert inside == 0.0
+    assert outside > 1e-4
