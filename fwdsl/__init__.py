@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from .build.expression import Constraint, Expression, SetExpression
     from .build.misuse import BuildError
+    from .data_operator import operator
     from .errors import DataError, FwError, PlanError, RejectedError, RunError
     from .problem import Problem, load, maximize, minimize, parse
     from .solution import Solution
@@ -51,6 +52,7 @@ _HOMES = {
     ),
     "BuildError": ".build.misuse",
     "Solution": ".solution",
+    "operator": ".data_operator",
 }
 
 #: The words of the language: losses, convex functions, functions, feature maps and sets, made by `.build.words`.
@@ -89,6 +91,7 @@ __all__ = [
     "matrix_type",
     "maximize",
     "minimize",
+    "operator",
     "param",
     "parse",
     "psd_type",

@@ -14,12 +14,14 @@ import numpy as np
 from .atoms.vectors.free import Free
 from .bind import Bindings, check_given
 from .bind.dimensions import named
-from .bind.features import Features, Statistics
+from .bind.features import Features, Statistics, implicit_maps
 from .canon.affine import AffineReader, Unsupported
+from .canon.build import LARGEST_FACTOR
 from .canon.factored import LARGEST_DENSE
 from .canon.form import Block
 from .check.shapes import format_type
 from .errors import DataError, PlanError, RunError
+from .features.gram import FittedKernel, GramOperator
 from .grammar.diagnostic import Diagnostic
 from .instance import Instance
 from .loosen import Strict, loosened
@@ -62,13 +64,14 @@ def fit_of(instance: Instance, variables: Mapping[str, Any]) -> Fit:
 class Evaluated:
     """Values by name, and by term of the objective the share of samples that it classifies wrongly.
 
-    `dims` are the sizes that the new data have, `origins` where they came from.
+    `dims` are the sizes that the new data have, `origins` where they came from; `warnings` tell of entries that the fit says nothing of.
     """
 
     values: Mapping[str, Any]
     error_rates: Mapping[str, float]
     dims: Mapping[str, int]
     origins: Mapping[str, str]
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Evaluated:
@@ -83,7 +86,7 @@ def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Eva
         features = None if fit.features is None else Strict(fit.features, sizes)
         fit = replace(fit, model=loose, dims={**fit.dims, **sizes}, features=features)
     parts = _chosen(fit.model, names)
-    instance = _with_new_data(fit, _data_of(parts.values()), given, base)
+    instance, warnings = _with_new_data(fit, _data_of(parts.values()), given, base)
     at = _Point(fit, instance)
     try:
         values = {name: at.value(part) for name, part in parts.items()}
@@ -93,7 +96,7 @@ def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Eva
         raise PlanError([_no_value(error, fit.model)]) from None
     shown = {name: instance.dims[name] for name in instance.dims if not name.startswith(("dim(", "len("))}
     origins = {d.name: instance.origins.get(d.name, "the fit") for d in instance.model.data}
-    return Evaluated(values, rates, shown, origins)
+    return Evaluated(values, rates, shown, origins, warnings)
 
 
 def labelled(model: Model) -> dict[str, Term]:
@@ -153,8 +156,8 @@ def _expressions(term: Term) -> list[Expr]:
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def _with_new_data(fit: Fit, needed: set[str], given: Bindings, base: Path) -> Instance:
-    """The program's instance on the data given, those of the fit where none are."""
+def _with_new_data(fit: Fit, needed: set[str], given: Bindings, base: Path) -> tuple[Instance, tuple[Diagnostic, ...]]:
+    """The program's instance on the data given, those of the fit where none are; and warnings of what is left out of them."""
     model = fit.model
     wrong = [d for d in check_given(model, given) if d.severity == "error"]
     if wrong:
@@ -178,7 +181,8 @@ def _with_new_data(fit: Fit, needed: set[str], given: Bindings, base: Path) -> I
     dims = {**fit.dims, **instance.dims}
     values = {**{d.name: fit.values[d.name] for d in kept}, **instance.values}
     features = Features(dims, values, fitted=fit.features)
-    return replace(instance, model=replace(model, data=(*read, *kept)), dims=dims, values=values, features=features)
+    instance = replace(instance, model=replace(model, data=(*read, *kept)), dims=dims, values=values, features=features)
+    return instance, tuple(d for d in found if d.code == "FW4530")
 
 
 def _without(values: Mapping[str, object], names: set[str]) -> dict[str, object]:
@@ -227,6 +231,9 @@ class _Point:
             start += size
         self._x = np.concatenate(parts)
         self._reader = AffineReader(instance, blocks)
+        self._implicit = implicit_maps(fit.model)
+        self._blocks = blocks
+        self._features = instance.features
 
     def value(self, part: Part) -> Any:
         """A float, an array, or a matrix that is kept as factors."""
@@ -251,7 +258,25 @@ class _Point:
         if expr.is_constant:
             return self._reader.constant(expr)
         stacked = self._reader.stacked(expr)
-        return stacked.apply(self._x).reshape(stacked.shape)
+        bare = expr.variables & self._implicit.keys() and not any(e.op == "features" for e in expr.walk())
+        return stacked.apply(self._in_coordinates() if bare else self._x).reshape(stacked.shape)
+
+    def _in_coordinates(self) -> Any:
+        """The variables, those over implicit feature maps by coordinates L'a in the span of the fit's samples, whose norms are theirs,
+        in the place of their expansion coefficients a. Their number is at most that of these: zeros fill up."""
+        x = self._x.copy()
+        for name, phi in self._implicit.items():
+            block = self._blocks[name]
+            assert self._features is not None
+            fitted = self._features.fitted(phi)
+            assert isinstance(fitted, FittedKernel)
+            factor = GramOperator(fitted.samples, fitted.kernel).factor(LARGEST_FACTOR)
+            if factor is None:
+                raise Unsupported("a norm in the space of an implicit feature map of so many samples", phi)
+            w = np.zeros(block.shape)
+            w[: factor.rank] = factor.coordinates(x[block.slice].reshape(block.shape))
+            x[block.slice] = w.reshape(-1)
+        return x
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .bind.entries import Entries
+from .data_operator import DataOperator
 from .instance import Instance
 from .model import Model
 
@@ -16,10 +17,13 @@ _CHUNK = 1 << 24
 
 
 def of_array(value: Any) -> str:
-    """SHA-256 of shape, type and numbers; sparse matrices and observed entries by their three arrays. Works through memory maps in chunks."""
+    """SHA-256 of shape, type and numbers; sparse matrices and observed entries by their three arrays, operators by two
+    products. Works through memory maps in chunks."""
     digest = hashlib.sha256()
     parts: tuple[Any, ...]
-    if hasattr(value, "indptr"):
+    if isinstance(value, DataOperator):
+        parts = _traces(value)
+    elif hasattr(value, "indptr"):
         parts = (value.indptr, value.indices, value.data)
     elif isinstance(value, Entries):
         parts = (value.rows, value.columns, value.values)
@@ -33,6 +37,14 @@ def of_array(value: Any) -> str:
         for start in range(0, raw.size, _CHUNK):
             digest.update(raw[start : start + _CHUNK].tobytes())
     return digest.hexdigest()
+
+
+def _traces(A: DataOperator) -> tuple[Any, ...]:
+    """A x and A'y for fixed random x and y, to six digits of their size: what products round differently from run to run is left out."""
+    rng = np.random.default_rng(0)
+    products = A.matvec(rng.standard_normal(A.shape[1])), A.rmatvec(rng.standard_normal(A.shape[0]))
+    sizes = [float(f"{np.linalg.norm(p):.6g}") for p in products]
+    return (np.array(sizes), *(np.round(p / max(s, 1e-300), 6) + 0.0 for p, s in zip(products, sizes, strict=True)))
 
 
 def of_program(model: Model) -> str:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 class DataStats:
     """What one pass over a datum measured.
 
-    `storage` is "dense", "csr", "vector", "scalar" or "entries"; `largest_row_norm` the largest Euclidean norm of a row and
-    `column_norms` those of the columns, for matrices; `nbytes` what it occupies; `mapped` whether it is a memory map.
+    `storage` is "dense", "csr", "vector", "scalar", "entries" or "operator"; `largest_row_norm` the largest Euclidean norm of a row and
+    `column_norms` those of the columns, for matrices; `nbytes` what it occupies; `mapped` whether it is a memory map. Of an operator
+    the norms of rows are bounded by that of the whole, known as `norm_statement` says.
     """
 
     shape: tuple[int, ...]
@@ -28,14 +29,16 @@ class DataStats:
     mapped: bool = False
     largest_row_norm: float = 0.0
     column_norms: Any = None
+    norm_statement: str = ""
 
 
 @dataclass(frozen=True, repr=False)
 class Instance:
     """A checked model, the sizes of its dimensions, and a value for each datum and parameter.
 
-    `values[name]` is, for data: a float64 or float32 array (a memory map stays one) or a `scipy.sparse.csr_array`; signs are float64 in
-    {-1, 1}; labels are int64 codes 0..k-1; observed entries are `fwdsl.bind.entries.Entries`; for parameters: a float. `maps[name]` gives
+    `values[name]` is, for data: a float64 or float32 array (a memory map stays one), a `scipy.sparse.csr_array` or a `DataOperator`;
+    signs are float64 in {-1, 1}; labels are int64 codes 0..k-1; observed entries are `fwdsl.bind.entries.Entries`; for parameters: a
+    float. `maps[name]` gives
     the original label values in order of code; for observed entries whose ids were mapped, `maps["M.rows"]` and `maps["M.columns"]` the
     ids in order of position. `dims` has the columns of feature maps under "dim(Phi)" (of an implicit one the number of its expansion
     coefficients), numbers of observations under "len(M)". `features` are the feature maps with their statistics.

@@ -101,6 +101,7 @@ class Solution:
         """A `let` or a term of the program (or "objective") at this solution, on data given by name.
 
         Data that are not given are those of the fit; labels are read by the fit's maps, and features by its statistics. A float, or an array.
+        Observed entries in rows and columns that the fit has not seen are left out, with a Python warning that says how many.
         """
         return self._on(values, name).values[name]
 
@@ -111,11 +112,16 @@ class Solution:
 
     def _on(self, values: Mapping[str, object], *names: str) -> Any:
         from pathlib import Path
+        from warnings import warn
 
         from .bind import bind_python
         from .evaluation import evaluate, fit_of
 
-        return evaluate(fit_of(self.instance, self.variables), names, bind_python(**values), Path())
+        found = evaluate(fit_of(self.instance, self.variables), names, bind_python(**values), Path())
+        for warning in found.warnings:
+            # two calls up: where `evaluate` or `error_rates` was called
+            warn(warning.message, stacklevel=3)
+        return found
 
     @property
     def objective(self) -> float:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -129,7 +129,8 @@ class LossFunction:
 
     def value(self, z: Array) -> float:
         """The weighted sum, by the reference."""
-        return float(self.w @ self.loss.value_naive(z, self.b, self.p))
+        parts = (self.w[at] @ self.loss.value_naive(z[at], self.b[at], self.p) for at in _blocks(self.size))
+        return float(sum(parts))
 
     def gradient(self, z: Array) -> Array:
         """(w_j l'(z_j)), by the reference."""
@@ -137,11 +138,14 @@ class LossFunction:
 
     def conjugate(self, y: Array) -> float:
         """sum_j w_j l*(y_j / w_j), by the reference; inf where y is outside the domain."""
-        lo, hi = self.dual_bounds()
+        return float(sum(self._conjugate(y[at], self.b[at], self.w[at]) for at in _blocks(self.size)))
+
+    def _conjugate(self, y: Array, b: Array, w: Array) -> float:
+        lo, hi = _scaled(w, *self.loss.dual_bounds_naive(b, self.p))
         if np.any(y < lo) or np.any(y > hi):
             return math.inf
-        live = self.w > 0
-        w, b = self.w[live], self.b[live]
+        live = w > 0
+        w, b = w[live], b[live]
         # y is in the domain, and so is y / w but for rounding
         u = np.clip(y[live] / w, *self.loss.dual_bounds_naive(b, self.p))
         return float(w @ self.loss.conjugate_naive(u, b, self.p))
@@ -152,9 +156,14 @@ class LossFunction:
 
     def dual_bounds(self) -> tuple[Array, Array]:
         """The box which is the closure of the domain of the conjugate."""
-        lo, hi = self.loss.dual_bounds_naive(self.b, self.p)
-        with np.errstate(invalid="ignore"):
-            return np.where(self.w > 0, self.w * lo, 0.0), np.where(self.w > 0, self.w * hi, 0.0)
+        return _scaled(self.w, *self.loss.dual_bounds_naive(self.b, self.p))
+
+    def into_domain(self, y: Array) -> Array:
+        """y with each entry at the nearest point of the domain of the conjugate."""
+        out = np.empty(self.size)
+        for at in _blocks(self.size):
+            np.clip(y[at], *_scaled(self.w[at], *self.loss.dual_bounds_naive(self.b[at], self.p)), out=out[at])
+        return out
 
     def infimum(self) -> float:
         """The sum of the infima, -inf where one is."""
@@ -165,6 +174,20 @@ class LossFunction:
         """A Lipschitz constant of the gradient in z: max_j w_j sup l''; inf where there is none."""
         beta = self.loss.smoothness
         return math.inf if beta is None else beta * float(self.w.max(initial=0.0))
+
+
+def _scaled(w: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+    """The ends times the weights; 0 where nothing weighs."""
+    with np.errstate(invalid="ignore"):
+        return np.where(w > 0, w * lo, 0.0), np.where(w > 0, w * hi, 0.0)
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    """Samples that are looked at together: the references have many temporary vectors, of a block each."""
+    return (slice(start, start + _BLOCK) for start in range(0, size, _BLOCK))
+
+
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)

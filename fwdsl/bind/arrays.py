@@ -152,7 +152,9 @@ def _array(value: object) -> Any:
         found = "has rows of different lengths" if ragged else f"is a {type(value).__name__}, which is no array"
         raise Unfit("FW4504", found, "give an array of numbers") from None
     if array.dtype.kind == "O" and array.ndim == 0:
-        raise Unfit("FW4504", f"is a {type(value).__name__}, which is no array", "give an array of numbers")
+        wrap = all(hasattr(value, part) for part in ("shape", "matvec", "rmatvec"))
+        hint = "wrap it: `fw.operator(L)`" if wrap else "give an array of numbers"
+        raise Unfit("FW4504", f"is a {type(value).__name__}, which is no array", hint)
     return array
 
 

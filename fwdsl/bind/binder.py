@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..check.shapes import format_type
+from ..data_operator import DataOperator
 from ..grammar.diagnostic import Diagnostic
 from ..instance import DataStats, Instance
 from ..model import DataDecl, Model
@@ -28,6 +29,7 @@ from .maps import Maps
 from .measure import Measured, measure, storage
 from .names import check_names
 from .observations import AXES, Observed, observe, place, values_of
+from .operators import attach, check_uses, refuse_types
 from .parameters import bind_parameters, check_domain, given_parameter, scalar
 from .positions import check_positions
 from .promises import check_nonnegative, check_psd, check_symmetric
@@ -77,7 +79,8 @@ def bind(
     for given in later:
         _attach_index(given, sizes, bound, findings)
     dims = sizes.resolve(model, {d.name for d in model.data} - set(bound.values), findings)
-    maps = Maps(model, dims, bound.values, findings, fitted)
+    misused = check_uses(model, bound.values, findings)
+    maps = Maps(model, dims, {n: v for n, v in bound.values.items() if n not in misused}, findings, fitted)
     params, origins = bind_parameters(model, bindings, dims, findings, maps.learn)
     features = maps.complete(params)
     if not findings.failed:
@@ -141,6 +144,12 @@ def _attach(given: Given, sizes: Sizes, bound: _Bound, findings: Findings) -> No
         return
     if decl.type.kind == "labels":
         stats = _plain_stats(value)
+    elif isinstance(value, DataOperator):
+        try:
+            stats = attach(value)
+        except Unfit as unfit:
+            _note(given, unfit, findings)
+            return
     else:
         measured = measure(value)
         if not measured.finite:
@@ -158,6 +167,8 @@ def _attach(given: Given, sizes: Sizes, bound: _Bound, findings: Findings) -> No
 def _convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
     """The array of a datum, and the label values that its codes stand for."""
     type_, raw = given.decl.type, given.raw
+    if isinstance(raw, DataOperator):
+        return refuse_types(given.decl, raw), ()
     if given.labels is not None and type_.kind in ("signs", "labels"):
         return _as_fitted(given, given.labels), given.labels
     if isinstance(raw, LabelSets):
@@ -357,6 +368,9 @@ _RULES: Mapping[str, str] = {
     "FW4515": "An `index[n] of T` holds whole numbers from 0 to T-1.",
     "FW4519": "Rows and columns of observed entries are positions from 0, or ids that are mapped to them.",
     "FW4520": "New data keep to the labels of the fit that they are put to.",
+    "FW4526": "An operator is used by its products with A and with A', and <A x, y> = <x, A'y>.",
+    "FW4528": "An operator stands for data declared `matrix`, in products: `A @ x`, `A.T @ y`.",
+    "FW4529": "|A x| is at most |A| |x| for every x.",
 }
 
 

@@ -124,18 +124,26 @@ def saved(model: Model, features: Statistics) -> dict[str, Any]:
 def feature_maps(model: Model) -> tuple[Expr, ...]:
     """The feature maps that a model names, each once, those within others first."""
     found: dict[_Key | tuple[_Key, object], Expr] = {}
-    for expr in _expressions(model):
+    for expr in expressions(model):
         for node in reversed(list(expr.walk())):
             if node.op == "features":
                 found.setdefault((_key(node), node.type), node)
     return tuple(found.values())
 
 
+def implicit_maps(model: Model) -> dict[str, Expr]:
+    """The implicit feature map of each variable that has one: that of `Phi @ W` for `W`."""
+    nodes = [node for expr in expressions(model) for node in expr.walk() if node.op == "matmul"]
+    maps = [(node.args[1], node.args[0]) for node in nodes if node.args[0].op == "features"]
+    return {name: phi for w, phi in maps if phi.name in IMPLICIT for name in w.variables}
+
+
 def _key(expr: Expr) -> _Key:
     return expr.name, expr.args, expr.options
 
 
-def _expressions(model: Model) -> Iterator[Expr]:
+def expressions(model: Model) -> Iterator[Expr]:
+    """The expressions of a model: of named ones, terms and constraints, options and arguments of sets included."""
     for _, value in model.lets:
         if isinstance(value, Expr):
             yield value

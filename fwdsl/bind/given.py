@@ -12,7 +12,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model
-from ..readers.sources import SourceSpec, unknown_format
+from ..readers.sources import SourceSpec, infer_format, unknown_format
 from .bindings import Bindings
 from .findings import Findings
 from .names import all_given, given_names
@@ -136,13 +136,15 @@ def _jobs(
 
 
 def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> SourceSpec:
-    """A given source with the format and the options of the declared one, where it only replaces the path."""
+    """A given source with the format and the options of the declared one, where it only replaces the path: a file of the same suffix
+    is read as the declared one is."""
     calls = [d.source for d in serves]
     first = calls[0]
     if first is None or any(c is not first and c != first for c in calls):
         return spec
     declared = spec_of(first, base)
-    if spec.format not in ("", declared.format):
+    alike = spec.inferred and spec.format == infer_format(declared.path)
+    if spec.format not in ("", declared.format) and not alike:
         return spec
     return SourceSpec(declared.format, spec.path, {**declared.options, **spec.options})
 

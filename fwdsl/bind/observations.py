@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model import Dim
 from ..readers.roles import Triplets
-from .arrays import Unfit, known_signs, numbers, signs, vector
+from .arrays import Unfit, among, known_signs, numbers, signs, vector
 from .dimensions import Sizes
 from .entries import Entries
 from .evaluate import is_sparse
@@ -78,13 +78,15 @@ def place(
 
     A size is known from an integer, `--dim`, other data, or a value that states it; then numbers are positions. Otherwise positions
     tell it, and where there are only ids, these are numbered in sorted order, together over all data that have the dimension.
-    `labels` has the ids of an earlier fit under `M.rows` and `M.columns`.
+    `labels` has the ids of an earlier fit under `M.rows` and `M.columns`: entries of others have no prediction, and are left out with a
+    warning (FW4530), unless nothing were left.
     """
     known = _Dimensions(observed, sizes)
     out = []
     for o in observed:
         name, dims = o.given.decl.name, o.given.decl.type.shape
         before = [labels.get(f"{name}.{axis}") for axis in AXES]
+        o = _seen(o, before, findings)
         extents = [o.sizes[k] or known.size(dims[k]) for k in (0, 1)]
         ids = [before[k] or (known.ids(dims[k]) if extents[k] is None else None) for k in (0, 1)]
         placed = positions(replace(o.given, raw=_in_words(o.triplets, ids)), extents, ids, findings)
@@ -108,6 +110,35 @@ def values_of(o: Observed, labels: tuple[Any, ...] | None) -> tuple[Any, tuple[A
     if labels is not None:
         return known_signs(raw, labels, 1), labels
     return signs(raw, 1, o.given.decl.name, o.given.place)
+
+
+def _seen(o: Observed, before: Sequence[tuple[Any, ...] | None], findings: Findings) -> Observed:
+    """The entries whose row and column an earlier fit knows; all of them where it knows none."""
+    t = _in_words(o.triplets, before)
+    unseen = [
+        np.zeros(t.rows.size, bool) if b is None else among(ids, b) < 0
+        for ids, b in zip((t.rows, t.columns), before, strict=True)
+    ]
+    left_out = unseen[0] | unseen[1]
+    count, total = int(left_out.sum()), int(left_out.size)
+    if not 0 < count < total:
+        return o
+    parts = [
+        _plural(len(np.unique(ids[bad])), axis)
+        for ids, bad, axis in zip((t.rows, t.columns), unseen, AXES, strict=True)
+        if bad.any()
+    ]
+    decl, kept = o.given.decl, ~left_out
+    findings.add(
+        "FW4530",
+        f"{count:,} of the {total:,} entries of `{decl.name}` are left out: the fit has not seen their {' and '.join(parts)}",
+        span=decl.span,
+        rule="A fit says nothing of rows and columns of which it had no entry.",
+        hint="what is computed is of the other entries",
+        place=o.given.place,
+        severity="warning",
+    )
+    return replace(o, triplets=Triplets(t.rows[kept], t.columns[kept], np.asarray(t.values)[kept], t.base, 0))
 
 
 class _Dimensions:
@@ -198,3 +229,7 @@ def _plain(value: Any, what: str) -> Any:
             "FW4505", f"has {what} in an array of shape {array.shape}", f"give the {what} as one array of one axis"
         )
     return array.reshape(-1)
+
+
+def _plural(number: int, words: str) -> str:
+    return f"{number:,} {words if number != 1 else words[:-1]}"

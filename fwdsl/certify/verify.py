@@ -85,9 +85,10 @@ def evaluate_primal(canonical: Canonical, x: Array) -> tuple[float, float, float
     worst = outside = 0.0
     for term in canonical.terms:
         z = term.map.apply(x)
-        if term.is_indicator:
+        if isinstance(term.f, VectorFunction):
+            # of an indicator its set, of the entropy its domain
             worst = max(worst, _violation(term, z, x))
-        else:
+        if not term.is_indicator:
             primal += term.f.value(z)
     for block in canonical.blocks:
         primal += block.g.value(x[block.slice])
@@ -111,8 +112,7 @@ def _violation(term: SumTerm, z: Array, x: Array) -> float:
 def _tidy(term: SumTerm, y: Array) -> Array:
     """y_i moved into the domain of f_i^* where only rounding keeps it out: any y gives a valid bound."""
     if isinstance(term.f, LossFunction):
-        lo, hi = term.f.dual_bounds()
-        return np.clip(y, lo, hi)
+        return term.f.into_domain(y)
     if isinstance(term.f, VectorLossFunction):
         return term.f.into_domain(y) if not math.isfinite(term.f.conjugate(y)) else y
     return y * term.f.dual_scale(y) if not math.isfinite(term.f.conjugate(y)) else y
@@ -146,7 +146,7 @@ def evaluate_dual(
         sizes = block_sizes(canonical, block, y)
         if np.all(np.abs(miss) <= ROUNDING * sizes):
             total -= block.g.conjugate(u)
-            statements.append(f"the equality of {block.name} is met to rounding")
+            statements.append(f"the equality of {block.name} is met to rounding{_measure(canonical)}")
             continue
         bound = _implied_bound(canonical, block, primal, infeasibility)
         if bound is not None:
@@ -170,6 +170,13 @@ def _vector_functions(canonical: Canonical) -> list[VectorFunction]:
     return [b.g for b in canonical.blocks] + [t.f for t in canonical.terms if isinstance(t.f, VectorFunction)]
 
 
+def _measure(canonical: Canonical) -> str:
+    """How rounding is measured where entries are not known: by the norms of operators (a bound too small only makes it stricter)."""
+    stats = canonical.instance.stats
+    norms = [f"|{n}| <= {s.largest_row_norm:.3g}, {s.norm_statement}" for n, s in stats.items() if s.norm_statement]
+    return f", measured by {' and '.join(norms)}" if norms else ""
+
+
 def block_sizes(canonical: Canonical, block: Block, y: Sequence[Array], with_q: bool = True) -> Array:
     """|q| + sum_i |K_i|' |y_i| on a block: the sum of the sizes of the terms of each equality."""
     sizes = np.abs(canonical.q[block.slice]) if with_q else np.zeros(block.size)
@@ -189,7 +196,7 @@ def _implied_bound(
     all other terms) / c at a feasible x0.
     """
     moved = [t.f for t in canonical.terms if _is_bare(t, block) and isinstance(t.f, VectorFunction)]
-    radii = [f.radius() for f in moved if math.isfinite(f.radius())]
+    radii = set_radii(canonical, block)
     if radii:
         return min(radii), "l2", f"|{block.name}| is bounded by its set"
     if infeasibility > 0.0:
@@ -207,6 +214,12 @@ def _implied_bound(
             if best is None or r < best[0]:
                 best = (r, norm, why)
     return best
+
+
+def set_radii(canonical: Canonical, block: Block) -> list[float]:
+    """The Euclidean radii of the compact sets of a block that moved into the sum."""
+    moved = [t.f for t in canonical.terms if _is_bare(t, block) and isinstance(t.f, VectorFunction)]
+    return [f.radius() for f in moved if math.isfinite(f.radius())]
 
 
 def _is_bare(term: SumTerm, block: Block) -> bool:

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..bind.entries import Entries
+from ..bind.features import implicit_maps
+from ..data_operator import DataOperator
 from ..instance import Instance
 from ..model import Expr, evaluate_dim
+from .blocks import Blocks, blocks_of, flat, gathered
 from .require import cannot
 
 
@@ -22,6 +25,7 @@ class ExpressionTranslator:
         self.instance = instance
         self.dims = instance.dims
         self.variables = variables
+        self._implicit = implicit_maps(instance.model)
 
     def number(self, e: Expr) -> float:
         """The value of a constant scalar."""
@@ -33,6 +37,11 @@ class ExpressionTranslator:
         if operation is None:
             raise cannot(f"`{e.name or e.op}`")
         return operation(e)
+
+    def coordinates(self, name: str, value: Any) -> Any:
+        """The value of a variable as this translation has it: of one over an implicit feature map, from expansion coefficients."""
+        phi = self._implicit.get(name)
+        return value if phi is None else self.expr(phi) @ value
 
     def _args(self, e: Expr) -> list[Any]:
         return [self.expr(a) for a in e.args]
@@ -54,6 +63,8 @@ class ExpressionTranslator:
         value = self.instance.values[e.name]
         if isinstance(value, Entries):
             return np.asarray(value.values, dtype=np.float64)
+        if isinstance(value, DataOperator):
+            raise cannot(f"the operator `{e.name}`")
         return value if _is_sparse(value) else np.asarray(value, dtype=np.float64)
 
     def _op_features(self, e: Expr) -> Any:
@@ -83,6 +94,9 @@ class ExpressionTranslator:
         total: Any = 0.0
         for arg in e.args:
             part = self.expr(arg)
+            if isinstance(part, Blocks):
+                total = part + total
+                continue
             if len(shape) == 2 and len(arg.type.array_shape) == 1:  # a row, added to every row
                 part = np.ones((shape[0], 1)) @ _row(self.cp, part, shape[1])
             total = total + (dense(part) if not arg.variables else part)
@@ -93,7 +107,7 @@ class ExpressionTranslator:
 
     def _op_mul(self, e: Expr) -> Any:
         a, b = self._args(e)
-        if not np.ndim(a) or not np.ndim(b):
+        if not np.ndim(a) or not np.ndim(b) or isinstance(a, Blocks) or isinstance(b, Blocks):
             return a * b
         if e.is_constant:
             return dense(a) * dense(b)
@@ -103,7 +117,7 @@ class ExpressionTranslator:
         a, b = self._args(e)
         if e.is_constant:
             return dense(a) / dense(b)
-        return a / b if not np.ndim(b) else self.cp.multiply(a, 1.0 / dense(b))
+        return a / b if not np.ndim(b) or isinstance(a, Blocks) else self.cp.multiply(a, 1.0 / dense(b))
 
     def _op_matmul(self, e: Expr) -> Any:
         a, b = self._args(e)
@@ -122,16 +136,39 @@ class ExpressionTranslator:
         return None if end is None else evaluate_dim(end, self.dims)
 
     def _op_inner(self, e: Expr) -> Any:
-        tensor, x = self._args(e)
         if e.args[0].variables:
-            raise cannot("`inner` with a variable tensor")
-        flat = np.asarray(tensor).reshape(np.shape(tensor)[0], -1)
-        return flat @ (self.cp.vec(x, order="C") if e.variables else np.asarray(x).reshape(-1))
+            tensor, x = self._args(e)
+            parts = tensor.blocks if isinstance(tensor, Blocks) else [tensor[i] for i in range(tensor.shape[0])]
+            return self.cp.hstack([self.cp.sum(self.cp.multiply(dense(x), part)) for part in parts])
+        tensor = dense(self.expr(e.args[0]))
+        rows = np.asarray(tensor).reshape(np.shape(tensor)[0], -1)
+        if _per_sample(e.args[1]):
+            family, codes = self._gathered(e.args[1])
+            return gathered(self.cp, codes, lambda t, at: rows[at] @ flat(self.cp, family[t]))
+        x = self.expr(e.args[1])
+        return rows @ (flat(self.cp, x) if e.variables else np.asarray(x).reshape(-1))
 
     def _op_quad(self, e: Expr) -> Any:
-        rows, x = self._args(e)
-        rows = dense(rows)
+        rows = dense(self.expr(e.args[0]))
+        if _per_sample(e.args[1]):
+            family, codes = self._gathered(e.args[1])
+            return gathered(self.cp, codes, lambda t, at: self._quad(rows[at], family[t]))
+        return self._quad(rows, self.expr(e.args[1]))
+
+    def _quad(self, rows: Any, x: Any) -> Any:
+        """u_i'X u_i for each row."""
         return self.cp.sum(self.cp.multiply(rows @ x, rows), axis=1)
+
+    def _gathered(self, e: Expr) -> tuple[Any, Any]:
+        """The family of `F[task]` and the block of each sample."""
+        return self.expr(e.args[0]), np.asarray(self.expr(e.args[1]), dtype=np.int64)
+
+    def _op_gather(self, e: Expr) -> Any:
+        if len(e.args) == 1:
+            return self.expr(e.args[0])[e.value]
+        family, codes = self._gathered(e)
+        chosen = [family[int(t)] for t in codes]
+        return self.cp.vstack(chosen) if len(self._shape(e)) == 2 else Blocks(self.cp, chosen)
 
     def _op_eye(self, e: Expr) -> Any:
         return np.eye(self._shape(e)[0])
@@ -152,19 +189,29 @@ class ExpressionTranslator:
 
     def _op_sum(self, e: Expr) -> Any:
         value = self.expr(e.args[0])
-        return self.cp.sum(value) if e.variables else float(np.sum(dense(value)))
+        return self._total(value) if e.variables else float(np.sum(dense(value)))
+
+    def _total(self, value: Any) -> Any:
+        return sum(self.cp.sum(b) for b in blocks_of(value))
 
     def _op_mean(self, e: Expr) -> Any:
         count = math.prod(self._shape(e.args[0]))
         value = self.expr(e.args[0])
-        return self.cp.sum(value) / count if e.variables else float(np.sum(dense(value))) / count
+        return self._total(value) / count if e.variables else float(np.sum(dense(value))) / count
 
     def _op_dot(self, e: Expr) -> Any:
         a, b = self._args(e)
+        if isinstance(a, Blocks) or isinstance(b, Blocks):
+            return self._total(a * b)
         return self.cp.sum(self.cp.multiply(a, b)) if e.variables else float(np.sum(dense(a) * dense(b)))
 
     def _op_sqrt(self, e: Expr) -> Any:
         return math.sqrt(self.number(e.args[0]))
+
+
+def _per_sample(e: Expr) -> bool:
+    """Whether it is `F[task]` of a variable family: a block for each sample."""
+    return e.op == "gather" and len(e.args) > 1 and bool(e.variables)
 
 
 def _is_sparse(value: object) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import LinearOperator, svds
 
 from ..canon.factored import Factored, Observed
 from ..instance import Instance
@@ -29,7 +29,7 @@ def recheck_factors(instance: Instance, form: Factored, solution: Solution) -> t
     X = solution.variables[form.name]
     missed = max(0.0, trace_norm_by_gram(X) - form.radius)
     saved = solution.record.get("dual_point")
-    bound = form.sense * _bound(form, np.asarray(saved[0], dtype=np.float64)) if saved else math.nan
+    bound = form.sense * _bound(form, [np.asarray(part, dtype=np.float64) for part in saved]) if saved else math.nan
     return float(values[OBJECTIVE]), missed, bound
 
 
@@ -39,17 +39,35 @@ def trace_norm_by_gram(X: LowRank) -> float:
     return float(np.sqrt(np.maximum(eigenvalues.real, 0.0)).sum())
 
 
-def _bound(form: Factored, y: np.ndarray) -> float:
-    """constant - f*(y) - radius (sigma_1(K'y) - penalty)_+, in the sense of `minimize`."""
-    f = form.f
+def _bound(form: Factored, parts: list[np.ndarray]) -> float:
+    """constant - f*(y) - ridge |S|_F^2 - radius (sigma_1(k K'y + 2 ridge S) - penalty)_+, in the sense of `minimize`; -inf where a free
+    intercept finds columns of y that do not sum to 0. S = L R' is the other part of the dual point where there is a ridge."""
+    f, y = form.f, parts[0]
     live = f.w > 0.0
     options = {o.name: float(v) for o, v in zip(f.loss.parameters, f.p, strict=True)}
     conjugate = float(f.w[live] @ loss_conjugate(f.name, y[live] / f.w[live], f.b[live], options))
+    if form.intercept is not None:
+        columns = y.reshape(-1, form.intercept.columns)
+        if np.any(np.abs(columns.sum(axis=0)) > SLACK * np.abs(columns).sum(axis=0)):
+            return -math.inf
+    L, R = (
+        (2.0 * form.ridge * parts[1], parts[2])
+        if form.ridge
+        else (np.zeros((form.shape[0], 1)), np.zeros((form.shape[1], 1)))
+    )
+    if form.ridge:
+        conjugate += form.ridge * float(np.vdot(parts[1].T @ parts[1], R.T @ R))
     if isinstance(form.data, Observed):
-        G = sp.csr_array(sp.coo_array((y, (form.data.rows, form.data.columns)), shape=form.shape))
-        top = float(svds(G, 1, return_singular_vectors=False, rng=0)[0])
+        G = sp.csr_array(sp.coo_array((form.k * y, (form.data.rows, form.data.columns)), shape=form.shape))
+        both = LinearOperator(
+            form.shape,
+            matvec=lambda x: G @ np.ravel(x) + L @ (R.T @ np.ravel(x)),
+            rmatvec=lambda x: G.T @ np.ravel(x) + R @ (L.T @ np.ravel(x)),
+            dtype=np.float64,
+        )
+        top = float(svds(both if form.ridge else G, 1, return_singular_vectors=False, rng=0)[0])
     else:
-        top = float(np.linalg.norm(form.data.A.T @ y.reshape(-1, form.shape[1]), 2))
+        top = float(np.linalg.norm(form.k * form.data.A.T @ y.reshape(-1, form.shape[1]) + L @ R.T, 2))
     over = top - form.penalty
     if over <= SLACK * top:
         return form.constant - conjugate

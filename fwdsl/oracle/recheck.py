@@ -20,6 +20,7 @@ import numpy as np
 from ..instance import Instance
 from ..model import Constraint, Term
 from ..solution import Solution
+from .blocks import Blocks, blocks_of, flat
 from .conjugates import SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors
 from .require import quiet
@@ -51,9 +52,12 @@ def check_certificate(instance: Instance, solution: Solution) -> Recheck:
         return _judged(instance, solution, *recheck_factors(instance, form, solution))
     translator = Translator(instance)
     for name, variable in translator.variables.items():
-        value = np.asarray(solution.variables[name], dtype=np.float64)
-        # symmetric but for rounding, which cvxpy does not forgive
-        variable.value = 0.5 * (value + value.T) if value.ndim == 2 and variable.is_symmetric() else value
+        value = translator.coordinates(name, np.asarray(solution.variables[name], dtype=np.float64))
+        if isinstance(variable, Blocks):
+            variable.value = value
+        else:
+            # symmetric but for rounding, which cvxpy does not forgive
+            variable.value = 0.5 * (value + value.T) if value.ndim == 2 and variable.is_symmetric() else value
     problem = translator.problem()
     objective = float(problem.objective.value)
     missed = [_missed(translator, c) for c in instance.model.constraints]
@@ -90,10 +94,12 @@ def _missed(translator: Translator, constraint: Constraint) -> float:
     if all(v.value is not None for part in parts for v in part.variables()):
         return max((_violation(part) for part in parts), default=0.0)
     assert constraint.set is not None
-    cp = translator.cp
-    at = _expression(cp, translator.expr(constraint.argument)).value
-    z = cp.Variable(np.shape(at))
-    return max(0.0, _minimum(translator, cp.norm(cp.vec(z - at, order="C"), 2), translator.member(z, constraint.set)))
+    cp, far = translator.cp, 0.0
+    for block in blocks_of(_expression(cp, translator.expr(constraint.argument))):
+        z = cp.Variable(block.shape)
+        distance = cp.norm(cp.vec(z - block.value, order="C"), 2)
+        far = max(far, _minimum(translator, distance, translator.member(z, constraint.set)))
+    return far
 
 
 def dual_bound(instance: Instance, solution: Solution) -> float:
@@ -120,7 +126,8 @@ class _Lagrangian:
         self.places = places
         self.ys = [np.asarray(y, dtype=np.float64) for y in ys]
         self.claimed = solution.certificate
-        size = math.sqrt(sum(float(np.sum(np.square(v))) for v in solution.variables.values()))
+        values = [self.translator.coordinates(n, np.asarray(v)) for n, v in solution.variables.items()]
+        size = math.sqrt(sum(float(np.sum(np.square(v))) for v in values))
         self.radius = solution.certificate.radius or RADIUS_FACTOR * max(1.0, size)
 
     def bound(self) -> float:
@@ -135,15 +142,16 @@ class _Lagrangian:
             if e.size != y.size:
                 return math.nan  # the dual vector of a factor of the term (`quad_form`), which is not saved
             y = y.reshape(e.shape)
-            constant -= self._support(part, y) if isinstance(part, Constraint) else self._conjugate(part, y)
-            linear = linear + y.reshape(-1) @ cp.vec(e, order="C")
+            for block in y if isinstance(e, Blocks) else (y,):  # of a family the blocks stand for themselves
+                constant -= self._support(part, block) if isinstance(part, Constraint) else self._conjugate(part, block)
+            linear = linear + y.reshape(-1) @ flat(cp, e)
         if not math.isfinite(constant):
             return self.sense * constant
         rest = translator.total(t for k, t in enumerate(self.model.terms) if (False, k) not in taken)
         # of a birkhoff polytope only the columns are taken out
         kept = [c for k, c in enumerate(self.model.constraints) if (True, k) not in taken or _is(c, "birkhoff")]
         constraints = [made for c in kept for made in translator.constraint(c)] + translator.domains()
-        constraints += [cp.norm(cp.vec(v, order="C"), 2) <= self.radius for v in translator.variables.values()]
+        constraints += [cp.norm(flat(cp, v), 2) <= self.radius for v in translator.variables.values()]
         if "any better" in self.claimed.statement and self.claimed.infeasibility == 0.0:
             # the claim rests on what a point must satisfy to be better than the answer: so may the check
             better = self.sense * translator.total(self.model.terms)
@@ -159,7 +167,10 @@ class _Lagrangian:
             assert part.set is not None
             given = dict(part.set.args)
             rows, rhs = ("A", "b") if part.set.name == "affine" else ("a", "b")
-            return _expression(cp, translator.expr(given[rows]) @ e - translator.expr(given[rhs]))
+            row, b = translator.expr(given[rows]), translator.expr(given[rhs])
+            if isinstance(e, Blocks):
+                return e.each(lambda x: _expression(cp, row @ x - b))
+            return _expression(cp, row @ e - b)
         return e
 
     def _conjugate(self, term: Term, y: Any) -> float:
@@ -213,7 +224,8 @@ class _Lagrangian:
         cp = self.translator.cp
         if constraint.set.name == "birkhoff":
             return float(y.max(axis=0).sum())
-        symmetric = constraint.argument.type.kind in ("symmetric", "psd")
+        type_ = constraint.argument.type
+        symmetric = (type_.element or type_).kind in ("symmetric", "psd")
         z = cp.Variable(y.shape, symmetric=True) if symmetric else cp.Variable(y.shape)
         objective = -cp.sum(cp.multiply(y, z))
         return -_minimum(self.translator, objective, self.translator.member(z, constraint.set))
@@ -232,4 +244,4 @@ def _minimum(translator: Translator, objective: Any, constraints: list[Any]) -> 
 
 
 def _expression(cp: Any, value: Any) -> Any:
-    return value if hasattr(value, "is_affine") else cp.Constant(value)
+    return value if hasattr(value, "is_affine") or isinstance(value, Blocks) else cp.Constant(value)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..instance import Instance
 from ..model import Constraint, Expr, SetRef, Term, Type, evaluate_dim
+from .blocks import Blocks, blocks_of
 from .expressions import ExpressionTranslator, dense
 from .require import cannot, require_cvxpy
 
@@ -59,13 +60,21 @@ class Translator(ExpressionTranslator):
 
     def domains(self) -> list[Any]:
         """What the variables' types say: `psd[d]`, `nonnegative`."""
-        declared = self.instance.model.variables
+        declared = [
+            (block, v.type.element or v.type)
+            for v in self.instance.model.variables
+            for block in blocks_of(self.variables[v.name])
+        ]
         return [
-            *(self.variables[v.name] >> 0 for v in declared if v.type.kind == "psd"),
-            *(self.variables[v.name] >= 0 for v in declared if v.type.domain in ("nonnegative", "positive")),
+            *(block >> 0 for block, type_ in declared if type_.kind == "psd"),
+            *(block >= 0 for block, type_ in declared if type_.domain in ("nonnegative", "positive")),
         ]
 
     def _variable(self, name: str, type_: Type) -> Any:
+        if type_.kind == "family":
+            assert type_.element is not None
+            count = evaluate_dim(type_.shape[0], self.dims)
+            return Blocks(self.cp, [self._variable(f"{name}[{t}]", type_.element) for t in range(count)])
         if type_.kind not in ("real", "vector", "matrix", "symmetric", "psd"):
             raise cannot(f"the variable `{name}` of type {type_.kind}")
         shape = tuple(evaluate_dim(d, self.dims) for d in type_.array_shape)
@@ -81,7 +90,8 @@ class Translator(ExpressionTranslator):
         if term.kind == "affine":
             return coefficient * self.expr(term.argument)
         if term.kind == "function":
-            return coefficient * self._function(term.atom, self.expr(term.argument), options)
+            blocks = blocks_of(self.expr(term.argument))  # over a family it adds up
+            return coefficient * sum(self._function(term.atom, x, options) for x in blocks)
         z = self.expr(term.argument)
         samples = self._loss(term.atom, z, term.target, {name: self.number(e) for name, e in options.items()})
         if term.weights is not None:
@@ -91,13 +101,13 @@ class Translator(ExpressionTranslator):
 
     def constraint(self, constraint: Constraint) -> list[Any]:
         """One constraint of the model."""
-        e = self.expr(constraint.argument)
+        blocks = blocks_of(self.expr(constraint.argument))
         if constraint.relation == "le":
-            return [e <= 0]
+            return [e <= 0 for e in blocks]
         if constraint.relation == "eq":
-            return [e == 0]
+            return [e == 0 for e in blocks]
         assert constraint.set is not None
-        return self.member(e, constraint.set)
+        return [c for e in blocks for c in self.member(e, constraint.set)]
 
     # --- losses --------------------------------------------------------------------------------------------------------
 

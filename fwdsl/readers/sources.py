@@ -17,12 +17,14 @@ COMPRESSIONS = (".gz", ".bz2", ".xz")
 class SourceSpec:
     """A source: `libsvm("a9a.svm", features=123)` is `SourceSpec("libsvm", "a9a.svm", {"features": 123})`.
 
-    `format` is empty where a `--data` names a file whose suffix does not tell it; the declared source's stands then.
+    `format` is empty where a `--data` names a file whose suffix does not tell it; the declared source's stands then. `inferred` says that
+    only the suffix tells it: where the declared source has another format and a file of that suffix too, its own stands.
     """
 
     format: str
     path: str
     options: Mapping[str, object] = field(default_factory=dict, hash=False)
+    inferred: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagn
         options["key"] = with_key["key"]
     if not path:
         return Diagnostic("FW0103", f"`--data {text}` names no file", rule=_DATA_RULE, hint=_DATA_HINT)
-    return names, SourceSpec(given or infer_format(path) or "", path, options)
+    return names, SourceSpec(given or infer_format(path) or "", path, options, inferred=not given)
 
 
 def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:

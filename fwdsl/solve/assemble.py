@@ -42,9 +42,16 @@ def solution_of(
         plan=plan,
         start=origin,
         warnings=warnings,
-        record={"dual_point": verified.y},
+        record={"dual_point": verified.y, "weights": _weights(form, outcome.x)},
         state=outcome.state,
     )
+
+
+def _weights(form: Canonical | Factored, x: Any) -> dict[str, Any]:
+    """What is solved for besides the variables (the weights of a polytope's vertices), for a warm start."""
+    if isinstance(form, Factored):
+        return {}
+    return {b.name: b.decoded(x) for b in form.blocks if b.auxiliary}
 
 
 def _certificate(form: Canonical | Factored, v: Verified) -> Certificate:

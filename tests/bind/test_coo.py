@@ -89,6 +89,28 @@ def test_signs_as_words(bound: Any):
     assert instance.maps["M"] == ("dislike", "like")
 
 
+@pytest.mark.parametrize(
+    ("declared", "given", "kept"),
+    [
+        ('coo("none.csv", base=1)', "M=ratings.csv", True),
+        ('coo("none.csv.gz", base=1)', "M=ratings.csv", True),
+        ('coo("none.txt", base=1)', "M=ratings.txt", True),
+        ('coo("none.csv", base=1)', "M=coo:ratings.csv", True),
+        ('coo("none.csv", base=1)', "M=csv:ratings.csv", False),
+        ('coo("none.csv", base=1)', "M=ratings.mtx", False),
+    ],
+)
+def test_a_file_of_the_same_suffix_is_read_as_the_declared_one(bound: Any, declared: str, given: str, kept: bool):
+    from fwdsl.bind.given import _complete
+    from fwdsl.readers.sources import parse_data_argument
+
+    problem = bound("", f"data M: entries[3, 2] from {declared}", "\nvar x: real\nminimize x")
+    _, spec = parse_data_argument(given)  # type: ignore[misc]
+    whole = _complete(spec, problem.model.data, Path())
+    assert (whole.format == "coo", dict(whole.options)) == (kept, {"base": 1} if kept else {})
+    assert whole.path == spec.path
+
+
 def test_a_given_file_keeps_the_options_of_the_source(bound: Any):
     from fwdsl.bind import Bindings, bind
     from fwdsl.readers.sources import parse_data_argument

@@ -50,6 +50,31 @@ def test_a_fresh_and_a_saved_solution_agree(capsys: pytest.CaptureFixture[str]):
         assert "certificate: agrees" in out and "cvxpy: agrees" in out
 
 
+FAMILY = """\
+data U: matrix[6, 2] = [[1, 0], [0, 1], [1, 1], [2, 1], [1, -1], [0, 2]], y: vector[6] = [1, 0, 0.5, 2, -1, 1],
+     t: index[6] of 3 = [0, 1, 2, 0, 1, 1]
+var F: family[3] of psd[2], G: family[3] of vector[2] in l1_ball(0.7)
+minimize mean(squared(quad(U, F[t]) - inner(U, G[t]), y)) + 0.1 * norm_nuc(F + 2 * F) + 0.2 * norm2(G) + sum_squares(F[0])
+subject to F[1] in spectrahedron(1), tie: G[0] == G[2]
+"""
+
+
+@pytest.mark.usefixtures("saved")
+def test_families_are_verified_and_a_false_claim_of_theirs_is_found(capsys: pytest.CaptureFixture[str]):
+    Path("family.fw").write_text(FAMILY)
+    assert main(["run", "family.fw", "--out", "family.npz", "--tol", "1e-8", "--quiet"]) == 0
+    assert main(["verify", "family.fw", "--solution", "family.npz"]) == 0
+    out = capsys.readouterr().out
+    assert "certificate: agrees" in out and "cvxpy: agrees" in out
+
+    def move(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+        arrays["F"] = arrays["F"] + 0.2 * np.eye(2)
+
+    changed(Path("family.npz"), move)
+    assert main(["verify", "family.fw", "--solution", "family.npz"]) == 1
+    assert "certificate: DISAGREES: the objective at the solution" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("field", ["objective", "dual_bound"])
 def test_a_false_claim_is_found(capsys: pytest.CaptureFixture[str], saved: Path, field: str):
     def claim(arrays: dict[str, Any], record: dict[str, Any]) -> None:

@@ -92,9 +92,10 @@ def test_without_cvxpy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_cannot_be_translated_says_so():
-    F = fw.family(2, fw.vector_type(3), name="F")
+    A = fw.operator(shape=(3, 3), matvec=lambda x: 2.0 * x, rmatvec=lambda y: 2.0 * y)
+    x = fw.vector(3, name="x")
     with pytest.raises(fw.FwError) as caught:
-        solve_oracle(fw.minimize(fw.sum_squares(F)).instance)
+        solve_oracle(fw.minimize(fw.sum_squares(A @ x - 1)).instance)
     assert caught.value.code == "FW0312"
 
 

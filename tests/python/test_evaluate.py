@@ -120,6 +120,41 @@ def test_ids_of_new_entries_are_those_of_the_fit():
         evaluate(fit, ["z"], bind_python(M=(["zoe"], ["y"], [0.0])), Path())
 
 
+def test_entries_that_the_fit_has_not_seen_are_left_out_and_counted():
+    problem = fw.parse(
+        "data M: entries[n, p]\nvar B: matrix[n, p]\nlet fit = mean(squared(B[M], M))\nminimize fit + 0.01*sum_squares(B)"
+    )
+    solution = problem.bind(M=(["ann", "bob", "cy"], ["x", "y", "x"], [1.0, 2.0, 3.0])).solve()
+    seen = (["cy", "ann"], ["y", "y"], [4.0, 5.0])
+    more = (["cy", "zoe", "ann", "zoe", "bob"], ["y", "x", "y", "q", "r"], [4.0, np.nan, 5.0, 6.0, 7.0])
+    with pytest.warns(UserWarning, match="3 of the 5 entries of `M` are left out") as caught:
+        found = solution.evaluate("fit", M=more)
+    assert "1 row and 2 columns" in str(caught[0].message) and caught[0].filename == __file__
+    assert found == pytest.approx(solution.evaluate("fit", M=seen))
+    with pytest.raises(fw.DataError) as error:
+        solution.evaluate("fit", M=(["zoe", "ann"], ["x", "q"], [1.0, 2.0]))
+    assert error.value.code == "FW4519"
+
+
+@pytest.mark.parametrize("phi", ["rbf(X, gamma=0.3)", "polynomial(standardize(X), degree=2)", "linear(normalize(X))"])
+def test_a_fit_in_the_space_of_an_implicit_map(phi: str):
+    text = (
+        f"data X: matrix[n, p], y: signs[n]\nlet Phi = {phi}\nvar f: vector[dim(Phi)]\nlet z = Phi @ f\n"
+        "let fit = mean(logistic(z, y))\nlet size = 0.01*sum_squares(f)\nminimize fit + size"
+    )
+    solution = fw.parse(text).bind(X=X, y=Y).solve(tol=1e-9)
+    # the norm is that of the function, not that of its expansion coefficients, at the fit and on new data
+    assert solution.terms["fit"] + solution.terms["size"] == pytest.approx(solution.objective, rel=1e-12)
+    assert solution.evaluate("fit") == pytest.approx(solution.terms["fit"], rel=1e-12)
+    assert solution.evaluate("objective") == pytest.approx(solution.objective, rel=1e-10)
+    assert solution.evaluate("size", X=NEW) == pytest.approx(solution.terms["size"], rel=1e-9)
+    z = solution.evaluate("z", X=np.vstack([NEW, X]))
+    assert z.shape == (len(NEW) + len(X),)
+    np.testing.assert_allclose(z[len(NEW) :], solution.evaluate("z"), rtol=1e-9, atol=1e-12)
+    both = solution.evaluate("fit", X=NEW, y=["yes", "no"] * 3 + ["yes"])
+    assert both == pytest.approx(np.mean(np.log1p(np.exp(-np.array([1, -1] * 3 + [1]) * z[: len(NEW)]))))
+
+
 def test_a_problem_built_from_arrays_takes_other_numbers_of_samples():
     y = np.where(Y == "yes", 1.0, -1.0)
     w = fw.vector(4, name="w")

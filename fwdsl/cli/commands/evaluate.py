@@ -45,6 +45,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     from ..save import load_fit
 
     evaluated = evaluate(load_fit(known.solution, model), names, given, folder_of(name))
+    output.report(evaluated.warnings)
     if known.out is not None:
         _save(known.out, evaluated.values)
     _tell(evaluated, output)

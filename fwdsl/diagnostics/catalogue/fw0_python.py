@@ -86,9 +86,9 @@ ENTRIES: dict[str, Entry] = {
     ),
     "FW0312": Entry(
         "what cvxpy cannot express",
-        "The comparison translates vector, matrix and scalar variables with the losses, functions and sets that cvxpy has. What"
-        " it lacks is not compared; the certificate of the solution stands by itself.",
-        "fwdsl verify metric.fw  # var F: family[T] of psd[d]",
-        "fwdsl verify lasso.fw",
+        "The comparison writes a program with the numbers of its data, in cvxpy's words. Data that are known by their products alone"
+        " (`fw.operator`) have none, and are not compared; the certificate of the solution stands by itself.",
+        "solve_oracle(prob.bind(A=fw.operator(L)).instance)",
+        "solve_oracle(prob.bind(A=A).instance)    # A the matrix of L",
     ),
 }

@@ -1,0 +1,121 @@
+"""What the driver decides by besides a method's state. It goes with the state, so that a resumed run ends where the whole one does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ..certify import Verified
+from ..low_rank import LowRank
+
+FEASIBLE = 1e-7
+"""The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""
+
+FIRST_RAY = 64
+"""The iteration at which directions are first tried as certificates that there is no solution."""
+
+
+@dataclass
+class Best:
+    """The best primal point and the best bound ever verified; a bound stays valid whatever point it came with."""
+
+    x: Any = None
+    primal: Verified | None = None
+    bound: Verified | None = None
+
+    def add(self, x: Any, v: Verified) -> None:
+        """Keep what is better."""
+        old = self.primal
+        if old is None or _rank(v) < _rank(old):
+            self.x, self.primal = x.copy(), v
+        # only bounds that rest on nothing of their own point serve another one
+        trusted = v.kind in ("exact", "rigorous", "probabilistic")
+        if trusted and (self.bound is None or v.dual > self.bound.dual):
+            self.bound = v
+
+    def merged(self) -> Verified:
+        """The best point with the bound that serves it best."""
+        assert self.primal is not None
+        own, other = self.primal, self.bound
+        if other is not None and other.dual > own.dual:
+            return replace(
+                own, dual=other.dual, kind=other.kind, statement=other.statement, radius=other.radius, y=other.y
+            )
+        return own
+
+
+def _rank(v: Verified) -> tuple[bool, bool, float]:
+    """Finite points first, then feasible ones, by objective; then by how far they are from feasible."""
+    infeasible = not v.infeasibility <= FEASIBLE
+    return not math.isfinite(v.primal), infeasible, v.infeasibility if infeasible else v.primal
+
+
+@dataclass
+class Journal:
+    """When the verifier and the tests for programs without a solution have their next turn, what they know, and since when nothing has moved."""
+
+    first: int
+    next_verify: int = 0
+    next_ray: int = FIRST_RAY
+    best_bound: float = -math.inf
+    violation: float = math.inf
+    unmoved: int = 0
+    last: tuple[float, float, float] = (math.nan, math.nan, math.nan)
+    best: Best = field(default_factory=Best)
+
+    def copied(self) -> Journal:
+        """As it stands now: what is verified later does not show in it."""
+        return replace(self, best=replace(self.best))
+
+    def moved(self, *now: float) -> int:
+        """For how many steps objective, bound and infeasibility have been the same; one report is counted."""
+        self.unmoved = self.unmoved + 1 if now == self.last else 0
+        self.last = (now[0], now[1], now[2])
+        return self.unmoved
+
+
+def pack(journal: Journal) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A journal as plain values, floats exactly, and arrays by name."""
+    numbers = {f.name: _exact(getattr(journal, f.name)) for f in fields(journal) if f.name != "best"}
+    arrays: dict[str, Any] = {}
+    best: dict[str, Any] = {}
+    for name in ("primal", "bound"):
+        v: Verified | None = getattr(journal.best, name)
+        if v is None:
+            continue
+        best[name] = {f.name: _exact(getattr(v, f.name)) for f in fields(v) if f.name != "y"} | {"parts": len(v.y)}
+        arrays.update({f"{name}:{k}": y for k, y in enumerate(v.y)})
+    x = journal.best.x
+    if isinstance(x, LowRank):
+        arrays |= {"x:U": x.U, "x:V": x.V}
+    elif x is not None:
+        arrays["x"] = x
+    return {**numbers, "best": best}, arrays
+
+
+def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
+    """The journal that `pack` took apart. A `KeyError`, `ValueError` or `TypeError` where it is none."""
+    found = {}
+    for name, v in form["best"].items():
+        values = {key: _inexact(value) for key, value in v.items() if key != "parts"}
+        found[name] = Verified(**values, y=tuple(arrays[f"{name}:{k}"] for k in range(v["parts"])))
+    x = LowRank(arrays["x:U"], arrays["x:V"]) if "x:U" in arrays else arrays.get("x")
+    numbers = {key: _inexact(value) for key, value in form.items() if key != "best"}
+    return Journal(**{**numbers, "last": tuple(numbers["last"])}, best=Best(x, **found))
+
+
+def _exact(value: Any) -> Any:
+    """JSON keeps it: a float in hexadecimal digits, marked as such."""
+    if isinstance(value, tuple):
+        return [_exact(item) for item in value]
+    return {"hex": float(value).hex()} if isinstance(value, float | np.floating) else value
+
+
+def _inexact(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_inexact(item) for item in value]
+    return float.fromhex(value["hex"]) if isinstance(value, dict) else value
