@@ -2,10 +2,9 @@
 
 from .completion import Certificate, Completion, CompletionState, complete
 from .observed import Entries
-from .trace_regression import BlockState, RegressionState, TraceRegression
+from .trace_regression import RegressionState, TraceRegression
 
 __all__ = [
-    "BlockState",
     "Certificate",
     "Completion",
     "CompletionState",

@@ -1,10 +1,12 @@
 r"""Matrix completion with a trace norm, on factors.
 
-Problem: min over X (n x p) of  sum_e w_e l(X_{i_e j_e}; b_e) + lambda |X|_*  subject to  |X|_* <= R   (lambda >= 0, R <= inf, l smooth).
+Problem: min over X (n x p) of  sum_e w_e l(X_{i_e j_e}; b_e) + mu |X|_F^2 + lambda |X|_*  subject to  |X|_* <= R,
 
-With X = U V', W = [U; V] and |X|_* = min |W|_F^2 / 2 (Burer, Monteiro 2003; Srebro, Rennie, Jaakkola 2005) it is
+lambda, mu >= 0, R <= inf, l smooth. With X = U V', W = [U; V] and |X|_* = min |W|_F^2 / 2 (Burer, Monteiro 2003; Srebro, Rennie, Jaakkola 2005)
 
-    min over W of  h(W) = f(P_Omega(U V')) + lambda/2 |W|_F^2   subject to   |W|_F^2 <= 2 R,      grad f = [G V; G'U],  G = P_Omega*(f').
+    min over W of  h(W) = F(U V') + lambda/2 |W|_F^2   subject to   |W|_F^2 <= 2 R,      grad F(U V') = [G V; G'U],
+
+F(X) = f(P_Omega(X)) + mu |X|_F^2, G = P_Omega*(f') + 2 mu X. |X|_F^2 = <U'U, V'V>; G is a sparse matrix and one of low rank.
 
 Update: accelerated projected gradient with backtracking on L and gradient restart (Beck, Teboulle 2009; O'Donoghue, Candes 2015);
 the ball's projection is a scaling. Every few steps the factors are balanced, and the top singular pairs (u, v) of -G outside their
@@ -12,9 +14,9 @@ span are found: where they exceed the multiplier m = -<G, X> / |X|_* and make up
 rank, and the pairs join it as new columns at the best point of a segment; columns whose own <u, -G v> is below m leave, if that does
 not raise h.
 
-Certificate: h is not convex, the problem is. With y = f'(z), G = K'y and s >= sigma_1(G) proven (`spectral`),
+Certificate: h is not convex, the problem is. With y = f'(z), G = K'y + 2 mu X and s >= sigma_1(G) proven (`spectral`),
 
-    D = -f*(y) - R (s - lambda)_+     and     D = -f*(c y), c = min(1, lambda / s)
+    D = -f*(y) - mu |X|_F^2 - R (s - lambda)_+     and     D = -f*(c y) - mu |c X|_F^2, c = min(1, lambda / s)
 
 are both lower bounds of the optimum, whatever W is; for lambda = 0 the first is the Frank-Wolfe gap <G, X> + R s.
 """
@@ -27,11 +29,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...atoms.base import Array, LossFunction
-from ..functions import FastLoss
 from ..kernels.pool import Pool
-from ..spectral import Bound, SparseOperator, Triplets, largest_singular_bound, top_singular
+from ..spectral import Bound, LinearOperator, Triplets, largest_singular_bound, top_singular
 from .factors import balanced, thin_svd
 from .observed import Entries
+from .sights import LowRankUpdate, inner
+from .smooth import Smooth, on_segment
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -72,7 +75,7 @@ class Certificate:
 class Outside:
     """(I - P P') G (I - Q Q'), by its products: what a gradient holds outside the span of the factors."""
 
-    def __init__(self, G: SparseOperator, P: Array, Q: Array) -> None:
+    def __init__(self, G: LinearOperator, P: Array, Q: Array) -> None:
         self.G, self.P, self.Q = G, P, Q
         self.shape: tuple[int, int] = G.shape
 
@@ -94,16 +97,19 @@ class Completion:
     """The problem of this module's docstring. `loss` is over the entries in their order by rows (`Entries.order`) and must be smooth."""
 
     def __init__(
-        self, entries: Entries, loss: LossFunction, radius: float = math.inf, penalty: float = 0.0, threads: int = 1
+        self,
+        entries: Entries,
+        loss: LossFunction | Smooth,
+        radius: float = math.inf,
+        penalty: float = 0.0,
+        threads: int = 1,
+        ridge: float = 0.0,
     ) -> None:
-        if loss.loss.smoothness is None:
-            raise ValueError(f"the loss {loss.name} is not smooth")
+        self.f = loss if isinstance(loss, Smooth) else Smooth(loss, Pool(threads))
         if not radius > 0.0 or penalty < 0.0 or (penalty == 0.0 and math.isinf(radius)):
             raise ValueError("a positive radius or a positive penalty is needed")
-        self.entries, self.radius, self.penalty = entries, radius, penalty
+        self.entries, self.radius, self.penalty, self.ridge = entries, radius, penalty, ridge
         self.n = entries.shape[0]
-        self.pool = Pool(threads)
-        self.f = FastLoss(loss, self.pool)
 
     # --- the function of the factors ------------------------------------------------------------------------------------------
 
@@ -113,16 +119,28 @@ class Completion:
 
     def value(self, W: Array, z: Array) -> float:
         """h(W)."""
-        return self.f.value(z) + 0.5 * self.penalty * float(np.vdot(W, W))
+        return self.f.value(z) + self._regularisers(W)
+
+    def _regularisers(self, W: Array) -> float:
+        U, V = W[: self.n], W[self.n :]
+        squares = self.ridge * inner(U, V, U, V) if self.ridge else 0.0
+        return 0.5 * self.penalty * float(np.vdot(W, W)) + squares
+
+    def _operator(self, y: Array, U: Array, V: Array) -> LinearOperator:
+        """G at X = U V'."""
+        sparse = self.entries.operator(y)
+        return LowRankUpdate(sparse, 1.0, 2.0 * self.ridge * U, V) if self.ridge else sparse
 
     def gradient(self, W: Array, z: Array) -> tuple[float, Array, Array]:
         """(h(W), grad h(W), y = f'(z))."""
         y = np.empty_like(z)
-        value = self.f.value_gradient(z, y) + 0.5 * self.penalty * float(np.vdot(W, W))
+        value = self.f.value_gradient(z, y) + self._regularisers(W)
         U, V = W[: self.n], W[self.n :]
         grad = np.vstack([self.entries.left(y, V), self.entries.right(y, U)])
         if self.penalty:
             grad += self.penalty * W
+        if self.ridge:
+            grad += 2.0 * self.ridge * np.vstack([U @ (V.T @ V), V @ (U.T @ U)])
         return value, grad, y
 
     def project(self, W: Array) -> Array:
@@ -170,10 +188,12 @@ class Completion:
         square = float(np.vdot(grad, grad))
         if square == 0.0:
             return 1.0
-        z1, z2 = self.entries.predict_path(W[: self.n], W[self.n :], grad[: self.n], grad[self.n :])
-        h = np.empty_like(z)
-        self.f.curvature(z, h)
-        along = float((h * z1) @ z1) + 2.0 * float(y @ z2)
+        U, V, DU, DV = W[: self.n], W[self.n :], grad[: self.n], grad[self.n :]
+        z1, z2 = self.entries.predict_path(U, V, DU, DV)
+        along = self.f.bend(z, z1) + 2.0 * float(y @ z2)
+        if self.ridge:
+            first = inner(U, DV, U, DV) + 2.0 * inner(U, DV, DU, V) + inner(DU, V, DU, V)
+            along += 2.0 * self.ridge * (first + 2.0 * inner(U, V, DU, DV))
         return max(abs(along) / square + self.penalty, 1e-12)
 
     def step(self, s: CompletionState, tol: float = 1e-6) -> None:
@@ -212,16 +232,17 @@ class Completion:
             nuclear = 1e-300
         y = np.empty_like(s.z)
         self.f.value_gradient(s.z, y)
-        multiplier = -float(y @ s.z) / nuclear
-        op = self.entries.operator(y)
-        own = -np.einsum("ij,ij->j", P, self.entries.left(y, np.ascontiguousarray(Q)))
+        along = float(y @ s.z) + 2.0 * self.ridge * float(sigma @ sigma)
+        multiplier = -along / nuclear
+        op = self._operator(y, P * sigma, Q)
+        own = -np.einsum("ij,ij->j", P, self.entries.left(y, np.ascontiguousarray(Q))) - 2.0 * self.ridge * sigma
         reach = min(self.radius, s.value / self.penalty if self.penalty else math.inf)
         top = top_singular(
             op, 1, 1e-3, Q.sum(axis=1, keepdims=True), method="lanczos", seed=s.iteration, max_products=80
         )
         self.entries.touched += top.products
         excess = reach * max(0.0, float(top.s[0]) - max(multiplier, self.penalty))
-        s.gap = excess + max(0.0, self.penalty + float(y @ s.z) / nuclear) * nuclear
+        s.gap = excess + max(0.0, self.penalty - multiplier) * nuclear
         s.wait = 10
         if s.gap <= tol * abs(s.value):
             s.phase = "converged"
@@ -269,33 +290,14 @@ class Completion:
         c = reach * weights[at] / weights[at].sum()
         S = np.vstack([-top.U[:, at], top.V[:, at]]) * np.sqrt(c)
         zs = self.predict(S)
-        size, norm = 0.5 * float(np.vdot(W, W)), reach
-        gamma = self._line_search(z, zs - z, self.penalty * (norm - size))
+        slope, bend = self.penalty * (reach - 0.5 * float(np.vdot(W, W))), 0.0
+        if self.ridge:
+            U, V, L, R = W[: self.n], W[self.n :], S[: self.n], S[self.n :]
+            own, between, other = inner(U, V, U, V), inner(U, V, L, R), inner(L, R, L, R)
+            slope += 2.0 * self.ridge * (between - own)
+            bend = 2.0 * self.ridge * (own - 2.0 * between + other)
+        gamma = on_segment(self.f, z, zs - z, slope, bend)
         return np.hstack([math.sqrt(1.0 - gamma) * W, math.sqrt(gamma) * S]), z + gamma * (zs - z)
-
-    def _line_search(self, z: Array, dz: Array, slope: float) -> float:
-        """argmin over 0 <= g <= 1 of f(z + g dz) + slope g, by Newton on its derivative within a bracket."""
-        y, h = np.empty_like(z), np.empty_like(z)
-        low, high, g = 0.0, 1.0, 0.0
-        for _ in range(30):
-            at = z + g * dz
-            self.f.value_gradient(at, y)
-            derivative = float(y @ dz) + slope
-            if derivative < 0.0:
-                low = g
-            else:
-                high = g
-            self.f.curvature(at, h)
-            bend = float((h * dz) @ dz)
-            proposed = g - derivative / bend if bend > 0.0 else (1.0 if derivative < 0.0 else 0.0)
-            if g in (0.0, 1.0) and not low < proposed < high:
-                proposed = min(max(proposed, 0.0), 1.0)
-            elif not low < proposed < high:
-                proposed = 0.5 * (low + high)
-            if abs(proposed - g) <= 1e-6 * max(g, proposed):
-                return proposed
-            g = proposed
-        return low
 
     # --- the certificate ------------------------------------------------------------------------------------------------------
 
@@ -316,15 +318,17 @@ class Completion:
         z = self.entries.predict(np.ascontiguousarray(P * sigma), np.ascontiguousarray(Q))
         y = np.empty_like(z)
         f = self.f.value_gradient(z, y)
-        primal = f + self.penalty * nuclear
-        conjugate = float(y @ z) - f
+        squares = self.ridge * float(sigma @ sigma)
+        primal = f + self.penalty * nuclear + squares
+        conjugate = float(y @ z) - f + squares
         size = max(abs(float(y @ z)), 1e-300)
         rtol = min(1e-2, max(1e-9, 0.1 * tol * abs(primal) / size))
-        bound = largest_singular_bound(self.entries.operator(y), failure, rtol=rtol, warm=Q, seed=seed)
+        bound = largest_singular_bound(self._operator(y, P * sigma, Q), failure, rtol=rtol, warm=Q, seed=seed)
         over = max(0.0, bound.value_upper - self.penalty)
         dual = -conjugate - (self.radius * over if over > 0.0 else 0.0)
         if self.penalty > 0.0 and over > 0.0:
-            dual = max(dual, -self.f.conjugate(y * (self.penalty / bound.value_upper)))
+            c = self.penalty / bound.value_upper
+            dual = max(dual, -self.f.conjugate(y * c) - c * c * squares)
         return Certificate(primal, dual, y, nuclear, sigma.size, bound)
 
 

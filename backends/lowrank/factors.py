@@ -19,3 +19,13 @@ def thin_svd(U: Array, V: Array) -> tuple[Array, Array, Array]:
 def balanced(P: Array, s: Array, Q: Array) -> Array:
     """W = [P; Q] diag(sqrt(s))."""
     return np.vstack([P, Q]) * np.sqrt(s)
+
+
+def project_l1(v: Array, radius: float) -> Array:
+    """The projection of v >= 0, decreasing, on the l1 ball."""
+    total = np.cumsum(v)
+    if v.size == 0 or total[-1] <= radius:
+        return v.copy()
+    thresholds = (total - radius) / np.arange(1, v.size + 1)
+    k = int(np.flatnonzero(v > thresholds)[-1])
+    return np.asarray(np.maximum(v - thresholds[k], 0.0))

@@ -6,23 +6,19 @@ Observed entries are solved by `Completion` (accelerated gradient on factors, it
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-
-from ...atoms.base import Array, LossFunction
 from ...canon.arrange import Arrangement
-from ...canon.factored import Factored, Observed, unfactored
+from ...canon.factored import NO_VALUES, Factored, unfactored
 from ...canon.form import Canonical
 from ...low_rank import LowRank
 from ..method import Estimate, Method, Report
+from ..option import Option
+from . import costs
 from .completion import Completion, CompletionState
-from .factors import balanced
-from .observed import Entries
-from .trace_regression import RegressionState, TraceRegression
+from .problem import FactoredProblem
+from .trace_regression import RegressionState
 
 LARGE_SIDE = 50
 """From this shorter side of a product's variable on, a full SVD an iteration costs more than thin products (at 100 three times as much)."""
@@ -30,47 +26,7 @@ LARGE_SIDE = 50
 LOOK_EVERY = 5
 """Iterations of the regression between two estimates of its gap."""
 
-NS_PER_ENTRY = 12.0
-"""One touch of an observed entry by a factor of rank ten or so: a dot product of two gathered rows."""
-
-NS_PER_MULTIPLY = 0.1
-"""One multiplication within a dense product."""
-
 State = CompletionState | RegressionState
-
-
-class FactoredProblem:
-    """A factored form made ready for its core. `tol` is the gap to aim at, relative to `scale(value)` unless `absolute`."""
-
-    def __init__(self, form: Factored, threads: int, tol: float, absolute: bool = False) -> None:
-        self.form, self.tol, self.absolute = form, tol, absolute
-        self.core: Completion | TraceRegression
-        f = form.f
-        if isinstance(form.data, Observed):
-            self.entries = Entries(form.shape, form.data.rows, form.data.columns)
-            order = self.entries.order
-            by_rows = LossFunction(f.loss, f.b[order], f.w[order], f.p)
-            self.core = Completion(self.entries, by_rows, form.radius, form.penalty, threads)
-        else:
-            B = f.b.reshape(-1, form.shape[1])
-            self.core = TraceRegression(form.data.A, B, form.radius, float(f.w[0]), form.penalty)
-        self.products = 0.0
-
-    def aim(self, value: float) -> float:
-        """The absolute gap to reach at an objective value (without the constant)."""
-        if self.absolute:
-            return self.tol
-        return self.tol * max(abs(value + self.form.constant), 1e-3 * self.form.scale)
-
-    @property
-    def passes(self) -> float:
-        """Data passes so far: touches of every observed entry, or products of A with a dense X."""
-        return float(self.entries.touched) if isinstance(self.core, Completion) else self.products
-
-    def close(self) -> None:
-        """Give back the threads."""
-        if isinstance(self.core, Completion):
-            self.core.pool.close()
 
 
 class LowRankMethod(Method):
@@ -81,25 +37,33 @@ class LowRankMethod(Method):
         "accelerated gradient on the factors of a low-rank matrix, certified by the top singular value of the gradient"
     )
     source = "Burer, Monteiro 2003; Srebro, Rennie, Jaakkola 2005; Beck, Teboulle 2009; methods.md A6, A7"
-    options: ClassVar[Mapping[str, Any]] = MappingProxyType({"rank": 8})
+    options = MappingProxyType({"rank": Option(8, "columns of the factors to start with", lower=1)})
     factored = True
+    most_iterations = 20_000
 
     def __init__(self, rank: int = 8) -> None:
-        self.rank = max(1, rank)
+        self.rank = rank
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One matrix variable with a trace norm, and one smooth loss of its entries or of a product with it."""
-        return unfactored(arrangement)
+        """One matrix variable with a trace norm, and one smooth loss of its entries or the squared one of a product with it."""
+        reasons = unfactored(arrangement)
+        if reasons:
+            return reasons
+        (loss,) = arrangement.sums
+        if loss.over == "product" and loss.atom != "squared":
+            reasons += (f"of products with data only `squared` has factored steps, and `{loss.text}` is none",)
+        free = next((b for b in arrangement.blocks if b.name == loss.intercept), None)
+        if loss.over == "product" and free is not None and not free.type.array_shape:
+            reasons += (
+                f"{free.name} is one number for all columns of a product; a vector of one for each is factored",
+            )
+        return reasons
 
     @classmethod
     def requires_values(cls, form: Canonical | Factored) -> tuple[str, ...]:
-        """Values may spoil it: sparse data, weights that differ by sample, a zero penalty."""
-        if isinstance(form, Factored) or form.factored is not None:
-            return ()
-        return (
-            "the numbers bound leave no factored form: the data is not dense float64, weights differ, or nothing is bounded",
-        )
+        """Values may spoil it: a zero penalty, or targets that no constant can be added to."""
+        return unfactored_values(form)
 
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Canonical | Factored | None) -> str:
@@ -112,37 +76,18 @@ class LowRankMethod(Method):
         return ""
 
     @classmethod
-    def owns(cls, state: Any) -> bool:
-        """The states of both cores."""
-        return isinstance(state, State)
-
-    @classmethod
     def estimate(cls, form: Canonical | Factored, tol: float) -> Estimate:
-        """A hundred iterations or two, more for tight tolerances; products with data cost rank / columns of a pass each."""
+        """Linear, once the rank is found."""
         factored = form.factored if isinstance(form, Canonical) else form
         assert factored is not None
-        n, p = factored.shape
-        digits = max(1.0, -math.log10(tol)) / 6.0
-        if isinstance(factored.data, Observed):
-            iterations = 150.0 * digits
-            passes = 4.0 * iterations
-            seconds = 1e-9 * NS_PER_ENTRY * passes * factored.data.nnz
-            why = f"about {iterations:.0f} accelerated steps, the rank raised on the way"
-        else:
-            iterations = 100.0 * digits
-            passes = 2.0 + 2.0 * iterations * min(1.0, 14.0 / p)
-            seconds = 1e-9 * NS_PER_MULTIPLY * passes * factored.data.nnz + 5e-4 * iterations
-            why = f"about {iterations:.0f} iterations of thin products, a data pass being A times a dense matrix"
-        return Estimate(passes, seconds, 8.0 * (60.0 * (n + p) + 10.0 * factored.data.count), why)
+        return costs.lowrank(factored, tol)
 
     def init(self, problem: FactoredProblem, x: LowRank | None, ys: Any) -> State:
         """From the top singular pairs of the gradient at zero, or from x."""
         core = problem.core
-        if x is not None and x.rank:
-            return core.start(x.U, x.V)
-        state = core.init(self.rank)
+        state = core.start(*problem.factors(x)) if x is not None and x.rank else core.init(self.rank)
         if isinstance(state, RegressionState):
-            problem.products = state.products
+            problem.sight.touched = state.products
         return state
 
     def step(self, problem: FactoredProblem, state: State) -> None:
@@ -150,13 +95,13 @@ class LowRankMethod(Method):
         core = problem.core
         if isinstance(core, Completion):
             assert isinstance(state, CompletionState)
-            core.step(state, 0.5 * problem.aim(state.value) / max(abs(state.value), 1e-300))
+            core.step(state, 0.5 * problem.relative_aim(state.value))
             return
         assert isinstance(state, RegressionState)
         core.step(state)
         if state.iteration % LOOK_EVERY == 0:
             core.look(state, state.iteration)
-        problem.products = state.products
+        problem.sight.touched = state.products
 
     def report(self, problem: FactoredProblem, state: State) -> Report:
         """The objective and the gap as of the last look."""
@@ -169,14 +114,13 @@ class LowRankMethod(Method):
         core = problem.core
         if isinstance(core, Completion):
             assert isinstance(state, CompletionState)
-            P, sigma, Q = core.factors(state)
-        else:
-            assert isinstance(state, RegressionState)
-            P, sigma, Q = core.factors(state)
-            keep = sigma > 1e-12 * sigma.max(initial=0.0)
-            P, sigma, Q = P[:, keep], sigma[keep], Q[:, keep]
-            total = float(sigma.sum())
-            sigma = sigma * min(1.0, problem.form.radius / total) if total > 0.0 else sigma
-        W: Array = balanced(P, sigma, Q)
-        n = problem.form.shape[0]
-        return LowRank(np.ascontiguousarray(W[:n]), np.ascontiguousarray(W[n:])), None
+            return problem.answer(*core.factors(state)), None
+        assert isinstance(state, RegressionState)
+        return problem.answer(*core.factors(state)), None
+
+
+def unfactored_values(form: Canonical | Factored) -> tuple[str, ...]:
+    """Why the numbers bound leave a program of the right structure without a factored form."""
+    if isinstance(form, Factored) or form.factored is not None:
+        return ()
+    return (NO_VALUES,)

@@ -55,7 +55,7 @@ class Entries:
                 raise ValueError(f"an index is outside 0 .. {length - 1}")
         self.shape = shape
         self.size = rows.size
-        self.touched = 0
+        self.touched = 0.0
         self.order = np.lexsort((cols, rows))
         rows, cols = rows[self.order], cols[self.order]
         self.indptr = self._pointers(rows, shape[0])
@@ -63,6 +63,14 @@ class Entries:
         self.by_column = np.argsort(cols, kind="stable")
         self.column_indptr = self._pointers(cols, shape[1])
         self.column_rows = rows[self.by_column].astype(np.uint32)
+
+    @property
+    def norm_squared(self) -> float:
+        """|K|^2: how often the most frequent place was observed."""
+        if self.size == 0:
+            return 0.0
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr.astype(np.int64)))
+        return float(np.unique(rows * np.int64(self.shape[1]) + self.cols, return_counts=True)[1].max())
 
     @staticmethod
     def _pointers(at: Any, length: int) -> Any:

@@ -1,7 +1,7 @@
-r"""Least squares on a trace-norm ball: accelerated gradient on factors, and block Frank-Wolfe.
+r"""Least squares on a trace-norm ball: accelerated gradient on factors.
 
-Problem: min over X (d x c) of F(X) + m |X|_*, F(X) = a |A X - B|_F^2, subject to |X|_* <= r, A (n x d), B (n x c) dense, a > 0;
-m = 0 or r = inf where there is no penalty or no ball (block Frank-Wolfe takes the ball alone).
+Problem: min over X (d x c) of F(X) + m |X|_*, F(X) = a |A X - B|_F^2, subject to |X|_* <= r, A (n x d) known by its products
+with thin matrices (`Samples`), B (n x c) dense, a > 0; m = 0 or r = inf where there is no penalty or no ball.
 
 Accelerated gradient. X = U V' is kept by its factors with A U and A'A U; with C = A'B computed once,
 
@@ -14,13 +14,6 @@ quadratic, backtracking asks whether 2a |A (X+ - Y)|^2 <= L |X+ - Y|^2, and the 
 differences are taken in a common basis of the right factors, where they lose no digits. (Beck, Teboulle 2009; O'Donoghue, Candes 2015; Oh,
 Matsushita, Tai, Kweon 2018.)
 
-Block Frank-Wolfe (Allen-Zhu, Hazan, Hu, Li 2017). With k at least the rank of the solution,
-
-    S = argmin over |S|_* <= r, rank S <= k of <grad F(X), S> + l / 2 |S - X|^2,     X+ = X + g (S - X),
-
-S by the top k triplets of X - grad F(X) / l, g in [0, 1] by exact line search. The paper's l is eta times the largest curvature; here it is the
-curvature 2a |A (S - X)|^2 / |S - X|^2 of the last step (a spectral step, Barzilai, Borwein 1988). One product and k / c an iteration.
-
 Certificate: the Frank-Wolfe gap <grad F(X), X> + r s with s >= sigma_1(grad F(X)) proven; it is the duality gap at Y = grad of the loss.
 """
 
@@ -32,10 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...atoms.base import Array
+from ...canon.samples import Samples
 from ..spectral import Bound, largest_singular_bound, top_singular
 from ..spectral.block import subspace_step
-from ..spectral.operators import Counted, as_operator
-from .factors import thin_svd
+from ..spectral.operators import Counted
+from .factors import project_l1, thin_svd
+from .samples import Ridged
 
 
 @dataclass
@@ -55,18 +50,6 @@ class RegressionState:
     products: float
     value: float = math.inf
     gap: float = math.inf
-
-
-@dataclass
-class BlockState:
-    """X and Z = A X, dense; W the right vectors of the last block; `curvature` the step's own, in place of eta L."""
-
-    iteration: int
-    X: Array
-    Z: Array
-    W: Array
-    curvature: float
-    products: float
 
 
 class _Argument:
@@ -89,15 +72,18 @@ class _Argument:
 class TraceRegression:
     """The problem of this module's docstring."""
 
-    def __init__(self, A: Array, B: Array, radius: float, scale: float = 1.0, penalty: float = 0.0) -> None:
+    def __init__(
+        self, A: Array | Samples | Ridged, B: Array, radius: float, scale: float = 1.0, penalty: float = 0.0
+    ) -> None:
         if not radius > 0.0 or not scale > 0.0:
             raise ValueError("the radius and the scale must be positive")
         if penalty < 0.0 or (penalty == 0.0 and math.isinf(radius)):
             raise ValueError("a finite radius or a positive penalty is needed")
         if A.shape[0] != B.shape[0]:
             raise ValueError(f"A has {A.shape[0]} rows and B has {B.shape[0]}")
-        self.A, self.B, self.radius, self.scale, self.penalty = A, B, radius, scale, penalty
-        self.C = A.T @ B
+        self.A = Samples(A) if isinstance(A, np.ndarray) else A
+        self.B, self.radius, self.scale, self.penalty = B, radius, scale, penalty
+        self.C = self.A.rmatmat(B)
         self.square = float(np.vdot(B, B))
         self.shape = (A.shape[1], B.shape[1])
         self.setup_products = 1.0
@@ -110,7 +96,7 @@ class TraceRegression:
         q = min(rank + 4, d, c)
         random = np.random.default_rng(seed).standard_normal((c, q))
         U, _, W = subspace_step(Counted(_Argument(self.C, 1.0, np.zeros((d, 0)), np.zeros((c, 0)))), random)
-        AU = self.A @ U
+        AU = self.A.matmat(U)
         lipschitz = 2.0 * self.scale * float(np.vdot(AU, AU)) / q
         zero = (np.zeros((d, 0)), np.zeros((c, 0)), np.zeros((self.A.shape[0], 0)), np.zeros((d, 0)))
         return RegressionState(0, zero, zero, W, 1.0, lipschitz, self.setup_products + q / c, self.scale * self.square)
@@ -127,7 +113,7 @@ class TraceRegression:
             move = 2.0 * self.scale / s.lipschitz
             op = _Argument(self.C, move, YU - move * YH, YV)
             new_U, new_V, s.W = self._prox(op, s.W, inner, s.iteration, self.penalty / s.lipschitz)
-            new_AU = self.A @ new_U
+            new_AU = self.A.matmat(new_U)
             s.products += new_U.shape[1] / self.shape[1]
             (eU, eY, eX), square = self._common((new_U, new_V), (YU, YV), (U, V))
             _, image = self._common((new_AU, new_V), (YA, YV))
@@ -135,7 +121,7 @@ class TraceRegression:
             if bend <= s.lipschitz * square * (1.0 + 1e-10) or square <= 1e-28 * float(np.sum(eU**2)):
                 break
             s.lipschitz = min(max(1.2 * s.lipschitz, 1.02 * bend / square), 8.0 * s.lipschitz)
-        new_H = self.A.T @ new_AU
+        new_H = self.A.rmatmat(new_AU)
         s.products += new_U.shape[1] / self.shape[1]
         restart = float(np.vdot(eY - eU, eU - eX)) > 0.0
         new = (new_U, new_V, new_AU, new_H)
@@ -175,8 +161,8 @@ class TraceRegression:
         if sigma.size == 0:
             return s
         U, V = P * project_l1(sigma, self.radius), Q
-        AU = self.A @ U
-        s.X = s.X_old = (U, V, AU, self.A.T @ AU)
+        AU = self.A.matmat(U)
+        s.X = s.X_old = (U, V, AU, self.A.rmatmat(AU))
         s.W[:, : V.shape[1]] = V
         s.products += 2.0 * U.shape[1] / self.shape[1]
         self.look(s)
@@ -199,34 +185,6 @@ class TraceRegression:
         s.gap = max(0.0, slope + self.penalty * nuclear + reach * max(0.0, float(top.s[0]) - self.penalty))
         s.products += (top.products + V.shape[1]) / self.A.shape[0]
 
-    # --- block Frank-Wolfe ----------------------------------------------------------------------------------------------------
-
-    def block_init(self, block: int, seed: int = 0) -> BlockState:
-        """X = 0, with the largest curvature, 2a sigma_1(A)^2, by a few Lanczos steps, which are next to nothing of a product."""
-        d, c = self.shape
-        W = np.random.default_rng(seed).standard_normal((c, min(block, d, c)))
-        curvature = 2.0 * self.scale * float(top_singular(self.A, 1, 1e-3, seed=seed).s[0]) ** 2
-        return BlockState(0, np.zeros((d, c)), np.zeros((self.A.shape[0], c)), W, curvature, self.setup_products)
-
-    def block_step(self, s: BlockState, inner: int = 2) -> None:
-        """One block step with exact line search, `inner` warm subspace iterations for its block."""
-        grad = 2.0 * self.scale * (self.A.T @ s.Z - self.C)
-        op = Counted(as_operator(s.X - grad / s.curvature))
-        for _ in range(inner):
-            U, sigma, s.W = subspace_step(op, s.W)
-        kept = project_l1(sigma, self.radius)
-        move = (U * kept) @ s.W.T - s.X
-        image = (self.A @ (U * kept)) @ s.W.T - s.Z
-        bend = 2.0 * self.scale * float(np.vdot(image, image))
-        slope = float(np.vdot(grad, move))
-        g = float(np.clip(-slope / bend, 0.0, 1.0)) if bend > 0.0 else 0.0
-        s.X = s.X + g * move
-        s.Z = s.Z + g * image
-        if bend > 0.0:
-            s.curvature = bend / float(np.vdot(move, move))
-        s.products += 1.0 + kept.size / self.shape[1]
-        s.iteration += 1
-
     # --- the certificate ------------------------------------------------------------------------------------------------------
 
     def factors(self, s: RegressionState) -> tuple[Array, Array, Array]:
@@ -237,8 +195,8 @@ class TraceRegression:
         self, U: Array, V: Array, *, tol: float = 1e-6, failure: float = 1e-9, seed: int = 1
     ) -> tuple[float, float, Bound]:
         """(P, D, the bound of sigma_1 behind D) at X = U V', without a penalty, by fresh products: A' with the residual, and thin ones."""
-        residual = (self.A @ U) @ V.T - self.B
-        grad = 2.0 * self.scale * (self.A.T @ residual)
+        residual = self.A.matmat(U) @ V.T - self.B
+        grad = 2.0 * self.scale * self.A.rmatmat(residual)
         primal = self.scale * float(np.vdot(residual, residual))
         inner = float(np.vdot(grad @ V, U))
         size = max(abs(inner), 1e-300)
@@ -246,13 +204,3 @@ class TraceRegression:
         warm = np.linalg.qr(V)[0] if V.shape[1] else None
         bound = largest_singular_bound(grad, failure, rtol=rtol, warm=warm, seed=seed)
         return primal, primal - max(0.0, inner + self.radius * bound.value_upper), bound
-
-
-def project_l1(v: Array, radius: float) -> Array:
-    """The projection of v >= 0, decreasing, on the l1 ball."""
-    total = np.cumsum(v)
-    if v.size == 0 or total[-1] <= radius:
-        return v.copy()
-    thresholds = (total - radius) / np.arange(1, v.size + 1)
-    k = int(np.flatnonzero(v > thresholds)[-1])
-    return np.asarray(np.maximum(v - thresholds[k], 0.0))

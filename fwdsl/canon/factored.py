@@ -1,9 +1,10 @@
 r"""Problems over one matrix that is kept as a product of two thin factors, and is never formed.
 
-    min over X (n x p) of  f(K X) + penalty |X|_* + constant   subject to   |X|_* <= radius,
+    min over X (n x p) of  F(k K X) + ridge |X|_F^2 + penalty |X|_* + constant   subject to   |X|_* <= radius,
 
-f one smooth loss, K X the observed entries of X or a product A X. Recognised from an arrangement before anything of the size of X is allocated:
-beyond `LARGEST_DENSE` numbers this is the only canonical form that such a program has; below, it stands beside the dense one.
+F one smooth loss f, K X the observed entries of X or a product A X, k a number. A free intercept b beside X is minimised out: then
+F(z) = min over b of f(z + d b), b one number or one for each column of A X. Recognised from an arrangement before anything of the size of X
+is allocated: beyond `LARGEST_DENSE` numbers this is the only canonical form that such a program has; below, it stands beside the dense one.
 """
 
 from __future__ import annotations
@@ -20,12 +21,20 @@ from ..atoms.losses import LOSSES
 from ..instance import Instance
 from ..low_rank import LowRank
 from ..model import Term, evaluate_dim
-from .affine import AffineReader
-from .arrange import Arrangement, parts_of
+from .affine import AffineReader, NotFinite
+from .arrange import Arrangement, BlockPlan
+from .intercept import added, best_shift
 from .numbers import bare_factor, loss_function
+from .samples import Samples
+from .seen import Path, Seen, seen
 
 LARGEST_DENSE = 5_000_000
 """Numbers of a variable up to which the dense canonical form is built too."""
+
+NO_VALUES = (
+    "the numbers bound leave no factored form: the data is neither dense nor sparse numbers, a constant stands beside targets"
+    " that are no real numbers, or nothing is bounded"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +62,9 @@ class Observed:
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """X -> A X, flat in C order, A dense."""
+    """X -> A X, flat in C order: A a dense array of float64 or float32, or sparse."""
 
-    A: Array
+    A: Any
     columns: int
     text: str
 
@@ -67,11 +76,21 @@ class Product:
     @property
     def nnz(self) -> int:
         """Multiplications of A with a dense X: the unit of a data pass."""
-        return self.A.size * self.columns
+        return int(self.A.size) * self.columns
 
     def predict(self, X: LowRank) -> Array:
         """A X, by the factors."""
-        return np.asarray(((self.A @ X.U) @ X.V.T).reshape(-1))
+        return np.asarray((Samples(self.A).matmat(X.U) @ X.V.T).reshape(-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Intercept:
+    """A free variable b that is added to the predictions times d: one number (`columns` is 1), or one for each of the columns."""
+
+    name: str
+    d: float
+    columns: int
+    is_vector: bool
 
 
 @dataclass(frozen=True)
@@ -88,8 +107,8 @@ class FactoredTerm:
 class Factored:
     """The problem of this module's docstring, in the sense of minimisation (`sense` is -1 where the program maximises).
 
-    `f` is over the predictions of `data` and holds the coefficient, weights and targets, constants of the predictions included; `radius`
-    is inf and `penalty` 0 where there is none. `scale` is S of language.md, section 8.
+    `f` is over the predictions `k` K X of `data` and holds the coefficient, weights and targets, constants of the predictions included;
+    `radius` is inf, `penalty` and `ridge` are 0 where there is none. `scale` is S of language.md, section 8.
     """
 
     instance: Instance
@@ -103,6 +122,9 @@ class Factored:
     sense: int
     scale: float
     term: FactoredTerm
+    k: float = 1.0
+    ridge: float = 0.0
+    intercept: Intercept | None = None
 
     @property
     def size(self) -> int:
@@ -110,22 +132,33 @@ class Factored:
         return math.prod(self.shape)
 
     @property
-    def terms(self) -> tuple[FactoredTerm]:
-        """The one term of the sum: its dual vector is the dual point."""
-        return (self.term,)
+    def terms(self) -> tuple[FactoredTerm, ...]:
+        """What the parts of the dual point belong to: the loss, and the two factors of the ridge's matrix where there is one."""
+        return (self.term, self.term, self.term) if self.ridge else (self.term,)
+
+    def predictions(self, x: LowRank) -> Array:
+        """k K X, and the best intercept added where there is a free one."""
+        z = self.k * self.data.predict(x)
+        return z if self.intercept is None else added(z, best_shift(self.f, z, self.intercept.columns))
 
     def split(self, x: LowRank) -> Mapping[str, Any]:
-        """The variable's value by its name."""
-        return {self.name: x}
+        """The variables' values by their names; the intercept is the best one for X."""
+        if self.intercept is None:
+            return {self.name: x}
+        b = best_shift(self.f, self.k * self.data.predict(x), self.intercept.columns) / self.intercept.d
+        return {self.name: x, self.intercept.name: b if self.intercept.is_vector else float(b[0])}
 
     def __repr__(self) -> str:
         n, p = self.shape
         g = [f"{self.penalty:g} * norm_nuc"] if self.penalty else []
         g += [f"nuclear_ball({self.radius:g})"] if math.isfinite(self.radius) else []
+        g += [f"{self.ridge:g} * sum_squares"] if self.ridge else []
+        k = "" if self.k == 1.0 else f"{self.k:g} * "
+        free = "" if self.intercept is None else f" + {self.intercept.name}, which is minimised out"
         lines = [
             f"minimise over {self.name} in R^({n:,} x {p:,}), kept as factors U V'",
-            f"  f  {self.f.name}({self.data.text}; {self.data.count:,} predictions): smooth",
-            f"  g  {self.name}: {' on '.join(g)}",
+            f"  f  {self.f.name}({k}{self.data.text}{free}; {self.data.count:,} predictions): smooth",
+            f"  g  {self.name}: {' with '.join(g)}",
         ]
         lines += [f"  c  {self.constant:g}"] if self.constant else []
         lines += ["  (the negative of the program's objective, which is maximised)"] if self.sense < 0 else []
@@ -134,20 +167,19 @@ class Factored:
 
 def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
     """Why a program has no factored form, one sentence each, from names alone; empty where it has one."""
-    if len(arrangement.blocks) != 1:
-        return ("there are several variables, and one matrix is needed",)
-    (block,) = arrangement.blocks
-    if block.type.kind != "matrix":
-        return (f"{block.name} is no `matrix` variable",)
+    losses = [s for s in arrangement.sums if s.kind == "loss"]
+    matrices = [b for b in arrangement.blocks if b.type.kind == "matrix"]
+    if len(matrices) != 1:
+        if len(matrices) > 1:
+            return ("there are several matrix variables, and one is needed",)
+        return (f"{arrangement.blocks[0].name if arrangement.blocks else 'nothing'} is no `matrix` variable",)
+    (block,) = matrices
     reasons = []
     if block.norm not in (None, "norm_nuc") or block.set not in (None, "nuclear_ball"):
         kept = " with ".join(f"`{w}`" for w in (block.norm, block.set) if w)
         reasons.append(f"{kept} of {block.name} is not a trace norm")
     elif block.norm is None and block.set is None:
         reasons.append(f"no `norm_nuc` and no `nuclear_ball` bounds {block.name}")
-    if block.ridges:
-        reasons.append(f"`sum_squares` of {block.name} is no function of the factors' lengths")
-    losses = [s for s in arrangement.sums if s.kind == "loss"]
     reasons += [f"`{s.text}` stands beside the loss" for s in arrangement.sums if s.kind != "loss"]
     if len(losses) != 1:
         return (*reasons, f"there are {len(losses)} losses, and one is needed")
@@ -156,8 +188,15 @@ def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
         reasons.append(f"`{loss.text}` is not a smooth loss of single predictions")
     elif loss.over is None:
         reasons.append(f"`{loss.text}` is of neither entries of {block.name} nor a product of data with it")
-    elif loss.over == "product" and loss.atom != "squared":
-        reasons.append(f"of products with data only `squared` has factored steps, and `{loss.text}` is none")
+    for other in arrangement.blocks:
+        if other is not block and (
+            other.norm is not None or other.set is not None or other.ridges or other.type.domain != "real"
+        ):
+            reasons.append(f"{other.name} is no free intercept of the predictions")
+        elif other is not block and other.name != loss.intercept:
+            reasons.append(
+                f"{other.name} is not added to the predictions of {block.name}, a number or one for each column"
+            )
     return tuple(reasons)
 
 
@@ -168,16 +207,23 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
     model, reader = instance.model, AffineReader(instance, {})
     if not all(model.terms[i].argument.is_constant for i in arrangement.linear):
         return None
-    (block,), (plan,) = arrangement.blocks, arrangement.sums
+    (block,) = (b for b in arrangement.blocks if b.type.kind == "matrix")
+    (plan,) = arrangement.sums
     n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
     sense = 1 if model.sense == "minimize" else -1
-    radius, penalty = _ball(reader, arrangement), _penalty(reader, arrangement, sense)
+    radius = _ball(reader, block)
+    penalty, ridge = (_penalty(reader, terms, sense, power) for terms, power in ((block.norms, 1), (block.ridges, 2)))
     term = model.terms[plan.origin]
-    data = _data(reader, term, p)
-    if data is None or not radius > 0.0 or (math.isinf(radius) and penalty == 0.0) or min(n, p, data.count) == 0:
+    found = seen(term.argument)
+    assert found is not None, "the arrangement says what the loss is over"
+    data, k = _data(reader, found, p), _number(reader, found.path)
+    if data is None or not radius > 0.0 or k == 0.0 or (math.isinf(radius) and penalty == 0.0):
         return None
-    f = _loss(reader, term, plan.atom, data, sense)
+    f = _loss(reader, term, plan.atom, data, sense, found) if min(n, p, data.count) > 0 else None
     if f is None:
+        return None
+    intercept = _intercept(reader, found, data)
+    if found.intercept is not None and intercept is None:
         return None
     affine = [model.terms[i] for i in arrangement.linear]
     values = [sense * reader.scalar(t.coefficient) * float(reader.constant(t.argument)) for t in affine]
@@ -185,47 +231,80 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
     scale = sum(map(abs, values)) + (at_zero if math.isfinite(at_zero) else 1.0)
     what = FactoredTerm(plan.text, plan.origin, term.name)
     return Factored(
-        instance, block.name, (n, p), data, f, radius, penalty, math.fsum(values), sense, scale or 1.0, what
+        instance,
+        block.name,
+        (n, p),
+        data,
+        f,
+        radius,
+        penalty,
+        math.fsum(values),
+        sense,
+        scale or 1.0,
+        what,
+        k,
+        ridge,
+        intercept,
     )
 
 
-def _ball(reader: AffineReader, arrangement: Arrangement) -> float:
-    constraints = [reader.instance.model.constraints[i] for i in arrangement.blocks[0].sets]
+def _ball(reader: AffineReader, block: BlockPlan) -> float:
+    constraints = [reader.instance.model.constraints[i] for i in block.sets]
     return min((reader.scalar(dict(c.set.args)["r"]) for c in constraints if c.set is not None), default=math.inf)
 
 
-def _penalty(reader: AffineReader, arrangement: Arrangement, sense: int) -> float:
-    terms = [reader.instance.model.terms[i] for i in arrangement.blocks[0].norms]
-    return sum(max(0.0, sense * reader.scalar(t.coefficient)) * bare_factor(reader, t.argument) for t in terms)
+def _penalty(reader: AffineReader, indices: tuple[int, ...], sense: int, power: int) -> float:
+    terms = [reader.instance.model.terms[i] for i in indices]
+    return sum(max(0.0, sense * reader.scalar(t.coefficient)) * bare_factor(reader, t.argument) ** power for t in terms)
 
 
-def _data(reader: AffineReader, term: Term, p: int) -> Observed | Product | None:
-    inner, _ = parts_of(term.argument)
-    if inner.op == "observe":
-        name = inner.args[1].name
-        entries = reader.instance.values[name]
-        return Observed(entries.rows, entries.columns, f"{inner.args[0].name}[{name}]")
-    A = reader.constant(inner.args[0])
-    if not isinstance(A, np.ndarray) or A.dtype != np.float64:
+def _number(reader: AffineReader, path: Path) -> float:
+    """The number that a path multiplies with."""
+    k = 1.0
+    for step, expr in path:
+        value = 1.0 if expr is None else reader.scalar(expr)
+        if expr is not None and step == "div" and value == 0.0:
+            raise NotFinite("a division by zero", expr)
+        k = -k if step == "neg" else k / value if step == "div" else k * value
+    return k
+
+
+def _data(reader: AffineReader, found: Seen, p: int) -> Observed | Product | None:
+    if found.kind == "entries":
+        entries = reader.instance.values[found.data.name]
+        return Observed(entries.rows, entries.columns, f"{found.variable}[{found.data.name}]")
+    A = reader.constant(found.data)
+    if not hasattr(A, "tocsr") and not (isinstance(A, np.ndarray) and A.dtype in (np.float64, np.float32)):
         return None
-    left = inner.args[0]
+    left = found.data
     name = f"{left.args[0].name}.T" if left.op == "transpose" else left.name or "A"
-    return Product(A, p, f"{name} @ {inner.args[1].name}")
+    return Product(A.tocsr() if hasattr(A, "tocsr") else A, p, f"{name} @ {found.variable}")
 
 
-def _loss(reader: AffineReader, term: Term, atom: str, data: Observed | Product, sense: int) -> LossFunction | None:
-    """The loss with the constants of its predictions taken into its targets; None where it has no such targets or weighs nothing."""
-    samples = data.count if isinstance(data, Observed) else data.A.shape[0]
-    shape = (samples,) if isinstance(data, Observed) else (samples, data.columns)
-    f = loss_function(reader, term, atom, max(0.0, sense * reader.scalar(term.coefficient)), shape)
-    _, added = parts_of(term.argument)
-    if not f.w.any() or (added and f.loss.target != "real"):
+def _intercept(reader: AffineReader, found: Seen, data: Observed | Product) -> Intercept | None:
+    """None where there is none, or where it does not fit: one whose factor is 0, or a number for each sample."""
+    if found.intercept is None:
         return None
-    if isinstance(data, Product) and np.ptp(f.w) > 0.0:
+    b, path = found.intercept
+    d = _number(reader, path)
+    is_vector = bool(b.type.array_shape)
+    columns = data.columns if is_vector and isinstance(data, Product) else 1
+    if d == 0.0 or (is_vector and not isinstance(data, Product)):
+        return None
+    return Intercept(b.name, d, columns, is_vector)
+
+
+def _loss(
+    reader: AffineReader, term: Term, atom: str, data: Observed | Product, sense: int, found: Seen
+) -> LossFunction | None:
+    """The loss with the constants of its predictions taken into its targets; None where it has no such targets or weighs nothing."""
+    shape = (data.count,) if isinstance(data, Observed) else (data.A.shape[0], data.columns)
+    f = loss_function(reader, term, atom, max(0.0, sense * reader.scalar(term.coefficient)), shape)
+    if not f.w.any() or (found.constants and f.loss.target != "real"):
         return None
     b = f.b
-    for expr in added:
-        b = b - np.broadcast_to(_dense(reader.constant(expr)), shape).reshape(-1)
+    for expr, path in found.constants:
+        b = b - _number(reader, path) * np.broadcast_to(_dense(reader.constant(expr)), shape).reshape(-1)
     return LossFunction(f.loss, b, f.w, f.p)
 
 

@@ -1,8 +1,11 @@
 r"""P(X) and D(y) of a problem on factors, recomputed in float64 by NumPy and SciPy from the factors alone, never by the kernels.
 
-With z = K X, y = f'(z), G = K'y and s >= sigma_1(G) proven (`backends.spectral.bounds`), for radius R and penalty m:
+With z = k K X, y = f'(z), G = k K'y + 2 r X and s >= sigma_1(G) proven (`backends.spectral.bounds`), for radius R, penalty m and ridge r:
 
-    D = constant - f*(y) - R (s - m)_+      and, where m > 0,      D = constant - f*(c y),  c = min(1, m / s).
+    D = constant - f*(y) - r |X|_F^2 - R (s - m)_+      and, where m > 0,      D = constant - f*(c y) - r |c X|_F^2,  c = min(1, m / s),
+
+because |Z|_F^2 >= 2 <X, Z> - |X|_F^2 for all Z. Where an intercept b is free, z has the best one added, and the columns of y must sum to 0: they
+are corrected to, and what is left must be rounding.
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ from ..atoms.vectors.common import excess
 from ..backends.spectral import Bound, largest_singular_bound
 from ..backends.spectral.bounds import RIGOROUS_SIDE
 from ..canon.factored import Factored, Observed
+from ..canon.samples import Samples
 from ..low_rank import LowRank
 from ..solution import CertificateKind
-from .verify import EPS, Verified
+from .verify import EPS, ROUNDING, Verified
 
 FAILURE = 1e-9
 """The largest probability with which a bound of kind `probabilistic` may be false (language.md, section 7)."""
@@ -45,28 +49,70 @@ class Gradient:
     rmatmat = rmatvec
 
 
+class Beside:
+    """G + U V', by its products."""
+
+    def __init__(self, G: Gradient, U: Array, V: Array) -> None:
+        self.G, self.U, self.V = G, U, V
+        self.shape = G.shape
+
+    def matvec(self, x: Array) -> Array:
+        """For a vector or vectors in columns."""
+        return self.G.matvec(x) + self.U @ (self.V.T @ x)
+
+    def rmatvec(self, y: Array) -> Array:
+        """For a vector or vectors in columns."""
+        return self.G.rmatvec(y) + self.V @ (self.U.T @ y)
+
+    matmat = matvec
+    rmatmat = rmatvec
+
+
 def verify_factored(form: Factored, X: LowRank, tol: float, attempt: int = 0, seed: int = 0) -> Verified:
     """Certify X, its dual point made of its own predictions; sigma_1 is bounded well within `tol`.
 
     Bounds that rest on chance fail with at most 1e-9 over all attempts of a run together: attempt k has its own random start and half the
     probability of the one before.
     """
-    z = form.data.predict(X)
-    nuclear = trace_norm(X)
+    z = form.predictions(X)
+    nuclear, squares = trace_norm(X), form.ridge * squared_norm(X)
     loss = form.f.value(z)
-    primal = form.constant + loss + (form.penalty * nuclear if form.penalty else 0.0)
+    primal = form.constant + loss + squares + (form.penalty * nuclear if form.penalty else 0.0)
     infeasibility = excess(nuclear, form.radius)
-    lo, hi = form.f.dual_bounds()
-    y = np.clip(form.f.gradient(z), lo, hi)
+    y, balanced = _dual_point(form, z)
     aim = tol * max(abs(primal), 1e-3 * form.scale)
     bound = _bound(form, y, X, aim, attempt, seed)
-    dual, used = _dual(form, y, bound.value_upper)
+    dual, used, c = _dual(form, y, squares, bound.value_upper)
     kind: CertificateKind = "rigorous" if bound.kind == "rigorous" else "probabilistic"
     statement = f"the gradient's largest singular value is at most {bound.value_upper:.6g}, by {bound.statement}"
     if not (math.isfinite(primal) and math.isfinite(dual)):
         kind, statement, dual = "none", "the dual point is outside the domain of a conjugate", -math.inf
+    elif not balanced:
+        kind, statement, dual = "none", "the dual point does not sum to 0 over a free intercept", -math.inf
     passes = 1.0 + (bound.products if isinstance(form.data, Observed) else 1.0)
-    return Verified(primal, dual, infeasibility, kind, statement, None, (used,), passes, infeasibility)
+    ridge = (c * X.U, X.V) if form.ridge else ()
+    return Verified(primal, dual, infeasibility, kind, statement, None, (used, *ridge), passes, infeasibility)
+
+
+def _dual_point(form: Factored, z: Array) -> tuple[Array, bool]:
+    """f'(z) in the domain of f*, its columns summing to 0 over a free intercept; whether they do, to rounding."""
+    lo, hi = form.f.dual_bounds()
+    y = np.clip(form.f.gradient(z), lo, hi)
+    if form.intercept is None:
+        return y, True
+    columns = form.intercept.columns
+    w = form.f.w.reshape(-1, columns)
+    share = w / np.maximum(w.sum(axis=0), 1e-300)
+    for _ in range(3):
+        missed = y.reshape(-1, columns).sum(axis=0)
+        y = np.clip((y.reshape(-1, columns) - share * missed).reshape(-1), lo, hi)
+    Y = y.reshape(-1, columns)
+    return y, bool(np.all(np.abs(Y.sum(axis=0)) <= ROUNDING * np.abs(Y).sum(axis=0)))
+
+
+def squared_norm(X: LowRank) -> float:
+    """|X|_F^2 by the factors' Gram matrices."""
+    return float(np.vdot(X.U.T @ X.U, X.V.T @ X.V))
 
 
 def trace_norm(X: LowRank) -> float:
@@ -77,15 +123,16 @@ def trace_norm(X: LowRank) -> float:
     return float(np.linalg.svd(R @ T.T, compute_uv=False).sum())
 
 
-def _dual(form: Factored, y: Array, s: float) -> tuple[float, Array]:
-    """The better of the two bounds, and its dual point."""
+def _dual(form: Factored, y: Array, squares: float, s: float) -> tuple[float, Array, float]:
+    """The better of the two bounds, its dual point, and the factor of both y and X in it."""
     over = max(0.0, s - form.penalty)
-    points: list[tuple[float, Array]] = [(-form.f.conjugate(y) - (form.radius * over if over > 0.0 else 0.0), y)]
+    cost = form.radius * over if over > 0.0 else 0.0
+    points: list[tuple[float, Array, float]] = [(-form.f.conjugate(y) - squares - cost, y, 1.0)]
     if form.penalty > 0.0 and over > 0.0:
-        scaled = y * (form.penalty / s)
-        points.append((-form.f.conjugate(scaled), scaled))
-    value, used = max(points, key=lambda point: point[0])
-    return form.constant + value, used
+        c = form.penalty / s
+        points.append((-form.f.conjugate(c * y) - c * c * squares, c * y, c))
+    value, used, c = max(points, key=lambda point: point[0])
+    return form.constant + value, used, c
 
 
 def _bound(form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed: int) -> Bound:
@@ -99,12 +146,29 @@ def _bound(form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed:
     if isinstance(form.data, Observed):
         from scipy.sparse import coo_array, csr_array
 
-        G = csr_array(coo_array((y, (form.data.rows, form.data.columns)), shape=form.shape))
-        op = G if min(form.shape) <= RIGOROUS_SIDE else Gradient(G)
+        G = csr_array(coo_array((form.k * y, (form.data.rows, form.data.columns)), shape=form.shape))
+        op: Any = G if min(form.shape) <= RIGOROUS_SIDE else Gradient(G)
+        if form.ridge and min(form.shape) <= RIGOROUS_SIDE:
+            added = 2.0 * form.ridge * X.U @ X.V.T
+            bound = largest_singular_bound(G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own)
+            return _raised(
+                bound,
+                4.0
+                * (X.rank + 2)
+                * EPS
+                * (2.0 * form.ridge * float(np.linalg.norm(X.U) * np.linalg.norm(X.V)) + float(np.linalg.norm(G.data))),
+            )
+        if form.ridge:
+            op = Beside(op, 2.0 * form.ridge * X.U, X.V)
         return largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own)
-    A, Y = form.data.A, y.reshape(-1, form.shape[1])
-    bound = largest_singular_bound(A.T @ Y, failure, rtol=rtol, warm=warm, seed=own)
-    rounding = A.shape[0] * EPS * float(np.linalg.norm(A)) * float(np.linalg.norm(Y))
+    A, Y = Samples(form.data.A), form.k * y.reshape(-1, form.shape[1])
+    G = A.rmatmat(Y)
+    rounding = A.shape[0] * EPS * A.norm() * float(np.linalg.norm(Y))
+    if form.ridge:
+        G += 2.0 * form.ridge * X.U @ X.V.T
+        rounding += 4.0 * (X.rank + 2) * EPS * float(np.linalg.norm(X.U) * np.linalg.norm(X.V)) * 2.0 * form.ridge
+        rounding += EPS * float(np.linalg.norm(G))
+    bound = largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own)
     return _raised(bound, rounding)
 
 
@@ -118,8 +182,9 @@ def _raised(bound: Bound, by: float) -> Bound:
 
 
 def radius_dual(form: Factored, y: Sequence[Array], X: LowRank) -> float:
-    """d(optimal value) / d(radius), in the sense of minimisation: -(sigma_1(K'y) - penalty)_+, by <y, K X> = -sigma_1 |X|_*."""
+    """d(optimal value) / d(radius), in the sense of minimisation: -(sigma_1(G) - penalty)_+, by <G, X> = -sigma_1 |X|_*."""
     nuclear = trace_norm(X)
     if nuclear < form.radius * (1.0 - 1e-9) or nuclear == 0.0:
         return 0.0
-    return -max(0.0, -float(y[0] @ form.data.predict(X)) / nuclear - form.penalty)
+    along = form.k * float(y[0] @ form.data.predict(X)) + 2.0 * form.ridge * squared_norm(X)
+    return -max(0.0, -along / nuclear - form.penalty)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..backends.kernels.pool import serial_blas
-from ..backends.lowrank.method import FactoredProblem
+from ..backends.lowrank.problem import FactoredProblem
 from ..backends.registry import METHODS
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
 from ..canon.numbers import bare_factor
-from ..certify.factored import radius_dual, trace_norm, verify_factored
+from ..certify.factored import radius_dual, squared_norm, trace_norm, verify_factored
 from ..certify.verify import Verified
 from ..errors import DataError
 from ..grammar.diagnostic import Diagnostic
@@ -25,6 +25,7 @@ from ..plan import Plan
 from ..solution import Progress, Solution
 from .assemble import solution_of
 from .driver import Control, Outcome, drive
+from .watch import Watch
 
 
 def solve_factored(
@@ -37,11 +38,12 @@ def solve_factored(
     control: Control | None = None,
     resume: Any = None,
     on_state: Callable[[Any], None] | None = None,
+    watch: Watch | None = None,
 ) -> Solution:
     """As `fwdsl.solve.solve`, which it serves."""
     began = time.perf_counter()
     x, origin = _starting_point(form, start)
-    problem = FactoredProblem(form, threads, options.tol, options.gap == "absolute")
+    problem = FactoredProblem(form, threads, options.tol, options.gap == "absolute", options.seed)
     attempts = 0
 
     def certify(x: LowRank, _ys: Any, _stop: Callable[[], bool]) -> Verified:
@@ -51,11 +53,11 @@ def solve_factored(
         return verify_factored(form, x, tol, attempts - 1, options.seed)
 
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
-        method = METHODS[plan.method](**plan.method_options)
+        method = METHODS[plan.method].with_options(plan.method_options)
         state = resume if resume is not None else method.init(problem, x, None)
         if resume is not None:
             origin = f"a saved state at iteration {state.iteration}"
-        outcome = drive(form, problem, method, state, options, on_progress, control, on_state, certify)
+        outcome = drive(form, problem, method, state, options, on_progress, control, on_state, certify, watch)
     seconds = time.perf_counter() - began
     return solution_of(form, plan, outcome, origin, seconds, _duals(form, outcome), _terms(form, outcome.x))
 
@@ -65,7 +67,8 @@ def _starting_point(form: Factored, start: Solution | Mapping[str, Any] | None) 
     if start is None:
         return None, "zero"
     values = start.variables if isinstance(start, Solution) else start
-    wrong = [] if isinstance(start, Solution) else [n for n in values if n != form.name]
+    known = (form.name, *([form.intercept.name] if form.intercept is not None else []))
+    wrong = [] if isinstance(start, Solution) else [n for n in values if n not in known]
     if wrong or form.name not in values:
         name = (wrong or list(values) or ["nothing"])[0]
         raise _refused(f"there is no variable `{name}`; the program has `{form.name}`")
@@ -115,9 +118,11 @@ def _terms(form: Factored, x: LowRank) -> dict[str, float]:
         if not term.name:
             continue
         if i == form.term.origin:
-            value = form.sense * form.f.value(form.data.predict(x))
+            value = form.sense * form.f.value(form.predictions(x))
         elif term.kind == "affine":
             value = reader.scalar(term.coefficient) * float(reader.constant(term.argument))
+        elif term.atom == "sum_squares":
+            value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** 2 * squared_norm(x)
         else:
             value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) * trace_norm(x)
         out[term.name] = out.get(term.name, 0.0) + value

@@ -139,12 +139,16 @@ def test_every_method_says_why_it_does_not_apply() -> None:
         ("var X: matrix[n, p]\nminimize sum(squared(X[M], M)) + norm1(X)\n", "is not a trace norm"),
         ("var X: matrix[n, p]\nminimize sum(squared(X[M], M))\n", "no `norm_nuc` and no `nuclear_ball` bounds X"),
         ("var X: matrix[n, p] in nuclear_ball(1)\nminimize sum(absolute(X[M], M))\n", "not a smooth loss"),
-        ("var X: matrix[n, p] in nuclear_ball(1)\nminimize sum(squared(2 * X[M], M))\n", "neither entries of X nor"),
+        ("var X: matrix[n, p] in nuclear_ball(1)\nminimize sum(squared(X[M][0:3] , 1))\n", "neither entries of X nor"),
         (
-            "var X: matrix[n, p] in nuclear_ball(1)\nminimize sum(squared(X[M], M)) + sum_squares(X)\n",
-            "`sum_squares` of X",
+            "var X: matrix[n, p] in nuclear_ball(1), c: nonnegative\nminimize sum(squared(X[M] + c, M))\n",
+            "no free intercept",
         ),
-        ("var X: matrix[n, p] in nuclear_ball(1), c: real\nminimize sum(squared(X[M] + c, M))\n", "several variables"),
+        ("var X: matrix[n, p] in nuclear_ball(1), c: real\nminimize sum(squared(X[M], M)) + c\n", "c is not added to"),
+        (
+            "var X: matrix[n, p] in nuclear_ball(1), Y: matrix[n, p]\nminimize sum(squared(X[M] + Y[M], M))\n",
+            "several matrix variables",
+        ),
     ],
 )
 def test_lowrank_says_why_it_does_not_apply(body: str, reason: str) -> None:
@@ -153,12 +157,16 @@ def test_lowrank_says_why_it_does_not_apply(body: str, reason: str) -> None:
 
 
 def test_values_may_bar_it_too() -> None:
-    import scipy.sparse as sp
+    text = ENTRIES + "param m: nonnegative = 0\nvar X: matrix[n, p]\nminimize sum(squared(X[M], M)) + m * norm_nuc(X)\n"
+    (candidate,) = [c for c in fw.parse(text).bind(M=ratings()).plan().candidates if c.name == "lowrank"]
+    assert "nothing is bounded" in " ".join(candidate.reasons)
 
-    values = regression()
-    problem = fw.parse(PRODUCT + PRODUCTS["ball"]).bind(A=sp.csr_array(values["A"]), B=values["B"])
-    (candidate,) = [c for c in problem.plan().candidates if c.name == "lowrank"]
-    assert "not dense float64" in " ".join(candidate.reasons)
+
+def test_what_each_method_on_factors_covers_of_products() -> None:
+    text = PRODUCT + "var X: matrix[d, c] in nuclear_ball(r)\nminimize sum(huber(A @ X, B))\n"
+    reasons = {c.name: " ".join(c.reasons) for c in fw.parse(text).plan().candidates}
+    assert "only `squared` has factored steps" in reasons["lowrank"]
+    assert not reasons["factored_fw"] and not reasons["block_fw"]
 
 
 def test_limits_are_a_status_and_keep_the_best_point() -> None:

@@ -1,0 +1,120 @@
+"""A problem on factors made ready for its methods.
+
+A number k before K X is taken into the variable: the methods see X' = k X, whose radius is |k| R, penalty m / |k| and ridge r / k^2.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from ...atoms.base import Array, LossFunction
+from ...canon.factored import Factored, Observed, Product
+from ...canon.samples import Samples
+from ...low_rank import LowRank
+from ..kernels.pool import Pool
+from .completion import Completion
+from .factors import balanced
+from .observed import Entries
+from .samples import Ridged
+from .sights import Products
+from .smooth import Shifted, Smooth
+from .trace_regression import TraceRegression
+
+
+class FactoredProblem:
+    """`sight` is K, `f` the loss of its predictions with free intercepts minimised out, `radius`, `penalty` and `ridge` those of X' = k X.
+
+    `tol` is the gap to aim at, relative to `scale(value)` unless `absolute`; `passes` are data passes so far: touches of every observed entry, or
+    products of A with a dense X.
+    """
+
+    def __init__(self, form: Factored, threads: int, tol: float, absolute: bool = False, seed: int = 0) -> None:
+        self.form, self.tol, self.absolute, self.seed = form, tol, absolute, seed
+        self.pool = Pool(threads)
+        size = abs(form.k)
+        self.radius, self.penalty, self.ridge = size * form.radius, form.penalty / size, form.ridge / size**2
+        self.sight: Entries | Products
+        f = form.f
+        if isinstance(form.data, Observed):
+            self.sight = Entries(form.shape, form.data.rows, form.data.columns)
+            order = self.sight.order
+            f = LossFunction(f.loss, f.b[order], f.w[order], f.p)
+        else:
+            self.sight = Products(Samples(form.data.A), form.shape[1])
+        self.f = Smooth(f, self.pool) if form.intercept is None else Shifted(f, self.pool, form.intercept.columns)
+
+    @cached_property
+    def core(self) -> Completion | TraceRegression:
+        """The accelerated core of this problem: of products only for squares."""
+        if isinstance(self.sight, Entries):
+            return Completion(self.sight, self.f, self.radius, self.penalty, ridge=self.ridge)
+        return self._regression()
+
+    def _regression(self) -> TraceRegression:
+        """Weights go into the rows, an intercept into the mean of the rows, a ridge into rows of its own."""
+        form, f = self.form, self.form.f
+        assert isinstance(form.data, Product)
+        A, B = form.data.A, f.b.reshape(-1, form.shape[1])
+        w = f.w.reshape(B.shape)[:, 0]
+        mean = None
+        if form.intercept is not None:
+            share = w / w.sum()
+            mean, B = Samples(A).rmatvec(share), B - share @ B
+        equal = np.ptp(w) == 0.0
+        scale, roots = (float(w[0]), None) if equal else (1.0, np.sqrt(w))
+        samples: Samples | Ridged = Samples(A, roots, mean)
+        B = B if roots is None else B * roots[:, None]
+        if self.ridge:
+            samples = Ridged(Samples(A, roots, mean), math.sqrt(self.ridge / scale))
+            B = np.vstack([B, np.zeros(form.shape)])
+        return TraceRegression(samples, B, self.radius, scale, self.penalty)
+
+    def aim(self, value: float) -> float:
+        """The absolute gap to reach at an objective value (without the constant)."""
+        if self.absolute:
+            return self.tol
+        return self.tol * max(abs(value + self.form.constant), 1e-3 * self.form.scale)
+
+    def relative_aim(self, value: float) -> float:
+        """The same, relative to the value."""
+        return self.aim(value) / max(abs(value), 1e-300)
+
+    @property
+    def passes(self) -> float:
+        """Data passes so far."""
+        return float(self.sight.touched)
+
+    def passes_of(self, products: int) -> float:
+        """Data passes of so many products of a gradient with a vector: of one that is written down they are but a share of A X."""
+        if isinstance(self.sight, Entries):
+            return float(products)
+        return products * math.prod(self.form.shape) / self.form.data.nnz
+
+    @cached_property
+    def reach(self) -> float:
+        """A trace norm that no solution exceeds: the radius, or what the penalty allows from the value at 0."""
+        if self.penalty == 0.0:
+            return self.radius
+        infimum = self.f.f.infimum()
+        return min(self.radius, max(0.0, self.f.value(np.zeros(self.f.size)) - infimum) / self.penalty)
+
+    def factors(self, x: LowRank) -> tuple[Array, Array]:
+        """Factors of X' = k X."""
+        return self.form.k * x.U, x.V
+
+    def answer(self, P: Array, sigma: Array, Q: Array) -> LowRank:
+        """X by balanced factors, from X' = P diag(sigma) Q' moved into the ball; directions of no size are left out."""
+        keep = sigma > 1e-12 * sigma.max(initial=0.0)
+        P, sigma, Q = P[:, keep], sigma[keep], Q[:, keep]
+        total = float(sigma.sum())
+        if total > 0.0:
+            sigma = sigma * min(1.0, self.radius / total) / abs(self.form.k)
+        W, n = balanced(P, sigma, Q), self.form.shape[0]
+        return LowRank(np.ascontiguousarray(math.copysign(1.0, self.form.k) * W[:n]), np.ascontiguousarray(W[n:]))
+
+    def close(self) -> None:
+        """Give back the threads."""
+        self.pool.close()

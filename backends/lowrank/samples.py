@@ -1,0 +1,28 @@
+"""The data matrix of a product with a ridge, as products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...canon.samples import Samples
+
+
+class Ridged:
+    """[A; root I]: least squares of it has a ridge root^2 |X|_F^2 beside that of A."""
+
+    def __init__(self, A: Samples, root: float) -> None:
+        self.A, self.root = A, root
+        self.shape: tuple[int, int] = (A.shape[0] + A.shape[1], A.shape[1])
+
+    def matvec(self, X: Array) -> Array:
+        """For a vector, or vectors in columns."""
+        return np.concatenate([self.A.matvec(X), self.root * X])
+
+    def rmatvec(self, Y: Array) -> Array:
+        """For a vector, or vectors in columns."""
+        n = self.A.shape[0]
+        return self.A.rmatvec(Y[:n]) + self.root * Y[n:]
+
+    matmat = matvec
+    rmatmat = rmatvec

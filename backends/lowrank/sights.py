@@ -1,0 +1,84 @@
+"""What a loss sees of a matrix X: predictions K X by factors of X, and gradients K'y as operators.
+
+A sight has `shape` of X, `size` (the number of predictions), `touched` (data passes so far), `norm_squared` >= |K|^2, and the two products.
+`Entries` is the sight of observed entries; `Products` that of products with data.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...canon.samples import Samples
+from ..spectral import LinearOperator
+from ..spectral.operators import DenseOperator
+from ..spectral.top import top_singular
+
+
+class Sight(Protocol):
+    """See the module's docstring."""
+
+    shape: tuple[int, int]
+    size: int
+    touched: float
+
+    @property
+    def norm_squared(self) -> float:
+        """|K|^2, as K's largest curvature."""
+
+    def predict(self, U: Array, V: Array) -> Array:
+        """K(U V'), flat."""
+
+    def operator(self, y: Array) -> LinearOperator:
+        """K'y, a matrix of X's shape, by its products."""
+
+
+class Products:
+    """X -> A X, flat in C order. A data pass is A times a matrix of X's shape."""
+
+    def __init__(self, A: Samples, columns: int) -> None:
+        self.A = A
+        self.shape = (A.shape[1], columns)
+        self.size = A.shape[0] * columns
+        self.touched = 0.0
+
+    @property
+    def norm_squared(self) -> float:
+        """sigma_1(A)^2, by Lanczos."""
+        return float(top_singular(self.A, 1, 1e-3).s[0]) ** 2
+
+    def predict(self, U: Array, V: Array) -> Array:
+        """A U V', flat: thin products."""
+        self.touched += U.shape[1] / self.shape[1]
+        return np.asarray((self.A.matmat(U) @ V.T).reshape(-1))
+
+    def operator(self, y: Array) -> DenseOperator:
+        """A'Y, written down: it is as large as X."""
+        self.touched += 1.0
+        return DenseOperator(self.A.rmatmat(y.reshape(-1, self.shape[1])))
+
+
+class LowRankUpdate:
+    """scale G + F H', by its products: a gradient beside a matrix by its factors."""
+
+    def __init__(self, G: LinearOperator, scale: float, F: Array, H: Array) -> None:
+        self.G, self.scale, self.F, self.H = G, scale, F, H
+        self.shape: tuple[int, int] = G.shape
+
+    def matvec(self, x: Array) -> Array:
+        """For a vector, or vectors in columns."""
+        return np.asarray(self.scale * self.G.matvec(x) + self.F @ (self.H.T @ x))
+
+    def rmatvec(self, y: Array) -> Array:
+        """For a vector, or vectors in columns."""
+        return np.asarray(self.scale * self.G.rmatvec(y) + self.H @ (self.F.T @ y))
+
+    matmat = matvec
+    rmatmat = rmatvec
+
+
+def inner(U: Array, V: Array, L: Array, R: Array) -> float:
+    """<U V', L R'>, by the factors' Gram matrices."""
+    return float(np.vdot(U.T @ L, V.T @ R))

@@ -1,0 +1,129 @@
+r"""The smooth loss of a problem on factors, and its minimum over a segment.
+
+`Shifted` is a loss whose free intercepts are minimised out: for predictions z (n, c),
+
+    F(z) = min over m in R^c of f(z + 1 m'),      F'(z) = y := f'(z + 1 m'),  whose columns sum to 0,
+
+    d'F''(z) d = d'H d - sum over columns of (sum_i H_ic d_ic)^2 / sum_i H_ic,      F*(y) = f*(y) for such y,
+
+with m by Newton's method within a bracket (for the squared loss one step).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...atoms.base import Array, LossFunction
+from ..functions import FastLoss
+from ..kernels.pool import Pool
+
+ROUNDS = 60
+
+
+class Smooth:
+    """A smooth weighted loss on kernels."""
+
+    def __init__(self, f: LossFunction, pool: Pool) -> None:
+        if f.loss.smoothness is None:
+            raise ValueError(f"the loss {f.name} is not smooth")
+        self.f, self.fast = f, FastLoss(f, pool)
+        self.size = f.size
+
+    def value(self, z: Array) -> float:
+        """f(z)."""
+        return self.fast.value(z)
+
+    def value_gradient(self, z: Array, out: Array) -> float:
+        """f(z), and f'(z) into `out`."""
+        return self.fast.value_gradient(z, out)
+
+    def bend(self, z: Array, d: Array) -> float:
+        """d'f''(z) d."""
+        h = np.empty_like(z)
+        self.fast.curvature(z, h)
+        return float((h * d) @ d)
+
+    def conjugate(self, y: Array) -> float:
+        """f*(y)."""
+        return self.fast.conjugate(y)
+
+
+class Shifted(Smooth):
+    """The loss with a free intercept for each of `columns` columns of predictions minimised out: see the module's docstring."""
+
+    def __init__(self, f: LossFunction, pool: Pool, columns: int) -> None:
+        super().__init__(f, pool)
+        self.columns = columns
+
+    def shift(self, z: Array) -> Array:
+        """z with the best intercepts added."""
+        n = z.size // self.columns
+        # always from 0: a result may not depend on what was asked before
+        m, y, h = np.zeros(self.columns), np.empty_like(z), np.empty_like(z)
+        low, high = np.full(self.columns, -np.inf), np.full(self.columns, np.inf)
+        for _ in range(ROUNDS):
+            at = (z.reshape(n, -1) + m).reshape(-1)
+            self.fast.value_gradient(at, y)
+            self.fast.curvature(at, h)
+            Y = y.reshape(n, -1)
+            slope, bend = Y.sum(axis=0), h.reshape(n, -1).sum(axis=0)
+            noise = 4.0 * np.finfo(np.float64).eps * np.abs(Y).sum(axis=0)
+            low, high = np.where(slope <= 0.0, m, low), np.where(slope >= 0.0, m, high)
+            if np.all(np.abs(slope) <= noise):
+                break
+            with np.errstate(all="ignore"):
+                step = np.where(bend > 0.0, -slope / bend, -np.sign(slope))
+            wanted = m + np.where(np.isfinite(step), step, -np.sign(slope))
+            middle = 0.5 * (low + high)
+            inside = (wanted > low) & (wanted < high)
+            new = np.where(inside, wanted, np.where(np.isfinite(middle), middle, wanted))
+            new = np.where(np.abs(slope) <= noise, m, new)
+            if np.array_equal(new, m):
+                break
+            m = new
+        return (z.reshape(n, -1) + m).reshape(-1)
+
+    def value(self, z: Array) -> float:
+        """F(z)."""
+        return super().value(self.shift(z))
+
+    def value_gradient(self, z: Array, out: Array) -> float:
+        """F(z), and its gradient into `out`."""
+        return super().value_gradient(self.shift(z), out)
+
+    def bend(self, z: Array, d: Array) -> float:
+        """d'F''(z) d."""
+        h = np.empty_like(z)
+        self.fast.curvature(self.shift(z), h)
+        H, D = h.reshape(-1, self.columns), d.reshape(-1, self.columns)
+        total = H.sum(axis=0)
+        live = total > 0.0
+        along = (H * D).sum(axis=0)[live]
+        return max(0.0, float((h * d) @ d) - float(np.sum(along**2 / total[live])))
+
+
+def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, end: float = 1.0) -> float:
+    """argmin over 0 <= g <= end of f(z + g d) + slope g + bend g^2 / 2, by Newton on its derivative within a bracket; one step for squares."""
+    y = np.empty_like(z)
+    low, high, g = 0.0, end, 0.0
+    quadratic = f.f.name == "squared"
+    for _ in range(30):
+        at = z + g * d
+        f.value_gradient(at, y)
+        derivative = float(y @ d) + slope + bend * g
+        if derivative < 0.0:
+            low = g
+        else:
+            high = g
+        curved = f.bend(at, d) + bend
+        proposed = g - derivative / curved if curved > 0.0 else (end if derivative < 0.0 else 0.0)
+        if quadratic:
+            return min(max(proposed, 0.0), end)
+        if g in (0.0, end) and not low < proposed < high:
+            proposed = min(max(proposed, 0.0), end)
+        elif not low < proposed < high:
+            proposed = 0.5 * (low + high)
+        if abs(proposed - g) <= 1e-6 * max(g, proposed):
+            return proposed
+        g = proposed
+    return low
