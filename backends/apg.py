@@ -38,6 +38,7 @@ from .dual import feasible_scale
 from .functions import FastLoss, FastVector
 from .method import Estimate, Method, Report, State
 from .newton import NewtonFace, face_signature, newton_step
+from .option import Option
 from .problem import Problem
 
 EPS = float(np.finfo(np.float64).eps)
@@ -73,7 +74,8 @@ class APG(Method):
     name = "apg"
     title = "accelerated proximal gradient with semismooth Newton on the identified support"
     source = "Beck, Teboulle 2009; O'Donoghue, Candes 2015; Scheinberg, Goldfarb, Bai 2014"
-    options = MappingProxyType({"newton": True})
+    most_iterations = 20_000
+    options = MappingProxyType({"newton": Option(True, "finish with Newton steps on the identified face")})
 
     def __init__(self, newton: bool = True) -> None:
         self.newton = newton
@@ -103,7 +105,6 @@ class APG(Method):
         z = problem.forward(x)
         value = problem.objective(x, z)
         lipschitz = self._first_lipschitz(problem, z)
-        self.newton = self.newton and all(isinstance(f, FastLoss) for f in problem.functions)
         state = APGState(0, x, x.copy(), z, [v.copy() for v in z], 1.0, lipschitz, value, -math.inf)
         if ys is not None and len(ys) == len(problem.terms):
             state.ys = [y.copy() for y in ys]
@@ -128,7 +129,7 @@ class APG(Method):
     def step(self, problem: Problem, state: APGState) -> None:
         """One gradient, then a Newton step on the face or a prox step."""
         s = state
-        try_newton = self.newton and s.stable >= 1 and s.wait <= 0
+        try_newton = self._may_newton(problem) and s.stable >= 1 and s.wait <= 0
         beta = 0.0 if try_newton else (s.t - 1.0) / self._next_t(s.t)
         if beta == 0.0:
             y, zy = s.x, s.z
@@ -188,8 +189,12 @@ class APG(Method):
         s.phase = "accelerated gradient"
         self._watch_face(problem, s)
 
+    def _may_newton(self, problem: Problem) -> bool:
+        """Losses of rows have no diagonal Hessian."""
+        return self.newton and all(isinstance(f, FastLoss) for f in problem.functions)
+
     def _watch_face(self, problem: Problem, s: APGState) -> None:
-        if not self.newton:
+        if not self._may_newton(problem):
             return
         face = face_signature(problem, s.x)
         same = face is not None and face.shape == s.face.shape and bool(np.all(face == s.face))

@@ -9,7 +9,11 @@ import math
 
 from ..atoms.base import LossFunction
 from ..canon.form import Canonical
+from .kernels.blocks import BLOCK_NUMBERS
+from .kernels.storage import GRAM_NUMBERS, PARTIALS
 from .method import Estimate
+from .newton import MAX_DENSE
+from .proximal import LARGEST
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`; methods.md, A8 has 0.7 to 1.0 and 0.43 to 0.85)."""
@@ -24,6 +28,13 @@ OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""
 
 
+REFERENCE_BLOCK, REFERENCE_VECTORS = 1 << 16, 10
+"""Samples that the references of losses look at together, and the temporary vectors that they have of them."""
+
+FLOAT32_BLOCK = 1 << 21
+"""Numbers of single precision that the verifier makes double at a time."""
+
+
 def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     """Predicted seconds of some passes and iterations on one thread."""
     stats = canonical.instance.stats
@@ -36,10 +47,44 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     return 1e-9 * (passes * per_pass + iterations * per_iteration) + iterations * OVERHEAD
 
 
-def memory(canonical: Canonical, of_x: float, of_rows: float) -> float:
-    """Bytes of so many vectors of the unknowns and of the predictions, and of the transposed copy of sparse data."""
+def memory(canonical: Canonical, of_x: float, of_rows: float, passing: float = 0.0) -> float:
+    """Bytes of so many vectors of the unknowns and of the predictions, those of the canonical form and of verified points included (as counted
+    by `tracemalloc`), of the transposed copy of sparse data, and of the most that is needed for a moment: `passing` by the method, or by a
+    product or the verifier."""
     vectors = 8.0 * (of_x * canonical.size + of_rows * sum(t.map.rows for t in canonical.terms))
-    return vectors + transposed_copy(canonical)
+    return vectors + transposed_copy(canonical) + max(passing, _for_a_moment(canonical))
+
+
+def _for_a_moment(canonical: Canonical) -> float:
+    """Bytes of the largest of: partial sums of A'y, the verifier's blocks of samples, and its blocks of float32 data made float64."""
+    samples = max((t.map.rows for t in canonical.terms), default=0)
+    worst = [8.0 * REFERENCE_VECTORS * min(samples, REFERENCE_BLOCK)]
+    for name, s in canonical.instance.stats.items():
+        if s.storage != "dense" or len(s.shape) != 2:
+            continue
+        n, d = s.shape
+        if canonical.instance.values[name].flags.c_contiguous:
+            worst.append(8.0 * d * min(PARTIALS, n, -(-n * d // BLOCK_NUMBERS)))
+        if s.dtype == "float32":
+            worst.append(8.0 * min(s.nnz, FLOAT32_BLOCK))
+    return max(worst)
+
+
+def _entries(canonical: Canonical) -> float:
+    """Bytes of the blocks of data whose absolute values scaling takes."""
+    return 16.0 * max((min(s.nnz, FLOAT32_BLOCK // 2) for s in canonical.instance.stats.values()), default=0)
+
+
+def _newton(canonical: Canonical) -> float:
+    """Bytes of the Gram matrix of a face, its partial sums and copies, or of the vectors of conjugate gradients; a penalty or
+    set with corners is taken to leave half of the unknowns free."""
+    if not all(isinstance(t.f, LossFunction) for t in canonical.terms):
+        return 0.0
+    k = sum(b.size / (2.0 if b.g.polyhedral and b.g.pair != (None, None) else 1.0) for b in canonical.blocks)
+    if k > MAX_DENSE:
+        return 8.0 * 11.0 * canonical.size
+    partials = max(1.0, min(PARTIALS, GRAM_NUMBERS // max(1.0, k * k)))
+    return 8.0 * ((partials + 4.0) * k * k + 3.0 * BLOCK_NUMBERS)
 
 
 def transposed_copy(canonical: Canonical) -> float:
@@ -70,7 +115,12 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     iterations = min(25.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
     passes = 1.8 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y until Newton steps on the support finish"
-    return Estimate(passes, seconds(canonical, passes, iterations), memory(canonical, 8, 8), _with_copy(canonical, why))
+    return Estimate(
+        passes,
+        seconds(canonical, passes, iterations),
+        memory(canonical, 9, 7, _newton(canonical)),
+        _with_copy(canonical, why),
+    )
 
 
 def fw(canonical: Canonical, tol: float) -> Estimate:
@@ -78,7 +128,15 @@ def fw(canonical: Canonical, tol: float) -> Estimate:
     iterations = 10.0 / math.sqrt(tol)
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations: its gap falls like 1/k to 1/k^2"
-    return Estimate(passes, seconds(canonical, passes, iterations), memory(canonical, 4, 6), _with_copy(canonical, why))
+    return Estimate(
+        passes, seconds(canonical, passes, iterations), memory(canonical, 5, 6.5), _with_copy(canonical, why)
+    )
+
+
+def _system(canonical: Canonical) -> float:
+    """Bytes of the largest system of a large proximal step: itself, what it is made of, and its copies while it is solved."""
+    unknowns = min(LARGEST, canonical.size + sum(t.map.rows for t in canonical.terms))
+    return 8.0 * 5.0 * unknowns**2
 
 
 def pdhg(canonical: Canonical, tol: float) -> Estimate:
@@ -86,4 +144,9 @@ def pdhg(canonical: Canonical, tol: float) -> Estimate:
     iterations = 150.0 * max(1.0, -math.log10(tol))
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
-    return Estimate(passes, seconds(canonical, passes, iterations), memory(canonical, 8, 8), _with_copy(canonical, why))
+    return Estimate(
+        passes,
+        seconds(canonical, passes, iterations),
+        memory(canonical, 14, 17, max(_entries(canonical), _system(canonical))),
+        _with_copy(canonical, why),
+    )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ..atoms.base import Array
 from ..canon.arrange import Arrangement
+from .option import Option, Value
 
 
 @dataclass(frozen=True)
@@ -38,23 +40,37 @@ class Report:
 
 @dataclass
 class State:
-    """Base of a method's state: plain arrays, lists of arrays and numbers, so that it can be saved and resumed exactly."""
+    """Base of a method's state: plain arrays, lists of arrays and numbers, so that it can be saved and resumed exactly.
+
+    `journal` is the driver's own (`fwdsl.solve.journal`), which goes with the state.
+    """
+
+    journal: ClassVar[Any] = None
 
     iteration: int
 
 
 class Method(ABC):
     """A method for canonical problems: `form` is the canonical one or, for methods that are `factored`, one with a factored form; `problem` is
-    it on kernels. Options that a program may give are named in `options` with their defaults."""
+    it on kernels. Options that a program may give are in `options`, and come to the constructor by name."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    options: ClassVar[Mapping[str, Any]] = {}
-    #: The values an option may take, where it is not any value of its default's type.
-    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    options: ClassVar[Mapping[str, Option]] = MappingProxyType({})
     #: It works on the factored form (`fwdsl.canon.factored`), not on the dense one.
     factored: ClassVar[bool] = False
+    #: Why the planner never chooses it by itself ("a baseline"); "" where predicted times decide.
+    by_name_only: ClassVar[str] = ""
+    #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
+    most_iterations: ClassVar[int] = 100_000
+
+    @classmethod
+    def with_options(cls, given: Mapping[str, Any]) -> Method:
+        """The method with the options that a program gave, each accepted by its `Option`, and the defaults of the others."""
+        values: dict[str, Value] = {name: option.default for name, option in cls.options.items()}
+        values |= {name: cls.options[name].take(value) for name, value in given.items()}
+        return cls(**values)
 
     @classmethod
     @abstractmethod
@@ -67,14 +83,14 @@ class Method(ABC):
         return ()
 
     @classmethod
+    def requires_options(cls, form: Any, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """What is wrong with options that lie in their domains but do not fit the bound problem (a batch beyond the number of samples)."""
+        return ()
+
+    @classmethod
     def settles(cls, arrangement: Arrangement, form: Any) -> str:
         """Why it is to be chosen whatever the predicted times, where it applies (`form` is None without data); "" where times decide."""
         return ""
-
-    @classmethod
-    def owns(cls, state: Any) -> bool:
-        """Whether a saved state is of this method."""
-        return cls.__module__ == type(state).__module__
 
     @classmethod
     @abstractmethod

@@ -1,11 +1,78 @@
-"""The methods, by the names that a program may give."""
+"""The methods, by the names that a program may give, and their states. A method's module is loaded when it is first looked at: a run that leaves the
+choice to the planner loads only those it may choose."""
 
 from __future__ import annotations
 
-from .apg import APG
-from .frank_wolfe import FrankWolfe
-from .lowrank.method import LowRankMethod
-from .method import Method
-from .pdhg import PDHG
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
-METHODS: dict[str, type[Method]] = {m.name: m for m in (APG, PDHG, FrankWolfe, LowRankMethod)}
+from .method import Method, State
+
+#: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
+AUTOMATIC = {
+    "apg": ("apg", "APG", "APGState"),
+    "pdhg": ("pdhg", "PDHG", "PDHGState"),
+    "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
+    "frank_wolfe": ("frank_wolfe", "FrankWolfe", "FWState"),
+    "lowrank": ("lowrank.method", "LowRankMethod", "CompletionState", "RegressionState"),
+    "factored_fw": ("lowrank.factored_fw", "FactoredFW", "FactoredFWState"),
+    "block_fw": ("lowrank.block_fw", "BlockFW", "BlockFWState"),
+}
+
+#: Those it never chooses by itself (`Method.by_name_only`).
+NAMED = {
+    "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
+    "gsfw": ("gsfw", "GSFW", "GSFWState"),
+    "l2svm_dual": ("svm.l2svm", "L2SVMDual", "L2SVMState"),
+    "matrix_fw": ("svm.matrix_fw", "MatrixFW", "MatrixFWState"),
+    "mirror_descent": ("multiclass.mirror", "MirrorDescent", "MirrorDescentState"),
+    "mirror_prox": ("multiclass.mirror", "MirrorProx", "MirrorProxState"),
+    "apg_fixed": ("baselines.apg_fixed", "APGFixed", "APGFixedState"),
+    "scgm": ("baselines.scgm", "SCGM", "SCGMState"),
+    "scgs": ("baselines.scgs", "SCGS", "SCGSState"),
+    "sdca": ("baselines.sdca", "SDCA", "SDCAState"),
+    "sfw": ("baselines.sfw", "SFW", "SFWState"),
+    "spdc": ("baselines.spdc", "SPDC", "SPDCState"),
+    "storc": ("baselines.storc", "STORC", "STORCState"),
+    "subgradient": ("baselines.subgradient", "Subgradient", "SubgradientState"),
+    "svrf": ("baselines.svrf", "SVRF", "SVRFState"),
+    "svrg": ("baselines.svrg", "SVRG", "SVRGState"),
+}
+
+_ALL: dict[str, tuple[str, ...]] = {**AUTOMATIC, **NAMED}
+
+
+def _load(name: str, cls: str) -> type:
+    found: type = getattr(import_module(f".{_ALL[name][0]}", __package__), cls)
+    return found
+
+
+class _Methods(Mapping[str, type[Method]]):
+    """name -> method."""
+
+    def __getitem__(self, name: str) -> type[Method]:
+        return _load(name, _ALL[name][1])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_ALL)
+
+    def __len__(self) -> int:
+        return len(_ALL)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _ALL
+
+
+METHODS: Mapping[str, type[Method]] = _Methods()
+
+_STATES = {state: name for name, (_module, _method, *states) in _ALL.items() for state in states}
+
+
+def state_class(name: str) -> type[State]:
+    """The class of a method's state by its name; `KeyError` where there is none."""
+    return _load(_STATES[name], name)
+
+
+def method_of(state: State) -> str:
+    """The name of the method that a state is of."""
+    return _STATES[type(state).__name__]

@@ -10,7 +10,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from .cache import kernel_folder
@@ -24,13 +26,26 @@ _compiled: list[str] = []
 _hook: Callable[[str], None] | None = None
 
 
-def kernel(fn: Function, *, reorder: bool = False) -> Function:
+def kernel(fn: Function, *, reorder: bool = False, **uses: Function) -> Function:
     """The compiled version of an undecorated kernel; one per function, and each signature compiled at its first call.
 
-    With `reorder` sums may be added up in another, fixed order, and products fused with them.
+    With `reorder` sums may be added up in another, fixed order, and products fused with them. `uses` are kernels that `fn` calls by the names
+    given, which need not exist in its module: one loop over samples serves every loss, `kernel(epoch, derivative=loss.value_gradient)`.
     """
+    if uses:
+        fn = _linked(fn, tuple(sorted(uses.items())))
     found = _dispatchers.get(fn)
     return found if found is not None else _decorate(fn, {"reassoc", "nsz", "contract"} if reorder else False)
+
+
+@cache
+def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
+    """A copy of `fn` that sees compiled kernels under the names it calls; its own name says which, for numba's cache knows it by that."""
+    names = {**fn.__globals__, **{name: kernel(inner) for name, inner in uses}}
+    copy = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy.__qualname__ = "-".join([fn.__qualname__, *(f"{name}-{inner.__qualname__}" for name, inner in uses)])
+    copy.__module__ = fn.__module__
+    return copy
 
 
 def compiled_signatures() -> list[str]:

@@ -35,11 +35,11 @@ class Operator:
     def again(self, pool: Pool) -> Operator:
         """The same matrix on another pool, its work counted afresh; a transposed copy that was made serves on."""
         operator = object.__new__(Operator)
-        operator._take(self._storage, pool, Counter())
+        operator._take(self.storage, pool, Counter())
         return operator
 
     def _take(self, storage: Dense | Sparse, pool: Pool, counter: Counter) -> None:
-        self._storage = storage
+        self.storage = storage
         self.pool = pool
         self.counter = counter
         self.shape = storage.shape
@@ -48,7 +48,7 @@ class Operator:
     @property
     def blocks(self) -> list[Block]:
         """Blocks of rows, by the data alone: [(start, stop), ...] covering all rows."""
-        return self._storage.blocks
+        return self.storage.blocks
 
     @property
     def passes(self) -> float:
@@ -58,19 +58,19 @@ class Operator:
     def matvec(self, x: Array, out: Array | None = None) -> Array:
         """A x, shape (n,)."""
         x, out = self._vectors(x, out, self.shape[1], self.shape[0])
-        self.pool.run(lambda block: self._storage.matvec_block(x, out, *block), self.blocks)
+        self.pool.run(lambda block: self.storage.matvec_block(x, out, *block), self.blocks)
         self.counter.matvecs += 1
         self.counter.touched += self.nnz
         return out
 
     def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
         """out[start:stop] = A[start:stop] x, for a driver that fuses the product with work on those rows; not counted."""
-        self._storage.matvec_block(readonly(x), out, start, stop)
+        self.storage.matvec_block(readonly(x), out, start, stop)
 
     def rmatvec(self, y: Array, out: Array | None = None) -> Array:
         """A'y, shape (d,)."""
         y, out = self._vectors(y, out, self.shape[0], self.shape[1])
-        self._storage.rmatvec(y, out, self.pool)
+        self.storage.rmatvec(y, out, self.pool)
         self.counter.rmatvecs += 1
         self.counter.touched += self.nnz
         return out
@@ -78,15 +78,24 @@ class Operator:
     def matvec_columns(self, x: Array, support: Support, out: Array | None = None) -> Array:
         """A x for x of shape (d,) that is zero outside `support` (increasing), touching those columns only where that is cheaper."""
         x, out = self._vectors(x, out, self.shape[1], self.shape[0])
-        if not self._storage.matvec_columns(x, readonly(support), out, self.pool):
+        if not self.storage.matvec_columns(x, readonly(support), out, self.pool):
             return self.matvec(x, out)
         self.counter.matvecs += 1
-        self.counter.touched += self._storage.cost_of_columns(support)
+        self.counter.touched += self.storage.cost_of_columns(support)
+        return out
+
+    def rmatvec_rows(self, y: Array, rows: Support, out: Array | None = None) -> Array:
+        """A'y for y of shape (n,) that is zero outside `rows` (increasing), touching those rows only where that is cheaper."""
+        y, out = self._vectors(y, out, self.shape[0], self.shape[1])
+        if not self.storage.rmatvec_rows(y, readonly(rows), out, self.pool):
+            return self.rmatvec(y, out)
+        self.counter.rmatvecs += 1
+        self.counter.touched += self.storage.cost_of_rows(rows)
         return out
 
     def columns(self, support: Support) -> Operator:
         """A[:, support] as an operator of its own, copied; its work counts here."""
-        part = self._storage.columns(support)
+        part = self.storage.columns(support)
         self.counter.touched += part.nnz
         operator = object.__new__(Operator)
         operator._take(part, self.pool, self.counter)
@@ -94,8 +103,8 @@ class Operator:
 
     def gram(self, support: Support | None, d: Array) -> Array:
         """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns."""
-        self.counter.touched += self.nnz if support is None else self._storage.cost_of_columns(support)
-        return self._storage.gram(support, readonly(d), self.pool)
+        self.counter.touched += self.nnz if support is None else self.storage.cost_of_columns(support)
+        return self.storage.gram(support, readonly(d), self.pool)
 
     def norm_estimate(
         self, iterations: int = 20, tol: float = 1e-3, weights: Array | None = None, seed: int = 0

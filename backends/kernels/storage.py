@@ -32,7 +32,7 @@ Support = NDArray[np.intp]
 PARTIALS = 16
 """Most partial results that a sum over rows may take."""
 
-_GRAM_NUMBERS = 1 << 22
+GRAM_NUMBERS = 1 << 22
 """Most numbers in all partial Gram matrices together."""
 
 _DENSE_GRAM_SHARE = 0.3
@@ -96,6 +96,25 @@ class Dense:
         else:
             some = kernel(dense_matvec_columns)
             pool.run(lambda block: some(self.store, support, x, out, *block), row_blocks((n, max(1, support.size))))
+        return True
+
+    def cost_of_rows(self, rows: Support) -> int:
+        """The stored numbers of some rows."""
+        return self.shape[1] * rows.size
+
+    def rmatvec_rows(self, y: Array, rows: Support, out: Array, pool: Pool) -> bool:
+        """out = A[rows]'y[rows], or False where the full product is cheaper."""
+        n, d = self.shape
+        # by columns each number read brings a cache line of its neighbours
+        if rows.size * (8 if self.transposed else 2) > n:
+            return False
+        if self.transposed:
+            some = kernel(dense_matvec_columns)
+            pool.run(lambda block: some(self.store, rows, y, out, *block), row_blocks((d, max(1, rows.size))))
+        else:
+            scatter = kernel(dense_scatter, reorder=True)
+            out[:] = 0.0
+            pool.run(lambda block: scatter(self.store, rows, y, out, *block), strip_blocks(d, n))
         return True
 
     def columns(self, support: Support) -> Dense:
@@ -195,6 +214,19 @@ class Sparse:
             return False
         out[:] = 0.0
         kernel(csr_scatter)(*self.by_columns, support, x, out)
+        return True
+
+    def cost_of_rows(self, rows: Support) -> int:
+        """The stored numbers of some rows."""
+        indptr = self.rows.indptr
+        return int((indptr[rows + 1] - indptr[rows]).sum())
+
+    def rmatvec_rows(self, y: Array, rows: Support, out: Array, pool: Pool) -> bool:
+        """out = A[rows]'y[rows], or False where the full product is cheaper."""
+        if 2 * self.cost_of_rows(rows) > self.nnz:
+            return False
+        out[:] = 0.0
+        kernel(csr_scatter)(*self.rows, rows, y, out)
         return True
 
     def columns(self, support: Support) -> Sparse:
@@ -310,7 +342,7 @@ def _gram_rows(k: int) -> int:
 
 def _gram_partials(k: int) -> int:
     """How many k x k partial sums to take: together they stay small."""
-    return max(1, min(PARTIALS, _GRAM_NUMBERS // max(1, k * k)))
+    return max(1, min(PARTIALS, GRAM_NUMBERS // max(1, k * k)))
 
 
 def _add_up(parts: list[Array], out: Array) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..backends.registry import METHODS
+from ..backends.registry import method_of
 from ..grammar.diagnostic import Diagnostic
 from ..solve.state import load_state, save_state
 from .exits import Stop
@@ -52,7 +52,7 @@ class Checkpoints:
 def resumed(file: str, canonical: Canonical | Factored, options: Options) -> tuple[Any, Options]:
     """A saved state, and the options with its method; stops where it is none, or of another problem or method."""
     state = load_state(file, canonical)
-    method = next(name for name, m in METHODS.items() if m.owns(state))
+    method = method_of(state)
     if options.method not in ("auto", method):
         found = f"`{file}` is the state of `{method}`, and `{options.method}` is asked for"
         rule = "A method goes on from its own state only."

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ..backends.method import Estimate, Method
-from ..backends.registry import METHODS
+from ..backends.registry import AUTOMATIC, METHODS, NAMED
 from ..canon.arrange import Arrangement, arrange
 from ..canon.factored import Factored
 from ..canon.form import Canonical
+from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
 from ..model import Model
@@ -22,12 +24,16 @@ from .render import render_plan, structure_lines
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method for this problem: `reasons` why it does not apply (empty: it does), `estimate` what it would cost (with data)."""
+    """A method for this problem: `reasons` why it does not apply (empty: it does), `estimate` what it would cost (with data).
+
+    `by_name_only` says why the planner does not choose it by itself; empty where it may.
+    """
 
     name: str
     title: str
     reasons: tuple[str, ...]
     estimate: Estimate | None = None
+    by_name_only: str = ""
 
     @property
     def applies(self) -> bool:
@@ -37,30 +43,39 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Plan:
-    """The chosen method with its options, why it was chosen, and what was found on the way."""
+    """The chosen method with its options, why it was chosen, and what was found on the way.
+
+    `weighed` are the methods that the choice was among, `rest` gives the others: they are looked at only where somebody asks.
+    """
 
     method: str
     method_options: Mapping[str, Any]
     why: str
-    candidates: tuple[Candidate, ...]
+    weighed: tuple[Candidate, ...]
     certificate: str
     structure: tuple[str, ...]
     facts: tuple[str, ...]
     bound: bool
     tol: float
     actual: Mapping[str, Any] = field(default_factory=dict)
+    rest: Callable[[], tuple[Candidate, ...]] = field(default=tuple, repr=False, compare=False)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Every method: why it does not apply, or what it would cost."""
+        return (*self.weighed, *self.rest())
 
     @property
     def chosen(self) -> Candidate:
         """The chosen candidate."""
-        return next(c for c in self.candidates if c.name == self.method)
+        return next(c for c in self.weighed if c.name == self.method)
 
     def render(self) -> str:
         """The plan as a person reads it."""
         return render_plan(self)
 
-    def to_json(self) -> dict[str, Any]:
-        """The plan as plain data."""
+    def to_json(self, everything: bool = True) -> dict[str, Any]:
+        """The plan as plain data, with every method or those that were weighed."""
         return {
             "method": self.method,
             "options": dict(self.method_options),
@@ -69,7 +84,7 @@ class Plan:
             "structure": list(self.structure),
             "facts": list(self.facts),
             "with_data": self.bound,
-            "methods": [_candidate_json(c) for c in self.candidates],
+            "methods": [_candidate_json(c) for c in (self.candidates if everything else self.weighed)],
             **({"actual": dict(self.actual)} if self.actual else {}),
         }
 
@@ -80,21 +95,31 @@ class Plan:
 def _candidate_json(c: Candidate) -> dict[str, Any]:
     e = c.estimate
     predicted = {"passes": e.passes, "seconds": e.seconds, "bytes": e.memory, "why": e.why} if e is not None else None
-    return {"name": c.name, "title": c.title, "applies": c.applies, "reasons": list(c.reasons), "predicted": predicted}
+    return {
+        "name": c.name,
+        "title": c.title,
+        "applies": c.applies,
+        "reasons": list(c.reasons),
+        "by_name_only": c.by_name_only,
+        "predicted": predicted,
+    }
 
 
 def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
     """The plan for a canonical problem, or, from names alone, for a model without data."""
     model = problem if isinstance(problem, Model) else problem.instance.model
     form = None if isinstance(problem, Model) else problem
-    arrangement, refusals = arrange(model)
-    if arrangement is None:
-        return None, refusals
-    candidates = tuple(_candidate(m, arrangement, form, options.tol) for m in METHODS.values())
+    arrangement = arrange(model, frozenset() if form is None else weightless(form.instance))
+
+    def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
+        return tuple(_candidate(METHODS[name], arrangement, form, options.tol) for name in names)
+
+    names = [*AUTOMATIC, *(n for n in NAMED if n == options.method)]
+    weighed = weigh(names)
     if options.method == "auto":
-        chosen, why = _choose(candidates, arrangement, form)
+        chosen, why = _choose(weighed, arrangement, form)
     else:
-        refusal = _refuse_method(options, model, candidates)
+        refusal = _refuse_method(options, model, weighed, form)
         if refusal is not None:
             return None, (refusal,)
         chosen, why = options.method, "named by the program or the call"
@@ -102,12 +127,13 @@ def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[
         chosen,
         dict(options.method_options) if options.method == chosen else {},
         why,
-        candidates,
+        weighed,
         expected_certificate(arrangement, METHODS[chosen].factored),
         structure_lines(arrangement, form),
         arrangement.facts,
         form is not None,
         options.tol,
+        rest=lambda: weigh(n for n in NAMED if n not in names),
     )
     return plan, ()
 
@@ -121,14 +147,14 @@ def _candidate(
     elif not reasons and form is not None:
         reasons = method.requires_values(form)
     estimate = method.estimate(form, tol) if form is not None and not reasons else None
-    return Candidate(method.name, method.title, reasons, estimate)
+    return Candidate(method.name, method.title, reasons, estimate, method.by_name_only)
 
 
 def _choose(
     candidates: tuple[Candidate, ...], arrangement: Arrangement, form: Canonical | Factored | None
 ) -> tuple[str, str]:
     """What structure settles, else the least predicted time; without data the first that applies, in the registry's order of preference."""
-    able = [c for c in candidates if c.applies]
+    able = [c for c in candidates if c.applies and not c.by_name_only]
     for candidate in able:
         settled = METHODS[candidate.name].settles(arrangement, form)
         if settled:
@@ -142,18 +168,19 @@ def _choose(
     return able[0].name, "the structure decides; bind data for predicted times"
 
 
-def _refuse_method(options: Options, model: Model, candidates: tuple[Candidate, ...]) -> Diagnostic | None:
-    known = {c.name: c for c in candidates}
-    if options.method not in known:
-        close = difflib.get_close_matches(options.method, known, 1)
+def _refuse_method(
+    options: Options, model: Model, candidates: tuple[Candidate, ...], form: Canonical | Factored | None
+) -> Diagnostic | None:
+    if options.method not in METHODS:
+        close = difflib.get_close_matches(options.method, METHODS, 1)
         return _refusal(
             "FW5002",
-            f"there is no method `{options.method}`; this version has {', '.join(f'`{name}`' for name in known)}",
+            f"there is no method `{options.method}`; this version has {', '.join(f'`{name}`' for name in METHODS)}",
             model,
             rule="`method` names a method or is `auto`.",
             hint=f"did you mean `{close[0]}`?" if close else "write `method = auto` for the planner's choice",
         )
-    candidate = known[options.method]
+    candidate = next(c for c in candidates if c.name == options.method)
     if not candidate.applies:
         able = ", ".join(f"`{c.name}`" for c in candidates if c.applies)
         return _refusal(
@@ -163,10 +190,10 @@ def _refuse_method(options: Options, model: Model, candidates: tuple[Candidate, 
             rule="A named method must cover the problem's structure.",
             hint=f"write `method = auto`, or name one that applies: {able}",
         )
-    return _refuse_options(options, model)
+    return _refuse_options(options, model, form)
 
 
-def _refuse_options(options: Options, model: Model) -> Diagnostic | None:
+def _refuse_options(options: Options, model: Model, form: Canonical | Factored | None) -> Diagnostic | None:
     method = METHODS[options.method]
     for name, value in options.method_options.items():
         if name not in method.options:
@@ -178,19 +205,24 @@ def _refuse_options(options: Options, model: Model) -> Diagnostic | None:
                 rule="A method's options are its own.",
                 hint=f"its options are {offer}",
             )
-        choices = method.choices.get(name, ())
-        good = value in choices if choices else isinstance(value, type(method.options[name]))
-        if not good:
-            kinds = {"bool": "`true` or `false`", "float": "a number", "int": "a whole number"}
-            kind = kinds.get(type(method.options[name]).__name__, "of another kind")
-            wanted = " or ".join(f'`"{c}"`' for c in choices) if choices else kind
+        option = method.options[name]
+        if not option.accepts(value):
             return _refusal(
                 "FW5004",
-                f"the option `{name}` of `{options.method}` is {wanted}, not `{value}`",
+                f"the option `{name}` of `{options.method}` is {option.describe()}, not `{value}`",
                 model,
                 rule="A method's options have a domain.",
-                hint=f"write {name}={'...' if not choices else repr(choices[0])}",
+                hint=f"write {name}={option.example()}",
             )
+    misfits = method.requires_options(form, options.method_options) if form is not None else ()
+    if misfits:
+        return _refusal(
+            "FW5004",
+            f"the options of `{options.method}` do not fit the problem: {'; '.join(misfits)}",
+            model,
+            rule="A method's options have a domain.",
+            hint="give other values, or leave them out",
+        )
     return None
 
 

@@ -10,6 +10,7 @@ from ..canon.factored import Factored
 from ..canon.form import Canonical
 
 if TYPE_CHECKING:
+    from ..backends.method import Estimate
     from .plan import Candidate, Plan
 
 
@@ -37,11 +38,18 @@ def render_plan(plan: Plan) -> str:
     if plan.facts:
         lines += ["", "facts", *(f"  {fact}" for fact in plan.facts)]
     lines += ["", f"method       {plan.method}: {plan.chosen.title}", f"why          {plan.why}"]
-    lines += [f"certificate  {plan.certificate}", "", "methods"]
-    for candidate in plan.candidates:
-        mark = "*" if candidate.name == plan.method else " "
-        lines.append(f"  {mark} {candidate.name:<11} {candidate.title}")
-        lines += _details(candidate)
+    lines += [f"certificate  {plan.certificate}"]
+    able = sorted((c for c in plan.candidates if c.applies), key=_cost)
+    chosen_freely = [c for c in able if not c.by_name_only or c.name == plan.method]
+    named = [c for c in able if c not in chosen_freely]
+    others = [c for c in plan.candidates if not c.applies]
+    width = max(len(c.name) for c in able)
+    lines += ["", "methods that apply", *(line for c in chosen_freely for line in _whole(c, plan.method, width))]
+    if named:
+        lines += ["", "that apply where they are named", *(line for c in named for line in _costs(c, width))]
+    if others:
+        width = max(len(c.name) for c in others)
+        lines += ["", "that do not apply", *(_first_reason(c, width) for c in others)]
     if not plan.bound:
         lines += ["", "bind data (`--data NAME=PATH`) for predicted passes, time and memory"]
     if plan.actual:
@@ -50,18 +58,33 @@ def render_plan(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _details(candidate: Candidate) -> list[str]:
-    if candidate.reasons:
-        shown = list(candidate.reasons[:4])
-        more = len(candidate.reasons) - len(shown)
-        if more:
-            shown.append(f"and {more} more")
-        return [line for reason in shown for line in _wrap(f"does not apply: {reason}")]
+def _cost(candidate: Candidate) -> float:
+    """Least predicted time first; without data the registry's order stays."""
+    return candidate.estimate.seconds if candidate.estimate is not None else 0.0
+
+
+def _whole(candidate: Candidate, chosen: str, width: int) -> list[str]:
+    """A method with all that is predicted of it."""
+    mark = "*" if candidate.name == chosen else " "
+    lines = [f"  {mark} {candidate.name:<{width}}  {candidate.title}"]
     e = candidate.estimate
-    if e is None:
-        return ["             applies"]
-    cost = f"about {e.passes:.0f} data passes, {seconds(e.seconds)}, {size(e.memory)} beside the data"
-    return [*_wrap(cost), *_wrap(e.why)]
+    return lines if e is None else [*lines, *_wrap(_price(e)), *_wrap(e.why)]
+
+
+def _costs(candidate: Candidate, width: int) -> list[str]:
+    """A method that the planner passes over, and what it would cost."""
+    e = candidate.estimate
+    why = f"{candidate.title} ({candidate.by_name_only})"
+    return [f"    {candidate.name:<{width}}  {why}", *(_wrap(_price(e)) if e is not None else [])]
+
+
+def _price(e: Estimate) -> str:
+    return f"about {e.passes:.0f} data passes, {seconds(e.seconds)}, {size(e.memory)} beside the data"
+
+
+def _first_reason(candidate: Candidate, width: int) -> str:
+    more = len(candidate.reasons) - 1
+    return f"    {candidate.name:<{width}}  {candidate.reasons[0]}{f' (and {more} more)' if more else ''}"
 
 
 def _wrap(text: str) -> list[str]:

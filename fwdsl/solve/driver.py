@@ -27,21 +27,20 @@ from ..certify.rays import Ray, infeasible, unbounded
 from ..certify.verify import evaluate_primal
 from ..options import Options
 from ..solution import Progress, Status
+from .journal import FEASIBLE, Journal
+from .watch import Moment, Watch
 
-FEASIBLE = 1e-7
-"""The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""
+SECOND_RAY = 128
+"""Iterations at which directions are tried again as certificates that there is no solution; then whenever their number has doubled."""
 
-FIRST_RAY = 128
-"""Iterations at which directions are first tried as certificates that there is no solution; then whenever their number has doubled."""
+STALLED = 200
+"""Steps without any change after which a run ends."""
 
 BOUND_ABOVE = "FW9002"
 """The code of a bound above the objective of a feasible point."""
 
 PROGRESS_EVERY = 0.1
 HISTORY = 400
-
-#: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
-DEFAULT_ITERATIONS = {"apg": 20_000, "frank_wolfe": 200_000, "pdhg": 400_000, "lowrank": 20_000}
 
 
 #: (x, dual point, whether to stop) -> what the verifier found.
@@ -73,41 +72,6 @@ class Outcome:
 
 
 @dataclass
-class _Best:
-    """The best primal point and the best bound ever verified; a bound stays valid whatever point it came with."""
-
-    x: Any = None
-    primal: Verified | None = None
-    bound: Verified | None = None
-
-    def add(self, x: Any, v: Verified) -> None:
-        """Keep what is better."""
-        old = self.primal
-        if old is None or _rank(v) < _rank(old):
-            self.x, self.primal = x.copy(), v
-        # only bounds that rest on nothing of their own point serve another one
-        trusted = v.kind in ("exact", "rigorous", "probabilistic")
-        if trusted and (self.bound is None or v.dual > self.bound.dual):
-            self.bound = v
-
-    def merged(self) -> Verified:
-        """The best point with the bound that serves it best."""
-        assert self.primal is not None
-        own, other = self.primal, self.bound
-        if other is not None and other.dual > own.dual:
-            return replace(
-                own, dual=other.dual, kind=other.kind, statement=other.statement, radius=other.radius, y=other.y
-            )
-        return own
-
-
-def _rank(v: Verified) -> tuple[bool, bool, float]:
-    """Finite points first, then feasible ones, by objective; then by how far they are from feasible."""
-    infeasible = not v.infeasibility <= FEASIBLE
-    return not math.isfinite(v.primal), infeasible, v.infeasibility if infeasible else v.primal
-
-
-@dataclass
 class _Run:
     canonical: Canonical | Factored
     problem: Any
@@ -117,19 +81,28 @@ class _Run:
     on_progress: Callable[[Progress], bool | None] | None
     on_state: Callable[[Any], None] | None
     certify: Certifier | None
+    watch: Watch | None = None
     started: float = field(default_factory=time.perf_counter)
+    away: float = 0.0
+    repaired: float = 0.0
     history: list[Progress] = field(default_factory=list)
-    best: _Best = field(default_factory=_Best)
-    best_bound: float = -math.inf
+    journal: Journal = field(default_factory=lambda: Journal(0))
     verify_passes: float = 0.0
     verify_seconds: float = 0.0
     verified_at: int = -1
-    next_verify: int = 0
-    next_ray: int = 64
     ray: Ray | None = None
-    violation: float = math.inf
     last_progress: float = -math.inf
     stride: int = 1
+
+    def seconds(self) -> float:
+        """The time on the run's clock, which stops outside the method where it is watched."""
+        elapsed = time.perf_counter() - self.started
+        return elapsed - self.away if self.watch is not None else elapsed
+
+    @property
+    def passes(self) -> float:
+        """Data passes of the method, without those of repairing dual points for the verifier."""
+        return float(self.problem.passes) - self.repaired
 
 
 def drive(
@@ -142,18 +115,30 @@ def drive(
     control: Control | None = None,
     on_state: Callable[[Any], None] | None = None,
     certify: Certifier | None = None,
+    watch: Watch | None = None,
 ) -> Outcome:
-    """Run a method from a state until the tolerance is certified or a limit is reached; `certify` verifies points that are no arrays."""
-    run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state, certify)
+    """Run a method from a state until the tolerance is certified or a limit is reached; `certify` verifies points that are no arrays.
+
+    With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and stops while the verifier or
+    a callback has its turn.
+    """
+    run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state, certify, watch)
+    run.started = watch.started if watch is not None else run.started
+    # a state that was resumed has its journal with it
+    resumed = getattr(state, "journal", None)
+    run.journal = resumed.copied() if resumed is not None else Journal(state.iteration)
+    state.journal = run.journal
     with _interruptible(run.control) as interrupted:
         status, reason = _loop(run, state, interrupted)
+        # what is verified because a limit is reached is no part of a run that goes on
+        state.journal = run.journal.copied()
         if run.verified_at != state.iteration and status not in ("optimal", "infeasible", "unbounded"):
             _verify(run, state, last=True)
             if _is_optimal(run):
                 status, reason = "optimal", "the tolerance is certified"
-    if run.best.primal is None:
+    if run.journal.best.primal is None:
         _verify(run, state, last=True)
-    verified = run.best.merged()
+    verified = run.journal.best.merged()
     if run.ray is not None and status in ("infeasible", "unbounded"):
         verified = replace(
             verified,
@@ -170,13 +155,13 @@ def drive(
         )
         verified = replace(verified, kind="estimate")
     _report_progress(run, state, method.report(problem, state), last=True)
-    assert run.best.x is not None
+    assert run.journal.best.x is not None
     return Outcome(
         status,
         verified,
-        run.best.x,
+        run.journal.best.x,
         state.iteration,
-        problem.passes,
+        run.passes,
         run.verify_passes,
         time.perf_counter() - run.started,
         run.verify_seconds,
@@ -188,33 +173,36 @@ def drive(
 
 def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Status, str]:
     limit = run.options.max_iter if run.options.max_iter is not None else math.inf
-    own_limit = state.iteration + DEFAULT_ITERATIONS.get(run.method.name, 100_000)
-    stalled = _Stall()
+    own_limit = run.journal.first + run.method.most_iterations
     while True:
         report = run.method.report(run.problem, state)
         if not _report_progress(run, state, report):
             return "interrupted", "the callback asked to stop"
-        if _looks_done(run, report) and state.iteration >= run.next_verify:
+        if _looks_done(run, report) and state.iteration >= run.journal.next_verify:
             _verify(run, state)
             if _is_optimal(run):
                 return "optimal", "the tolerance is certified"
-            run.next_verify = state.iteration + 1 + state.iteration // 8
+            run.journal.next_verify = state.iteration + 1 + state.iteration // 8
+        elif _is_watched(run, state, report):
+            _verify(run, state)
+            if _is_optimal(run):
+                return "optimal", "the tolerance is certified"
         if interrupted():
             return "interrupted", "interrupted"
         if state.iteration >= limit:
             return "tolerance_not_reached", f"the limit of {run.options.max_iter} iterations"
-        if time.perf_counter() - run.started >= run.options.time:
+        if run.seconds() >= run.options.time:
             return "tolerance_not_reached", f"the limit of {run.options.time:g} s"
         if state.iteration >= own_limit:
             return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
-        if state.iteration >= run.next_ray or report.failure:
-            run.next_ray = max(FIRST_RAY, 2 * state.iteration)
+        if state.iteration >= run.journal.next_ray or report.failure:
+            run.journal.next_ray = max(SECOND_RAY, 2 * state.iteration)
             proven = _no_solution(run, state, report)
             if proven is not None:
                 return proven, run.ray.statement if run.ray is not None else ""
         if report.failure:
             return "tolerance_not_reached", report.failure
-        if stalled.after(report):
+        if run.journal.moved(report.objective, report.bound, report.infeasibility) >= STALLED:
             return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
         if not math.isfinite(report.objective) and state.iteration > 0:
             return "tolerance_not_reached", "the objective is no longer finite"
@@ -223,23 +211,17 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             run.on_state(state)
 
 
-@dataclass
-class _Stall:
-    """Tells when neither the objective nor the bound has changed for many steps."""
-
-    last: tuple[float, float, float] = (math.nan, math.nan, math.nan)
-    count: int = 0
-
-    def after(self, report: Report) -> bool:
-        """Count one report."""
-        now = (report.objective, report.bound, report.infeasibility)
-        self.count = self.count + 1 if now == self.last else 0
-        self.last = now
-        return self.count >= 200
+def _is_watched(run: _Run, state: Any, report: Report) -> bool:
+    """Whether who watches the run wants it verified now; never twice at the same point."""
+    if run.watch is None or run.verified_at == state.iteration:
+        return False
+    feasible = report.infeasibility <= FEASIBLE
+    gap = relative_gap(report.objective, run.journal.best_bound, run.canonical.scale) if feasible else math.inf
+    return run.watch.wants(run.seconds(), gap, run.verify_seconds)
 
 
 def _looks_done(run: _Run, report: Report) -> bool:
-    run.best_bound = max(run.best_bound, report.bound) if report.infeasibility == 0.0 else report.bound
+    run.journal.best_bound = max(run.journal.best_bound, report.bound) if report.infeasibility == 0.0 else report.bound
     if report.infeasibility > FEASIBLE:
         return False
     if run.options.gap == "absolute":
@@ -252,8 +234,8 @@ def _no_solution(run: _Run, state: Any, report: Report) -> Status | None:
 
     Multipliers are only tried where the violation of the constraints has stopped falling: preparing them costs a decomposition.
     """
-    stuck = report.infeasibility > max(0.5 * run.violation, FEASIBLE) or bool(report.failure)
-    run.violation = report.infeasibility
+    stuck = report.infeasibility > max(0.5 * run.journal.violation, FEASIBLE) or bool(report.failure)
+    run.journal.violation = report.infeasibility
     found = run.method.ray(run.problem, state)
     if found is None or not isinstance(run.canonical, Canonical):
         return None
@@ -271,12 +253,17 @@ def _no_solution(run: _Run, state: Any, report: Report) -> Status | None:
     return None
 
 
-def _is_optimal(run: _Run) -> bool:
-    v = run.best.merged()
+def _is_certified(run: _Run, v: Verified) -> bool:
+    """Whether the gap may be called one: a feasible point, and a bound that is more than an estimate."""
     inside = min(1e-9, 1e-12 * math.sqrt(max(1, run.canonical.size)))
     if v.kind in ("estimate", "none") or v.infeasibility > FEASIBLE or v.outside > inside:
         return False
-    if v.contradicts(run.canonical.scale):
+    return not v.contradicts(run.canonical.scale)
+
+
+def _is_optimal(run: _Run) -> bool:
+    v = run.journal.best.merged()
+    if not _is_certified(run, v):
         return False
     if run.options.gap == "absolute":
         return abs(v.primal - v.dual) <= run.options.tol
@@ -289,29 +276,37 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
     The repair ends when the run's time is over or it is interrupted; at the end of a run (`last`) it has half a second, or a tenth of what
     the run took, for a limit is to be honoured.
     """
-    begin = time.perf_counter()
+    begin, elapsed, before = time.perf_counter(), run.seconds(), run.problem.passes
     x, ys = run.method.candidate(run.problem, state)
-    elapsed = begin - run.started
-    deadline = begin + max(0.5, 0.1 * elapsed) if last else run.started + run.options.time
+    deadline = begin + (max(0.5, 0.1 * elapsed) if last else run.options.time - elapsed)
     asked = run.control.stop
 
     def stop() -> bool:
         return time.perf_counter() > deadline or (run.control.stop and not asked)
 
     verified = run.certify(x, ys, stop) if run.certify is not None else _certify(run, x, ys, stop)
-    run.best.add(x, verified)
-    run.verify_passes += verified.passes
+    run.journal.best.add(x, verified)
+    repaired = run.problem.passes - before
+    run.repaired += repaired
+    run.verify_passes += verified.passes + repaired
     run.verify_seconds += time.perf_counter() - begin
     run.verified_at = state.iteration
+    if run.watch is not None:
+        run.watch.see(_moment(run, state.iteration, elapsed))
+    run.away += time.perf_counter() - begin
+
+
+def _moment(run: _Run, iteration: int, seconds: float) -> Moment:
+    v, sense, scale = run.journal.best.merged(), run.canonical.sense, run.canonical.scale
+    gap = v.relative_gap(scale) if _is_certified(run, v) else math.inf
+    return Moment(seconds, run.passes, iteration, sense * v.primal, sense * v.dual, gap)
 
 
 def _certify(run: _Run, x: Array, ys: list[Array] | None, stop: Callable[[], bool]) -> Verified:
     """Verify a point of the canonical form, its dual point repaired."""
     assert isinstance(run.canonical, Canonical)
     if ys is not None and _needs_repair(run.canonical):
-        before = run.problem.passes
         ys = repair(run.problem, ys, x, stop)
-        run.verify_passes += run.problem.passes - before
     verified = verify(run.canonical, x, ys)
     missed = not math.isfinite(verified.dual) or verified.relative_gap(run.canonical.scale) > run.options.tol
     if missed and ys is not None and _needs_repair(run.canonical):
@@ -336,7 +331,7 @@ def _needs_repair(canonical: Canonical) -> bool:
 
 def _report_progress(run: _Run, state: Any, report: Report, last: bool = False) -> bool:
     """Record where the run stands and, about ten times a second, pass it on; False where the callback asked to stop."""
-    elapsed = time.perf_counter() - run.started
+    elapsed = run.seconds()
     due = not last and run.on_progress is not None and elapsed - run.last_progress >= PROGRESS_EVERY
     keep = last or state.iteration % run.stride == 0
     if not (keep or due):
@@ -346,7 +341,7 @@ def _report_progress(run: _Run, state: Any, report: Report, last: bool = False) 
         report.phase,
         run.method.name,
         state.iteration,
-        run.problem.passes,
+        run.passes,
         elapsed,
         sense * report.objective,
         sense * report.bound,
@@ -359,7 +354,10 @@ def _report_progress(run: _Run, state: Any, report: Report, last: bool = False) 
             run.stride *= 2
     if due and run.on_progress is not None:
         run.last_progress = elapsed
-        return run.on_progress(progress) is not False
+        begin = time.perf_counter()
+        goes_on = run.on_progress(progress) is not False
+        run.away += time.perf_counter() - begin
+        return goes_on
     return True
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..canon.affine import AffineReader
-from ..certify.factored import trace_norm
+from ..certify.factored import squared_norm, trace_norm
 from ..low_rank import LowRank
 from ..model import Term
 
@@ -82,11 +82,15 @@ def _norm_nuc(z: Any) -> float:
     return trace_norm(z) if isinstance(z, LowRank) else float(np.linalg.svd(z, compute_uv=False).sum())
 
 
+def _sum_squares(z: Any) -> float:
+    return squared_norm(z) if isinstance(z, LowRank) else float(np.vdot(z, z))
+
+
 _FUNCTIONS: Mapping[str, Callable[[Array], float]] = {
     "norm1": lambda z: float(np.abs(z).sum()),
     "norm2": lambda z: float(np.linalg.norm(z)),
     "norm_inf": lambda z: float(np.abs(z).max(initial=0.0)),
-    "sum_squares": lambda z: float(np.vdot(z, z)),
+    "sum_squares": _sum_squares,
     "norm_fro": lambda z: float(np.linalg.norm(z)),
     "norm_nuc": _norm_nuc,
     "norm_spec": lambda z: float(np.linalg.norm(z, 2)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
@@ -41,11 +42,19 @@ def _matmul(left: Any, right: Any) -> Any:
     return left @ right
 
 
+def _scaled(X: Any, c: Any) -> Any:
+    """c X by balanced factors, where X is kept as factors and c is a number."""
+    if not isinstance(X, LowRank) or np.ndim(c) != 0:
+        return X * c
+    root = math.sqrt(abs(float(c)))
+    return LowRank(math.copysign(root, float(c)) * X.U, root * X.V)
+
+
 _OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "add": lambda *parts: reduce(lambda a, b: a + b, parts),
-    "neg": lambda a: -a,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
+    "neg": lambda a: _scaled(a, -1.0),
+    "mul": lambda a, b: _scaled(b, a) if isinstance(b, LowRank) else _scaled(a, b),
+    "div": lambda a, b: _scaled(a, 1.0 / b) if isinstance(a, LowRank) else a / b,
     "matmul": _matmul,
     "transpose": lambda a: a.T,
     "sum": np.sum,

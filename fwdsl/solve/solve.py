@@ -27,6 +27,7 @@ from .duals import constraint_duals
 from .low_rank import solve_factored
 from .terms import term_values
 from .warn import warnings_of
+from .watch import Watch
 
 
 def solve(
@@ -38,28 +39,29 @@ def solve(
     control: Control | None = None,
     resume: Any = None,
     on_state: Callable[[Any], None] | None = None,
+    watch: Watch | None = None,
 ) -> Solution:
     """Run the plan's method until the tolerance is certified or a limit is reached; always returns the best point with its certificate.
 
     `start` is a solution (its duals are used too) or values by name; `resume` a state saved by `fwdsl.solve.state`. `on_progress` is
-    called about ten times a second and may return False to stop; `on_state` after every step.
+    called about ten times a second and may return False to stop; `on_state` after every step; a `watch` sees what is certified on the way.
     """
     if METHODS[plan.method].factored:
         factored = canonical if isinstance(canonical, Factored) else canonical.factored
         assert factored is not None, "the planner chose a method that has no form of the problem"
         threads = options.threads or default_threads()
-        return solve_factored(factored, plan, options, threads, on_progress, start, control, resume, on_state)
+        return solve_factored(factored, plan, options, threads, on_progress, start, control, resume, on_state, watch)
     assert isinstance(canonical, Canonical), "the planner chose a method that has no form of the problem"
     began = time.perf_counter()
-    problem = Problem(canonical, options.threads or default_threads())
+    problem = Problem(canonical, options.threads or default_threads(), options.seed)
     # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
-        method = METHODS[plan.method](**plan.method_options)
+        method = METHODS[plan.method].with_options(plan.method_options)
         x, ys, origin = _starting_point(canonical, start)
         state = resume if resume is not None else method.init(problem, x, ys)
         if resume is not None:
             origin = f"a saved state at iteration {state.iteration}"
-        outcome = drive(canonical, problem, method, state, options, on_progress, control, on_state)
+        outcome = drive(canonical, problem, method, state, options, on_progress, control, on_state, watch=watch)
     duals = constraint_duals(canonical, outcome.x, outcome.verified.y)
     seconds = time.perf_counter() - began
     terms, warnings = term_values(canonical, outcome.x), warnings_of(canonical, outcome.x)
@@ -86,7 +88,9 @@ def _starting_point(
     ys = start.record.get("dual_point")
     fits = ys is not None and [y.size for y in ys] == [t.map.rows for t in canonical.terms]
     origin = f"a solution by {start.method} with objective {start.objective:.6g}"
-    return canonical.join(start.variables), list(ys) if fits and ys is not None else None, origin
+    sizes = {b.name: b.user_shape for b in canonical.blocks if b.auxiliary}
+    weights = {n: w for n, w in start.record.get("weights", {}).items() if sizes.get(n) == np.shape(w)}
+    return canonical.join({**start.variables, **weights}), list(ys) if fits and ys is not None else None, origin
 
 
 def _check_start(canonical: Canonical, values: Mapping[str, Any], known_only: bool) -> None:

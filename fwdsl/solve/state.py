@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import zipfile
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..backends.apg import APGState
-from ..backends.frank_wolfe import FWState
-from ..backends.lowrank import CompletionState, RegressionState
-from ..backends.pdhg import PDHGState
+from ..backends.registry import state_class
 from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..errors import DataError
 from ..fingerprint import of_instance
 from ..grammar.diagnostic import Diagnostic
+from .journal import pack, unpack
 
-STATES = {cls.__name__: cls for cls in (APGState, CompletionState, FWState, PDHGState, RegressionState)}
+_JOURNAL = "journal:"
 
 
 def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) -> None:
@@ -42,23 +40,29 @@ def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) ->
             arrays.update({f"{f.name}:{k}": v for k, v in enumerate(value)})
         else:
             scalars[f.name] = float(value).hex() if isinstance(value, float) else value
+    journal = getattr(state, "journal", None)
+    if journal is not None:
+        journal, kept = pack(journal)
+        arrays |= {f"{_JOURNAL}{name}": value for name, value in kept.items()}
     record = {
-        "v": 1,
+        "v": 2,
         "state": type(state).__name__,
         "scalars": scalars,
         "lists": lists,
+        "journal": journal,
         "fingerprints": of_instance(canonical.instance),
     }
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".tmp")
+    # a name of its own kind, so that what a kill leaves behind is written over by the next save
+    part = target.with_name(f"{target.name}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(part, "wb") as file:
             np.savez(file, record=np.array(json.dumps(record)), **arrays)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, target)
+        os.replace(part, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
 
 
@@ -68,8 +72,10 @@ def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
         with np.load(path, allow_pickle=False) as file:
             record = json.loads(str(file["record"]))
             arrays = {k: file[k] for k in file.files if k != "record"}
-            cls = STATES[record["state"]]
-    except (OSError, ValueError, KeyError) as error:
+            cls = state_class(record["state"])
+            kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
+            journal = unpack(record["journal"], kept) if record["journal"] is not None else None
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise _refuse(
             "FW0201", f"`{path}` holds no saved state of fwdsl ({error})", "give a file that was saved"
         ) from error
@@ -91,7 +97,10 @@ def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
         else:
             value = record["scalars"][f.name]
             values[f.name] = float.fromhex(value) if f.type in ("float", float) else value
-    return cls(**values)
+    state: Any = cls(**values)
+    if journal is not None:
+        state.journal = journal
+    return state
 
 
 def _refuse(code: str, message: str, hint: str) -> DataError:

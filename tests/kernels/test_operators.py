@@ -135,16 +135,16 @@ def test_duplicates_and_unsorted_indices_are_added_up() -> None:
 def test_data_are_viewed_and_left_alone(tmp_path: Path) -> None:
     M = np.asfortranarray(matrix((200, 40)))
     op = Operator(M)
-    assert np.shares_memory(op._storage.store, M)  # type: ignore[union-attr]
+    assert np.shares_memory(op.storage.store, M)  # type: ignore[union-attr]
     assert M.flags.writeable
     path = tmp_path / "A.npy"
     np.save(path, np.ascontiguousarray(M))
     mapped = np.load(path, mmap_mode="r")
     x = np.arange(40.0)
     np.testing.assert_array_equal(Operator(mapped).matvec(x), Operator(np.ascontiguousarray(M)).matvec(x))
-    assert np.shares_memory(Operator(mapped)._storage.store, mapped)  # type: ignore[union-attr]
+    assert np.shares_memory(Operator(mapped).storage.store, mapped)  # type: ignore[union-attr]
     A = sp.csr_array(M)
-    assert np.shares_memory(Operator(A)._storage.rows.data, A.data)  # type: ignore[union-attr]
+    assert np.shares_memory(Operator(A).storage.rows.data, A.data)  # type: ignore[union-attr]
 
 
 def test_gram_of_many_columns_and_of_full_sparse_matrices() -> None:

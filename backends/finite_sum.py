@@ -1,0 +1,172 @@
+r"""Problems that are one sum over samples, as stochastic and coordinate methods see them.
+
+    minimise over x in R^d   sum_j w_j l(c a_j . x + b0_j; b_j) + <q, x> + g(x)
+
+with one loss, one data matrix A (rows a_j, perhaps scaled by c), one variable and its proximable part g: a norm or a set and perhaps a ridge
+(mu / 2) |x|^2, mu = `g.curvature`. The papers' 1/n is in the weights: w_j = 1/n for a mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..atoms.base import Array, LossFunction
+from ..atoms.losses import smoothness
+from ..canon.arrange import Arrangement
+from ..canon.combined_maps import Scaled
+from ..canon.data_maps import Matrix
+from ..canon.form import Block, Canonical
+from ..canon.maps import LinearMap
+from .functions import FastLoss, FastVector
+from .kernels.compile import Function
+from .kernels.operators import Operator
+from .kernels.rows import row_kernels, rows_of
+from .kernels.storage import Sparse
+from .problem import KernelMatrix, Problem
+
+
+def reasons(
+    arrangement: Arrangement,
+    *,
+    losses: Collection[str] | None = None,
+    sets: Collection[str | None] | None = None,
+    norms: Collection[str | None] | None = None,
+    smooth: bool = True,
+    ridge: bool | None = None,
+) -> tuple[str, ...]:
+    """Why a problem is no such sum, or not one with these losses, sets and norms (None among them: without one); `ridge` True asks for a
+    `sum_squares`, False refuses one. None lets everything pass."""
+    found = []
+    if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
+        others = [f"`{t.text}`" for t in arrangement.sums if t.kind != "loss"]
+        what = f"also {', '.join(others)}" if others else f"{len(arrangement.sums)} losses"
+        found.append(f"it takes one loss over samples, and the sum holds {what}")
+    for term in arrangement.sums:
+        if term.kind != "loss":
+            continue
+        if losses is not None and term.atom not in losses:
+            found.append(f"`{term.text}`: it takes the losses {_listed(losses)}")
+        elif smooth and smoothness(term.atom) is None:
+            found.append(f"`{term.text}` is not smooth")
+    if len(arrangement.blocks) != 1:
+        found.append(f"it takes one variable, and the program has {', '.join(b.name for b in arrangement.blocks)}")
+    for block in arrangement.blocks:
+        if sets is not None and block.set not in sets:
+            found.append(f"{block.name} is in {block.set or 'no set'}: it takes {_listed(sets)}")
+        if norms is not None and block.norm not in norms:
+            found.append(f"{block.name} has {block.norm or 'no norm'}: it takes {_listed(norms)}")
+        if ridge is not None and bool(block.ridges) != ridge:
+            found.append(f"it needs a `sum_squares({block.name})`" if ridge else f"the `sum_squares` on {block.name}")
+    return tuple(found)
+
+
+def _listed(names: Collection[str | None]) -> str:
+    return ", ".join(f"`{n}`" if n else "none" for n in names)
+
+
+def value_reasons(canonical: Canonical) -> tuple[str, ...]:
+    """Why a bound problem, which passed `reasons`, is still no sum over rows of one data matrix."""
+    parts = canonical.terms[0].map.parts if len(canonical.terms) == 1 else ()
+    if len(parts) != 1 or _matrix(parts[0][1]) is None:
+        return ("its predictions are not the rows of one data matrix times the variable",)
+    return ()
+
+
+def _matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
+    """(c, A) where a map is c A for a matrix of data by rows."""
+    if isinstance(m, Scaled):
+        inner = _matrix(m.inner)
+        return (m.c * inner[0], inner[1]) if inner is not None else None
+    if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")) and not m.transposed:
+        return 1.0, m
+    return (1.0, m) if isinstance(m, KernelMatrix) and not m.transposed else None
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteSum:
+    """The problem above on kernels."""
+
+    operator: Operator
+    c: float
+    offset: Array
+    f: FastLoss
+    g: FastVector
+    block: Block
+    q: Array
+
+    @staticmethod
+    def of(problem: Problem) -> FiniteSum:
+        """The view of a problem that passed `reasons` and `value_reasons`."""
+        (term,) = problem.terms
+        ((block, m),) = term.map.parts
+        found = _matrix(m)
+        (f,), (g,) = problem.functions, problem.g
+        assert found is not None and isinstance(found[1], KernelMatrix) and isinstance(f, FastLoss)
+        return FiniteSum(found[1].operator, found[0], term.map.offset, f, g, block, problem.q)
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return self.operator.shape[0]
+
+    @property
+    def d(self) -> int:
+        """The number of unknowns."""
+        return self.operator.shape[1]
+
+    @property
+    def loss(self) -> LossFunction:
+        """The loss with its targets b and weights w."""
+        return self.f.f
+
+    @property
+    def mu(self) -> float:
+        """The strong convexity of g."""
+        return self.g.f.curvature
+
+    @property
+    def rows(self) -> tuple[object, ...]:
+        """A by rows, as the kernels of `backends.kernels.rows` take it."""
+        return rows_of(self.operator)
+
+    @property
+    def row_kernels(self) -> dict[str, Function]:
+        """What `row_dot`, `row_add` and `row_size` stand for in a kernel over rows."""
+        return row_kernels(self.operator)
+
+    def row_squares(self) -> Array:
+        """|c a_j|^2 for each j."""
+        storage = self.operator.storage
+        if isinstance(storage, Sparse):
+            indptr = storage.rows.indptr.astype(np.int64)
+            at = np.repeat(np.arange(self.n), indptr[1:] - indptr[:-1])
+            squares = np.bincount(at, np.square(storage.rows.data, dtype=np.float64), self.n).astype(np.float64)
+        else:
+            A = storage.store.T if storage.transposed else storage.store
+            squares = np.einsum("ij,ij->i", A, A, dtype=np.float64)
+        return np.asarray(self.c**2 * squares)
+
+    def forward(self, x: Array) -> Array:
+        """c A x + b0: one data pass."""
+        z = self.operator.matvec(x)
+        z *= self.c
+        z += self.offset
+        return z
+
+    def adjoint(self, y: Array) -> Array:
+        """c A'y: one data pass."""
+        v = self.operator.rmatvec(y)
+        v *= self.c
+        return v
+
+    def count(self, touched: float) -> None:
+        """Count stored numbers that a kernel over rows touched."""
+        self.operator.counter.touched += round(touched)
+
+
+def draws(seed: int, epoch: int) -> np.random.Generator:
+    """The generator of an epoch: by the seed and the epoch alone, so that a resumed run draws what an unbroken one does."""
+    return np.random.default_rng((seed, epoch))

@@ -1,0 +1,62 @@
+"""The domain of a method's options: what is accepted, what the method gets, and what a refusal says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.option import Option
+from fwdsl.backends.registry import METHODS
+
+SHARE = Option(None, "share of the samples in a batch", kind=float, lower=0.0, upper=1.0, open_lower=True)
+COUNT = Option(8, "columns to start with", lower=1)
+RULE = Option("open", "the step rule", choices=("open", "short"))
+SWITCH = Option(True, "whether to restart")
+
+
+@pytest.mark.parametrize(
+    ("option", "good", "bad"),
+    [
+        (SHARE, ["auto", 1, 0.5], [0, 1.5, -1, math.nan, math.inf, "half", True]),
+        (COUNT, [1, 8, 3.0], [0, 1.5, "auto", True, None]),
+        (RULE, ["open", "short"], ["fast", 1, True]),
+        (SWITCH, [True, False], [1, "true", 0.0]),
+    ],
+)
+def test_a_domain_accepts_what_lies_in_it(option: Option, good: list[object], bad: list[object]) -> None:
+    assert [option.accepts(v) for v in good] == [True] * len(good)
+    assert [option.accepts(v) for v in bad] == [False] * len(bad)
+
+
+def test_a_method_gets_values_of_the_option_s_type() -> None:
+    assert SHARE.take("auto") is None
+    assert (SHARE.take(1), type(SHARE.take(1))) == (1.0, float)
+    assert (COUNT.take(3.0), type(COUNT.take(3.0))) == (3, int)
+
+
+def test_a_domain_is_described_in_words() -> None:
+    assert SHARE.describe() == "a number above 0 and at most 1, or `auto`"
+    assert COUNT.describe() == "a whole number at least 1"
+    assert RULE.describe() == '`"open"` or `"short"`'
+    assert SWITCH.describe() == "`true` or `false`"
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_method_is_made_from_its_defaults(name: str) -> None:
+    method = METHODS[name].with_options({})
+    assert method.name == name
+    for option in METHODS[name].options.values():
+        assert option.meaning
+        assert option.default is None or option.accepts(option.default)
+
+
+def test_a_number_outside_its_domain_is_refused_with_the_domain() -> None:
+    text = "data M: entries[n, p]\nvar B: matrix[n, p] in nuclear_ball(1)\nminimize mean(squared(B[M], M))\n"
+    problem = fw.parse(text).bind(M=(np.array([0, 1]), np.array([0, 1]), np.array([1.0, 2.0])))
+    with pytest.raises(fw.FwError) as caught:
+        problem.solve(method="lowrank", rank=0)
+    assert caught.value.code == "FW5004"
+    assert "a whole number at least 1" in str(caught.value)

@@ -1,0 +1,47 @@
+"""The table of methods: what it says of each agrees with the method, and a plan loads only what it may choose."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+
+from fwdsl.backends.method import Method
+from fwdsl.backends.registry import AUTOMATIC, METHODS, NAMED, method_of, state_class
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_a_line_names_the_method_and_its_states(name: str) -> None:
+    method = METHODS[name]
+    assert issubclass(method, Method) and method.name == name
+    assert bool(method.by_name_only) == (name in NAMED)
+    assert method.title and method.source
+    for state in {**AUTOMATIC, **NAMED}[name][2:]:
+        cls = state_class(state)
+        assert "iteration" in {f.name for f in fields(cls)}
+        assert method_of(object.__new__(cls)) == name
+
+
+def test_the_table_is_a_mapping() -> None:
+    assert len(METHODS) == len(list(METHODS)) == len(AUTOMATIC) + len(NAMED)
+    assert "apg" in METHODS and "newton" not in METHODS
+    with pytest.raises(KeyError):
+        METHODS["newton"]
+
+
+def test_a_plan_by_the_planner_loads_no_method_that_is_run_by_name_only() -> None:
+    program = """
+import sys
+import fwdsl as fw
+from fwdsl.backends.registry import NAMED
+problem = fw.parse("var x: vector[3] in simplex(1)\\nminimize sum_squares(x)")
+problem.solve()
+named = {f"fwdsl.backends.{line[0]}" for line in NAMED.values()}
+print(sorted(named & set(sys.modules)))
+problem.plan().render()
+print(named <= set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "True"]
