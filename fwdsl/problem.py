@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .path import Path as Sweep
     from .plan import Plan
+    from .race import Race
     from .solution import Progress, Solution
 
 Y = TypeVar("Y")
@@ -182,6 +183,28 @@ class Problem:
             if solutions[-1].status == "interrupted":
                 break
         return Sweep(name, values[: len(solutions)], tuple(solutions))
+
+    def race(
+        self,
+        methods: Sequence[str] | None = None,
+        *,
+        tol: float | None = None,
+        time: float | None = None,
+        max_iter: int | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+        gap: Literal["relative", "absolute"] | None = None,
+        callback: Callable[[str, Progress], bool | None] | None = None,
+    ) -> Race:
+        """Run methods under one clock, each alone, to the tolerance or for `time` seconds (10 unless told), on one thread unless told.
+
+        `methods` are names or `"name(option=value)"`; without them all that apply. `callback` is called with the name of the one that runs and its
+        `Progress`, and ends the race by returning False; so does Ctrl-C. Methods that do not apply or fail are in the result, with the reason.
+        """
+        from .race import lanes, race_options, run_race
+
+        options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
+        return run_race(self.canonical, lanes(self.canonical, methods, options), options, callback)
 
     # --- printing ----------------------------------------------------------------------------------------------------
 

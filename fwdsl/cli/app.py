@@ -26,6 +26,7 @@ COMMANDS = {
     "fmt": ("fmt", "format programs, comments kept"),
     "verify": ("verify", "solve, then compare with cvxpy and check the certificate independently"),
     "eval": ("evaluate", "values of a saved solution on new data: terms, `let`s, error rates"),
+    "race": ("race", "run methods under one clock: table and plot of gap against time and passes"),
     "path": ("path", "solve along values of a parameter, each from the answer before"),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
@@ -113,15 +114,23 @@ def add_bindings(parser: Parser) -> None:
     group.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="give a dimension its size")
 
 
-def add_solve(parser: Parser) -> None:
-    """The options of `solve`; they win over the program's own."""
+def add_solve(parser: Parser, *, several: bool = False) -> None:
+    """The options of `solve`; they win over the program's own. With `several` there are `--methods` in place of `--method`."""
     group = parser.add_argument_group("how it is solved (these win over the program's `solve`)")
-    group.add_argument(
-        "--method",
-        type=method("--method"),
-        metavar="M",
-        help="`auto`, a method's name as `fwdsl plan` lists them, or NAME(option=value)",
-    )
+    if several:
+        group.add_argument(
+            "--methods",
+            type=methods("--methods"),
+            metavar="A,B",
+            help="methods as `fwdsl plan` lists them, or NAME(option=value); all that apply unless told",
+        )
+    else:
+        group.add_argument(
+            "--method",
+            type=method("--method"),
+            metavar="M",
+            help="`auto`, a method's name as `fwdsl plan` lists them, or NAME(option=value)",
+        )
     group.add_argument("--tol", type=number("--tol", strict=True), metavar="T", help="duality gap to certify")
     group.add_argument("--gap", type=choice("--gap", "relative", "absolute"), metavar="KIND", help="relative, absolute")
     group.add_argument("--time", type=seconds("--time"), metavar="S", help="seconds of solving at most")
@@ -211,6 +220,22 @@ def method(option: str) -> Check:
         if named is None:
             raise _bad_value(option, text, "`auto`, the name of a method, or `NAME(option=value)`", "apg")
         return named
+
+    return check
+
+
+def methods(option: str) -> Check:
+    """Methods separated by commas, those within brackets aside: `apg,frank_wolfe(step=line_search)`."""
+
+    def check(text: str) -> list[str]:
+        from ..check.options import method_option
+
+        parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]
+        for part in parts:
+            if method_option(part) is None:
+                expected = "names of methods, or `NAME(option=value)`, separated by commas"
+                raise _bad_value(option, text, expected, "apg,frank_wolfe")
+        return parts
 
     return check
 

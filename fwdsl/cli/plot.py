@@ -1,9 +1,11 @@
-"""`--plot FILE`: how the gap closed, against data passes and against time; a path against its parameter."""
+"""`--plot FILE`: how the gap closed, against data passes and against time; a path against its parameter; a race against both."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..grammar.diagnostic import Diagnostic
@@ -11,11 +13,16 @@ from .exits import Stop
 
 if TYPE_CHECKING:
     from ..path import Path as Sweep
+    from ..race import Race
     from ..solution import Solution
+    from ..solve.watch import Moment
 
 
 LARGEST_PLOTTED = 200
 """Entries of a variable that a path shows."""
+
+SMALLEST_PLOTTED = 1e-16
+"""What a gap of 0 is drawn as."""
 
 
 def require_plot(name: str) -> None:
@@ -74,6 +81,54 @@ def plot_path(name: str, path: Sweep) -> None:
         axes.set_xlabel(path.parameter)
         axes.grid(alpha=0.3)
     figure.savefig(name)
+
+
+def plot_race(name: str, race: Race) -> None:
+    """Draw the certified gaps of a race against time and data passes, on logarithmic scales, into a file; `OSError` where that fails."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    draw_race(figure.subplots(1, 2, sharey=True), race)
+    figure.axes[1].set_ylabel("")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize="small")
+    figure.savefig(name)
+
+
+def draw_race(
+    axes: Any,
+    race: Race,
+    against: str = "gap",
+    units: Sequence[str] = ("seconds", "passes"),
+    styles: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    most: int = 200,
+) -> None:
+    """Draw a race into as many axes as there are units; a curve holds its gap until the next moment, of which `most` are shown.
+
+    `against` is "gap" or "distance" (`Race.distance`); `styles` has matplotlib's properties of a line by the entrant's name.
+    """
+    shown = [e for e in race if any(math.isfinite(m.relative_gap) for m in e.moments)]
+    for panel, unit in zip(axes, units, strict=True):
+        least = min((getattr(m, unit) for e in shown for m in e.moments if getattr(m, unit) > 0), default=1.0)
+        for e in shown:
+            points = [(max(getattr(m, unit), least), _height(race, m, against)) for m in e.moments]
+            points = [(x, gap) for x, gap in points if math.isfinite(gap)]
+            points = points[:: -(-len(points) // most)] + points[-1:]
+            properties = {"linewidth": 1.3, **styles.get(e.name, {})}
+            panel.plot(*zip(*points, strict=True), drawstyle="steps-post", label=e.name, **properties)
+            panel.plot(*points[-1], marker=".", color=panel.lines[-1].get_color())
+        panel.set(xscale="log", yscale="log", xlabel="data passes" if unit == "passes" else unit)
+        panel.set_ylabel("certified relative gap" if against == "gap" else "distance from the best bound")
+        panel.minorticks_off()
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_formatter(
+                lambda value, _: f"{value:g}" if 0.1 <= value <= 1000 else f"1e{math.log10(value):.0f}"
+            )
+        panel.grid(alpha=0.3)
+
+
+def _height(race: Race, moment: Moment, against: str) -> float:
+    gap = moment.relative_gap if against == "gap" else race.distance(moment)
+    return max(gap, SMALLEST_PLOTTED)
 
 
 def _numbers(value: Any) -> Any:

@@ -27,7 +27,7 @@ def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
     from ..backends.kernels import on_compile
 
     with ExitStack() as stack:
-        stack.enter_context(on_compile(_announcer(output)))
+        stack.enter_context(on_compile(announcer(output)))
         if output.mode == "stream":
             output.event("progress", {"phase": "starting"})  # loading compiled kernels may take a second
             yield _stream(output)
@@ -41,7 +41,7 @@ def _silent(progress: Progress) -> None:
     """Nothing is shown."""
 
 
-def _announcer(output: Output) -> Callable[[str], None]:
+def announcer(output: Output) -> Callable[[str], None]:
     """Says once that kernels are compiled, as that takes seconds in which nothing else happens."""
     told = False
 

@@ -91,7 +91,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "dual": _values(solution.dual),
         "terms": dict(solution.terms),
         "warnings": list(solution.warnings),
-        "plan": None if plan is None else plan.to_json(),
+        "plan": None if plan is None else plan.to_json(everything=False),
     }
 
 

@@ -134,3 +134,26 @@ def test_a_solution_must_be_named_and_belong_to_the_program(capsys: pytest.Captu
     # Comments and spaces are no other program.
     Path("other.fw").write_text("# the same\n\n" + PROGRAM.replace("fit + mu", "fit   +   mu"))
     assert main(["eval", "other.fw", "fit", "--solution", "fit.npz"]) == 0
+
+
+def test_ratings_of_users_that_the_fit_has_not_seen_are_left_out(capsys: pytest.CaptureFixture[str]):
+    Path("rate.fw").write_text(
+        'data M: entries[n, p] from coo("seen.csv")\nvar B: matrix[n, p]\nlet fit = mean(squared(B[M], M))\n'
+        "minimize fit + 0.1 * norm_nuc(B)\n"
+    )
+    Path("seen.csv").write_text("user,movie,rating\nann,7,4\nbob,9,1\nann,9,2\n")
+    Path("test.csv").write_text("user,movie,rating\nann,7,4.5\nzoe,7,1\nbob,11,2\n")
+    assert main(["run", "rate.fw", "--out", "rate.npz", "--quiet"]) == 0
+    capsys.readouterr()
+    # the file has the suffix of the declared one, and so its format
+    assert main(["eval", "rate.fw", "fit", "--solution", "rate.npz", "--data", "M=test.csv", "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    (warning,) = form["diagnostics"]
+    assert (warning["code"], warning["severity"]) == ("FW4530", "warning")
+    assert warning["message"].startswith("2 of the 3 entries of `M` are left out")
+    with np.load("rate.npz") as saved:
+        B = saved["B"] if "B" in saved.files else saved["B:U"] @ saved["B:V"].T
+    assert form["values"]["fit"] == pytest.approx((B[0, 0] - 4.5) ** 2)
+    Path("test.csv").write_text("user,movie,rating\nzoe,7,1\n")
+    assert main(["eval", "rate.fw", "fit", "--solution", "rate.npz", "--data", "M=test.csv"]) == 1
+    assert "error[FW4519]" in capsys.readouterr().err

@@ -106,3 +106,24 @@ def test_an_option_of_a_method_is_given_with_it(problem: fw.Problem):
     assert problem.solve(method="frank_wolfe", step="line_search", tol=1e-2, threads=1).status == "optimal"
     with pytest.raises(fw.PlanError):
         problem.solve(method="frank_wolfe", stride=3)
+
+
+def test_a_warm_start_in_a_polytope_keeps_the_weights_of_its_vertices():
+    rng = np.random.default_rng(0)
+    V, A, b = rng.normal(size=(30, 8)), rng.normal(size=(50, 8)), 3.0 * rng.normal(size=50)
+    problem = fw.parse(
+        "data V: matrix[v, d], A: matrix[n, d], b: vector[n]\nparam mu: positive = 0.1\nvar x: vector[d] in polytope(V)\n"
+        "minimize mean(squared(A @ x, b)) + mu * norm1(x)"
+    ).bind(V=V, A=A, b=b)
+    first = problem.solve(tol=1e-8)
+    (weights,) = first.record["weights"].values()
+    np.testing.assert_allclose(V.T @ weights, first["x"], atol=1e-7)
+    near = problem.bind(mu=0.1001)
+    cold, warm, bare = (
+        near.solve(tol=1e-8),
+        near.solve(tol=1e-8, start=first),
+        near.solve(tol=1e-8, start={"x": first["x"]}),
+    )
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert problem.solve(tol=1e-8, start=first).iterations < first.iterations / 4
+    assert warm.iterations <= bare.iterations

@@ -55,7 +55,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         if known.checkpoint is not None:
             checkpoints = Checkpoints(known.checkpoint, canonical, output)
     plan = clock.measure("plan", lambda: plan_for(canonical, options, known, output))
-    output.event("plan", {"plan": plan.to_json()})
+    output.event("plan", {"plan": plan.to_json(everything=False)})
     on_state = checkpoints.after_step if checkpoints else None
     solution = solve_plan(canonical, plan, options, clock, output, state, on_state)
     unsaved = checkpoints.save(solution.state) if checkpoints else []

@@ -1,0 +1,72 @@
+"""`fwdsl race FILE [--methods a,b]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...grammar.diagnostic import Diagnostic
+from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
+from ..exits import BUG, OF_STATUS, USAGE
+from ..files import require_writable, unwritable
+from ..output import Output
+from ..plot import plot_race, require_plot
+from ..racing import show_table, watching
+from ..stages import bind_model, bindings_of, canonicalise_instance, check_given, compile_file
+
+if TYPE_CHECKING:
+    from ...race import Race
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Run methods under one clock; the data are read once, and what has finished is told though others fail."""
+    parser = Parser(
+        "race",
+        "Run methods under one clock, each alone, and compare the gaps that the verifier certifies against time and passes over the data. "
+        "Without --methods all run that apply; each has 10 seconds and one thread unless told.",
+    )
+    add_file(parser)
+    add_bindings(parser)
+    add_solve(parser, several=True)
+    parser.add_argument("--plot", metavar="FILE", help="draw gap against time and passes; the suffix tells the format")
+    add_json(parser)
+    add_strict(parser)
+    known = parser.parse(argv)
+    output.configure(mode="json" if known.json else "text", strict=known.strict)
+    (name,) = parser.files(known)
+    given = bindings_of(known)
+    if known.plot is not None:
+        require_writable(known.plot)
+        require_plot(known.plot)
+    from ...race import lanes, race_options, run_race
+
+    model = compile_file(name, output)
+    told = ("tol", "gap", "time", "max_iter", "seed", "threads")
+    options = race_options(model, **{key: getattr(known, key) for key in told})
+    check_given(model, given, output)
+    canonical = canonicalise_instance(bind_model(model, given, name, output, options.tol), output)
+    entered = lanes(canonical, known.methods, options)
+    with watching(output, options, len([lane for lane in entered if lane.plan])) as (on_progress, on_entrant):
+        race = run_race(canonical, entered, options, on_progress, on_entrant)
+    return _tell(race, known.plot, output)
+
+
+def _tell(race: Race, plot: str | None, output: Output) -> int:
+    """Print the table and draw the plot; what keeps that from being written must not keep the table from being printed."""
+    wrong = _plot(plot, race) if plot is not None else []
+    unsaved = bool(wrong)
+    if race.contradiction:
+        hint = "please report it, with the program and what it ran on"
+        wrong.append(Diagnostic("FW9002", f"the methods contradict each other: {race.contradiction}", hint=hint))
+    show_table(race, output)
+    output.report(wrong)
+    output.finish(race.to_json())
+    return BUG if race.contradiction else USAGE if unsaved else OF_STATUS[race.status]
+
+
+def _plot(name: str, race: Race) -> list[Diagnostic]:
+    try:
+        plot_race(name, race)
+    except OSError as error:
+        return [unwritable(name, (error.strerror or "writing failed").lower())]
+    return []

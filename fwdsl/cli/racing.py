@@ -1,0 +1,88 @@
+"""What is shown of a race: a live table on a terminal, nothing on a pipe until it has ended."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..race import Entrant, levels_of
+from ..race_table import LEFT, cells, conditions, notes, table_text
+from .output import Output
+from .progress import Throttle, announcer, progress_line
+from .terminal import look
+
+if TYPE_CHECKING:
+    from ..options import Options
+    from ..race import OnProgress, Race
+    from ..solution import Progress
+
+OnEntrant = Callable[[Entrant], None]
+
+
+@contextmanager
+def watching(output: Output, options: Options, count: int) -> Iterator[tuple[OnProgress, OnEntrant]]:
+    """The callbacks of a race of `count` methods, as the output wants it; compilations are announced too."""
+    from ..backends.kernels import on_compile
+
+    with ExitStack() as stack:
+        stack.enter_context(on_compile(announcer(output)))
+        if output.mode == "text" and look(sys.stderr).terminal and look(sys.stdout).terminal:
+            yield stack.enter_context(_live(options, count))
+        else:
+            yield _silent, lambda _entrant: None
+
+
+def _silent(_name: str, _progress: Progress) -> None:
+    """Nothing is shown."""
+
+
+@contextmanager
+def _live(options: Options, count: int) -> Iterator[tuple[OnProgress, OnEntrant]]:
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.text import Text
+
+    levels = levels_of(options)
+    done: list[Entrant] = []
+    due = Throttle()
+    with Live(Text("starting"), console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+
+        def show(name: str, p: Progress) -> None:
+            if due(name):
+                line = f"{name} ({len(done) + 1} of {count})  {progress_line(p, options.tol)}"
+                live.update(Group(_table(done, levels), Text(line, no_wrap=True, overflow="ellipsis")), refresh=True)
+
+        yield show, done.append
+
+
+def show_table(race: Race, output: Output) -> None:
+    """Print the table of a race: with the styles of a terminal on one, plain elsewhere."""
+    if output.mode != "text":
+        return
+    how = look(sys.stdout)
+    if not how.terminal:
+        output.text(table_text(race) + "\n")
+        return
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, no_color=not how.color, highlight=False, width=how.width)
+    console.print(_table(race.entrants, race.levels))
+    for line in ("", *notes(race), *([""] if notes(race) else []), conditions(race.options)):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _table(entrants: Sequence[Entrant], levels: Sequence[float]) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    how = look(sys.stdout)
+    head, *lines = cells(entrants, levels, how.width)
+    table = Table(box=SIMPLE_HEAD if how.unicode else None, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for i, title in enumerate(head):
+        table.add_column(title, justify="left" if i < LEFT else "right", no_wrap=True)
+    for line in lines:
+        table.add_row(*map(Text, line))
+    return table

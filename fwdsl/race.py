@@ -1,0 +1,382 @@
+"""Methods under one clock: each solves the same problem alone, and what counts is the gap that the verifier certifies.
+
+    race = fw.load("lasso.fw").race(["apg", "frank_wolfe(step=line_search)"], tol=1e-8, time=5)
+    print(race)
+    race.plot("race.svg")
+
+The clock of a run starts before the method's preparations and stops while the verifier works. Before it every method runs a little on the same
+problem, so that no compilation is timed. Gaps are those of language.md, section 8, of the best point and the best bound verified so far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from .errors import FwError, PlanError
+from .grammar.diagnostic import Diagnostic
+from .model import Model
+from .options import Options
+from .settings import resolve_options
+from .solution import Progress, Solution, Status
+from .solve.watch import LEVELS, Moment, Watch
+
+if TYPE_CHECKING:
+    from .canon import Canonical, Factored
+    from .plan import Plan
+
+SECONDS = 10.0
+"""What each method has unless told otherwise."""
+
+WARM_UP = 0.5
+"""Seconds of warming up at most."""
+
+TRUSTED = ("exact", "rigorous", "probabilistic")
+"""Bounds that hold for every point, whichever it came with."""
+
+Standing = Status | Literal["does not apply", "failed"]
+Unit = Literal["seconds", "passes"]
+
+#: (name of the entrant, its progress) -> False to end the race.
+OnProgress = Callable[[str, Progress], bool | None]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Who runs: a method with its options under the name that the program or the call gave it, or why it does not apply."""
+
+    name: str
+    plan: Plan | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One method's race.
+
+    `moments` are what was certified and when, the last one at its end; seconds and passes are the method's own, `verify_seconds` what the verifier
+    took beside them. `status` is that of its solution, "failed" where it raised an error, or "does not apply"; `reason` says why it ended.
+    """
+
+    name: str
+    method: str
+    status: Standing
+    reason: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    moments: tuple[Moment, ...] = ()
+    iterations: int = 0
+    verify_seconds: float = 0.0
+    solution: Solution | None = field(default=None, repr=False)
+
+    @property
+    def ran(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.moments)
+
+    @property
+    def relative_gap(self) -> float:
+        """The least gap certified; inf where there is none."""
+        return self.moments[-1].relative_gap if self.moments else math.inf
+
+    @property
+    def seconds(self) -> float:
+        """How long it ran, without the verifier."""
+        return self.moments[-1].seconds if self.moments else math.nan
+
+    @property
+    def passes(self) -> float:
+        """Its passes over the data, without the verifier's."""
+        return self.moments[-1].passes if self.moments else math.nan
+
+    def to(self, level: float, unit: Unit = "seconds") -> float:
+        """Seconds or passes until the certified relative gap was at most `level`; inf where it never was."""
+        first = next((m for m in self.moments if m.relative_gap <= level), None)
+        return math.inf if first is None else float(getattr(first, unit))
+
+
+@dataclass(frozen=True, repr=False)
+class Race:
+    """How methods fared on one problem; entrants are in order, fastest first. Printed, it is a table.
+
+    `levels` are the gaps that the table shows; `race["apg"]` is an entrant by its name.
+    """
+
+    entrants: tuple[Entrant, ...]
+    options: Options
+    levels: tuple[float, ...]
+    scale: float
+    sense: int
+    interrupted: bool = False
+
+    def __len__(self) -> int:
+        return len(self.entrants)
+
+    def __iter__(self) -> Iterator[Entrant]:
+        return iter(self.entrants)
+
+    def __getitem__(self, name: str) -> Entrant:
+        try:
+            return next(e for e in self.entrants if e.name == name)
+        except StopIteration:
+            raise KeyError(name) from None
+
+    def __repr__(self) -> str:
+        from .race_table import table_text
+
+        return table_text(self)
+
+    @property
+    def status(self) -> Status:
+        """`interrupted`, else the best of the entrants'."""
+        if self.interrupted:
+            return "interrupted"
+        found = {e.status for e in self.entrants}
+        order: tuple[Status, ...] = ("optimal", "infeasible", "unbounded")
+        return next((s for s in order if s in found), "tolerance_not_reached")
+
+    @property
+    def dual_bound(self) -> float:
+        """The best bound that any entrant proved, which holds for all; in the user's sense."""
+        found = [
+            e.solution.certificate for e in self.entrants if e.solution and e.status not in ("infeasible", "unbounded")
+        ]
+        bounds = [self.sense * c.dual_bound for c in found if c.kind in TRUSTED and math.isfinite(c.dual_bound)]
+        return self.sense * max(bounds, default=-math.inf)
+
+    def distance(self, moment: Moment) -> float:
+        """How far a moment's point is from the optimum at most: its gap to the best bound of the whole race.
+
+        What papers plot: it does not charge a method for the quality of its own bounds. inf while no feasible point is known.
+        """
+        bound = self.dual_bound
+        if not (math.isfinite(bound) and math.isfinite(moment.relative_gap)):
+            return moment.relative_gap
+        return abs(moment.objective - bound) / max(abs(moment.objective), abs(bound), 1e-3 * self.scale, 1e-300)
+
+    @property
+    def contradiction(self) -> str:
+        """Where one entrant's bound lies above another's feasible value, which is a bug of fwdsl: who says what; else empty."""
+        bound = self.sense * self.dual_bound
+        for e in self.entrants:
+            c = e.solution.certificate if e.solution is not None else None
+            if c is None or c.infeasibility > 1e-12 or not (math.isfinite(c.objective) and math.isfinite(bound)):
+                continue
+            if bound - self.sense * c.objective > 1e-9 * max(abs(c.objective), abs(bound), 1e-3 * self.scale):
+                return f"`{e.name}` found a feasible point of value {c.objective:.12g}, and the best bound is {self.dual_bound:.12g}"
+        return ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The race as plain data; moments are lists of seconds, passes, iteration, objective, dual bound and gap."""
+        o = self.options
+        return {
+            "status": self.status,
+            "tol": o.tol,
+            "gap": o.gap,
+            "time": o.time,
+            "seed": o.seed,
+            "threads": o.threads,
+            "dual_bound": self.dual_bound,
+            "methods": [_entrant_json(e, self.levels) for e in self.entrants],
+        }
+
+    def plot(self, name: str) -> None:
+        """Draw gap against time and passes into a file whose suffix tells the format (extra `plot`)."""
+        from .cli.exits import Stop
+        from .cli.plot import plot_race, require_plot
+        from .errors import error_for
+
+        try:
+            require_plot(name)
+        except Stop as stop:
+            raise error_for(stop.diagnostics) from None
+        plot_race(name, self)
+
+
+def _entrant_json(e: Entrant, levels: Sequence[float]) -> dict[str, Any]:
+    last = e.moments[-1] if e.moments else None
+    return {
+        "name": e.name,
+        "method": e.method,
+        "options": dict(e.options),
+        "status": e.status,
+        "reason": e.reason,
+        "objective": last.objective if last else None,
+        "dual_bound": last.dual_bound if last else None,
+        "relative_gap": e.relative_gap,
+        "iterations": e.iterations,
+        "passes": e.passes,
+        "seconds": e.seconds,
+        "verify_seconds": e.verify_seconds,
+        "to": [{"relative_gap": x, "seconds": e.to(x), "passes": e.to(x, "passes")} for x in levels],
+        "moments": [[m.seconds, m.passes, m.iteration, m.objective, m.dual_bound, m.relative_gap] for m in e.moments],
+    }
+
+
+# --- who runs --------------------------------------------------------------------------------------------------------
+
+
+def race_options(model: Model, **given: Any) -> Options:
+    """The program's options with those given, for each method: `SECONDS` and one thread unless told. The program's `method` counts nothing."""
+    given = {name: value for name, value in given.items() if value is not None}
+    told = {*dict(model.options), *given}
+    options = replace(resolve_options(model, **given), method="auto", method_options={})
+    time = options.time if "time" in told else SECONDS
+    return replace(options, time=time, threads=options.threads if "threads" in told else 1)
+
+
+def lanes(canonical: Canonical | Factored, methods: Sequence[str] | None, options: Options) -> tuple[Lane, ...]:
+    """The methods named, as `NAME` or `NAME(option=value)`; without names all that apply, and those that do not with their reasons.
+
+    Raises `PlanError` for a name that is none, for options that are out of their domains, and where no method applies.
+    """
+    from .backends.registry import METHODS
+
+    found = [_lane(text, canonical, options) for text in dict.fromkeys(METHODS if methods is None else methods)]
+    if not any(lane.plan for lane in found):
+        wrong = "; ".join(f"`{lane.name}`: {lane.reason}" for lane in found) or "none is named"
+        hint = "`fwdsl plan FILE` shows which methods apply"
+        rule = "A race needs a method that covers the problem."
+        raise PlanError([Diagnostic("FW5003", f"no method can run: {wrong}", rule=rule, hint=hint)])
+    return tuple(found)
+
+
+def _lane(text: str, canonical: Canonical | Factored, options: Options) -> Lane:
+    from .build.misuse import misuse
+    from .check.options import method_option
+    from .pipeline import make_plan
+
+    named = method_option(text) if isinstance(text, str) else None
+    if named is None:
+        rule = "A race takes names of methods, or `NAME(option=value)`."
+        raise misuse("FW0310", f"{text!r} names no method", rule=rule, hint='write race(["apg", "frank_wolfe"])')
+    method, own = named
+    plan, refusals = make_plan(canonical, replace(options, method=method, method_options=own))
+    if plan is not None:
+        return Lane(plan.method if method == "auto" else " ".join(text.split()), plan)
+    if any(d.code != "FW5003" for d in refusals):
+        raise PlanError(refusals)
+    reason = "; ".join(d.message.partition(" does not apply: ")[2] or d.message for d in refusals)
+    return Lane(method, None, reason)
+
+
+# --- running ---------------------------------------------------------------------------------------------------------
+
+
+def run_race(
+    canonical: Canonical | Factored,
+    entered: Sequence[Lane],
+    options: Options,
+    on_progress: OnProgress | None = None,
+    on_entrant: Callable[[Entrant], None] | None = None,
+) -> Race:
+    """Let each lane run, one after the other; `on_entrant` is called with each that has finished.
+
+    Ctrl-C ends the race and keeps what has finished.
+    """
+    levels = levels_of(options)
+    done: list[Entrant] = []
+    interrupted = False
+    try:
+        for lane in sorted(entered, key=lambda lane: lane.plan is None):
+            entrant = _run(canonical, lane, options, levels, on_progress)
+            done.append(entrant)
+            if on_entrant is not None:
+                on_entrant(entrant)
+            if entrant.status == "interrupted":
+                interrupted = True
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    ranked = tuple(sorted(done, key=lambda e: _rank(e, levels)))
+    return Race(ranked, options, levels, canonical.scale, canonical.sense, interrupted)
+
+
+def levels_of(options: Options) -> tuple[float, ...]:
+    """The gaps at which methods are compared: the usual ones, down to the tolerance."""
+    if options.gap == "absolute":
+        return LEVELS
+    return (*(level for level in LEVELS if level > options.tol), options.tol)
+
+
+def _rank(e: Entrant, levels: Sequence[float]) -> tuple[Any, ...]:
+    """Those that ran first; by the time to the smallest gap, where it was not reached to the next, at last by what is left."""
+    return (not e.ran, *(e.to(level) for level in reversed(levels)), e.relative_gap, e.status == "does not apply")
+
+
+def _run(
+    canonical: Canonical | Factored,
+    lane: Lane,
+    options: Options,
+    levels: tuple[float, ...],
+    on_progress: OnProgress | None,
+) -> Entrant:
+    if lane.plan is None:
+        return Entrant(lane.name, lane.name, "does not apply", lane.reason)
+    raised: list[BaseException] = []
+
+    def tell(progress: Progress) -> bool | None:
+        try:
+            return on_progress(lane.name, progress) if on_progress is not None else None
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    method, own = lane.plan.method, lane.plan.method_options
+    try:
+        solution, watch = _timed(canonical, lane.plan, options, levels, tell)
+    except Exception as error:
+        if raised:  # the caller's own error, which is no failure of the method
+            raise
+        return Entrant(lane.name, method, "failed", _failure(error), own)
+    return Entrant(
+        lane.name,
+        method,
+        solution.status,
+        solution.reason,
+        own,
+        tuple(watch.moments),
+        solution.iterations,
+        solution.times.verify,
+        replace(solution, state=None, plan=lane.plan, instance=canonical.instance),
+    )
+
+
+def _timed(
+    canonical: Canonical | Factored,
+    plan: Plan,
+    options: Options,
+    levels: tuple[float, ...],
+    tell: Callable[[Progress], bool | None],
+) -> tuple[Solution, Watch]:
+    """A run with warm kernels and what was seen of it: short ones go before until nothing is compiled or loaded, and it is repeated where it was."""
+    from .backends.kernels.compile import compiled_signatures, loaded_signatures
+    from .solve import solve
+
+    def once(within: Options) -> tuple[Solution, Watch, bool]:
+        before = kernels()
+        watch = Watch(levels)
+        solution = solve(canonical, plan, within, tell, watch=watch)
+        return solution, watch, kernels() == before or solution.status == "interrupted"
+
+    def kernels() -> int:
+        return len(compiled_signatures()) + len(loaded_signatures())
+
+    short = replace(options, time=min(WARM_UP, 0.1 * options.time))
+    for within, times in ((short, 3), (options, 2)):
+        for _ in range(times):
+            solution, watch, clean = once(within)
+            if clean:
+                break
+        if solution.status == "interrupted":
+            break
+    return solution, watch
+
+
+def _failure(error: Exception) -> str:
+    if isinstance(error, FwError):
+        return error.diagnostics[0].message
+    if isinstance(error, MemoryError):
+        return "the memory of this machine ran out"
+    return f"a bug of fwdsl: {type(error).__name__}: {error}"
