@@ -170,6 +170,7 @@ _UNITS = r"(?:s|ms|us|min|iterations?|data pass(?:es)?|to verify|B|kB|MB|GB)\b"
 _MASKED = re.compile(
     rf"(?<![\w.])[\d.,]+(?:e[+-]?\d+)? {_UNITS}"
     r"|(?<= )[\d.]+e[+-]?\d+ \d+ \d+ [\d.]+(?= [a-z_]+$)"  # gap, support, passes and seconds of a path
+    r"|(?<= )(?:optimal|not reached) [\d.]+e[+-]?\d+ \d+(?: (?:[\d.]+|-))+$"  # a row of a race
     r"|^gap .*|^(?:passes|seconds) .*|(?:relative gap|violation|relative difference) [\d.e+-]+"
 )
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?!\w)")

@@ -6,15 +6,13 @@ from .entry import Entry
 
 ENTRIES: dict[str, Entry] = {
     "FW5001": Entry(
-        "a construct that this version cannot solve yet",
-        "The program is correct: it parses, its shapes agree and it is convex. But no method of this version covers the named construct, and"
-        " the planner says so before any work is done. Almost all of the language can be solved; what cannot is listed at the end of"
-        " docs/language.md. Often the same can be said in other words: that each row is a mean of given points, by a matrix of weights whose"
-        " rows are in the simplex.",
-        "data A: matrix[n, d], B: matrix[n, d], V: matrix[m, d]\n"
-        "var X: matrix[n, d] in rows(polytope(V))\nminimize sum(squared(X + A, B))\n",
-        "data A: matrix[n, d], B: matrix[n, d], V: matrix[m, d]\n"
-        "var W: matrix[n, m] in rows(simplex(1))\nminimize sum(squared(W @ V + A, B))\n",
+        "a problem that takes more memory than this version spends",
+        "The program is correct: it parses, its shapes agree and it is convex, and there are methods for all of the language. But what it"
+        " asks for would take gigabytes, which is seen before any work is done: a sparse matrix with 50 million places or more that is added"
+        " to an expression in the variables and filled up thereby, a Gram matrix of so many samples that its factor takes over 8 GB. Most"
+        " often the same can be said with less: by a part of the matrix, by an explicit feature map such as `fourier`.",
+        "var b: real\nminimize norm1(b + eye(8000))\n",
+        "var b: real\nminimize norm1(b + ones(8000))\n",
     ),
     "FW5002": Entry(
         "an unknown method",
@@ -46,10 +44,17 @@ ENTRIES: dict[str, Entry] = {
     ),
     "FW5012": Entry(
         "a set or norm that cannot take this argument",
-        "With the numbers that are bound, an argument is none that the set or norm takes: a weight of a group that is zero, say. What makes a"
-        " set empty is FW5010, what is not finite FW5011.",
-        "var x: vector[4] in box(-1, 1)\nminimize group_norm(x - 2, [[0, 1], [2, 3]], weights=[1, 0])\n",
-        "var x: vector[4] in box(-1, 1)\nminimize group_norm(x - 2, [[0, 1], [2, 3]], weights=[1, 0.5])\n",
+        "With the numbers that are bound, an argument is none that the set or norm takes: a coefficient that, with a factor taken out of the"
+        " norm, is beyond the range of numbers, say. What makes a set empty is FW5010, what is not finite as it is written FW5011.",
+        "param c: positive = 1e200\nvar x: vector[2]\nminimize c * norm1(c * x) + sum_squares(x - 1)\n",
+        "param c: positive = 10\nvar x: vector[2]\nminimize c * norm1(c * x) + sum_squares(x - 1)\n",
+    ),
+    "FW5013": Entry(
+        "a matrix too large to be written down",
+        "A matrix in a trace-norm ball or under a trace norm has more than 100,000,000 numbers. Such matrices are solved by two thin factors, and the"
+        " message says what the program has that is no function of the factors.",
+        "var X: matrix[20000, 10000] in nuclear_ball(1)\nminimize sum_squares(X - 1)\n",
+        "var X: matrix[20, 10] in nuclear_ball(1)\nminimize sum_squares(X - 1)\n",
     ),
     "FW5011": Entry(
         "an expression without a finite value",
