@@ -1,0 +1,139 @@
+r"""What the baselines share: the state of a certified run, the bound of a full gradient, when to ask for one.
+
+For any y in the domain of f*, D(y) = constant - f*(y) + <b, y> - g*(-(q + K'y)) bounds the optimal value from below. At y = f'(K x + b)
+(a subgradient serves too) f*(y) - <b, y> = <K x, y> - f(K x + b), so a full gradient certifies at no further pass. Where the penalties' domain
+asks for it, y is scaled (`backends.dual`). A stochastic method works between such points without a certificate; the best pair so far is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...canon.form import Canonical
+from .. import costs
+from ..dual import feasible_scale
+from ..method import Estimate, Method, Report, State
+from ..problem import Problem
+from .samples import Samples
+
+LEAST_WORK = 50_000
+"""Stored numbers that a step touches at least, so that calls from Python do not dominate on small data."""
+
+MOST_EPOCHS = 64
+"""Epochs that a step takes at most."""
+
+REST = 0.2
+"""After a certificate, the share of all epochs so far that pass before the next: certificates then cost a fraction of the run."""
+
+LONGEST_REST = 16.0
+"""Epochs between certificates at most."""
+
+
+@dataclass
+class BaselineState(State):
+    """The point of the last certificate with P there, the best point of all certificates, and the best bound with its dual point.
+
+    `epochs` counts visited samples over n, `checked` is its value at the last certificate.
+    """
+
+    x: Array
+    value: float = math.inf
+    best_value: float = math.inf
+    best_x: Array = field(default_factory=lambda: np.zeros(0))
+    best_bound: float = -math.inf
+    ys: list[Array] = field(default_factory=list)
+    epochs: float = 0.0
+    checked: float = 0.0
+
+
+class Baseline(Method):
+    """A method that is run by name: its report and its candidate are those of the certificates."""
+
+    by_name_only = "a baseline, run where it is named"
+    phase = "stochastic"
+    most_iterations = 1_000_000
+    _seen: tuple[Problem, Samples] | None = None
+
+    def samples(self, problem: Problem) -> Samples:
+        """The problem as a sum over samples, looked at once."""
+        if self._seen is None or self._seen[0] is not problem:
+            self._seen = problem, Samples.of(problem)
+        return self._seen[1]
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """That of a slow method: nothing is chosen by it."""
+        return costs.pdhg(canonical, tol)
+
+    def report(self, problem: Problem, state: BaselineState) -> Report:
+        """P at the last certificate and the best bound."""
+        return Report(state.value, state.best_bound, self.phase)
+
+    def candidate(self, problem: Problem, state: BaselineState) -> tuple[Array, list[Array] | None]:
+        """The best point and the best dual point of all certificates."""
+        return state.best_x, state.ys or None
+
+
+S = TypeVar("S", bound=BaselineState)
+
+
+def start(problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None, **more: Any) -> S:
+    """A state at x, moved into the domain."""
+    x = problem.prox_g(x, 0.0)
+    state = cls(0, x, best_x=x.copy(), **more)
+    if ys is not None and len(ys) == len(problem.terms):
+        state.ys = [y.copy() for y in ys]
+    state.value = state.best_value = problem.objective(x, problem.forward(x))
+    return state
+
+
+def epochs_a_step(nnz: int) -> int:
+    """Epochs that make up one step."""
+    return max(1, min(MOST_EPOCHS, LEAST_WORK // max(1, nnz)))
+
+
+def due(state: BaselineState) -> bool:
+    """Whether a certificate is to be asked for, by what the run has done so far."""
+    rest = min(max(1.0, REST * state.epochs), LONGEST_REST)
+    return state.epochs - state.checked >= rest - 1e-9
+
+
+def certify(problem: Problem, state: BaselineState, x: Array) -> tuple[list[Array], Array]:
+    """P and the bound at x by a full gradient (two passes): the slopes y and K'y, which are the caller's to use."""
+    value, ys = problem.losses_gradient(problem.forward(x))
+    kty = problem.adjoint(ys)
+    objective = problem.canonical.constant + value + float(problem.q @ x) + problem.g_value(x)
+    keep_point(state, x, objective)
+    keep_bound(problem, state, [y.copy() for y in ys], kty, value - float(kty @ x))
+    return ys, kty
+
+
+def keep_point(state: BaselineState, x: Array, objective: float) -> None:
+    """Note a point whose P is known."""
+    state.value = objective
+    state.checked = state.epochs
+    if objective < state.best_value or not math.isfinite(state.best_value):
+        state.best_value, state.best_x = objective, x.copy()
+
+
+def keep_bound(
+    problem: Problem, state: BaselineState, ys: list[Array], kty: Array, conjugates: float | None = None
+) -> None:
+    """Keep the dual point if its bound is the best so far; `conjugates` is -(f*(y) - <b, y>) where that is known."""
+    scale = feasible_scale(problem, kty)
+    if scale != 1.0 and scale != 0.0:
+        ys, kty, conjugates = [scale * y for y in ys], scale * kty, None
+    bound = problem.canonical.constant + (-problem.conjugates(ys) if conjugates is None else conjugates)
+    v = -(problem.q + kty)
+    for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+        vb = v[block.slice]
+        found = g.conjugate(vb)
+        bound -= found if math.isfinite(found) else g.conjugate(g.f.dual_project(vb))
+    if bound > state.best_bound or not state.ys:
+        state.best_bound, state.ys = bound, ys

@@ -1,0 +1,73 @@
+r"""Stochastic conditional gradient with an averaged gradient (momentum).
+
+    d_k = (1 - rho_k) d_{k-1} + rho_k g_k,   g_k the estimate of grad F(x_{k-1}) by a batch,   rho_k = 4 / (k + 8)^(2/3), at most 1
+    v_k = argmin over C of <d_k, v>,   x_k = x_{k-1} + gamma_k (v_k - x_{k-1}),   gamma_k = a / (k + a)
+
+with d_0 = 0. The averaging replaces growing batches: a batch stays what it is (1 % of n, as in Lu and Freund), and the error of d falls
+like k^(-2/3)
+in mean square. a = 1 is 1 / (k + 1) of the theory; a larger a (`decay`) forgets the first vertices sooner.
+
+Complexity: O(1 / eps^3) batches and vertices.
+
+Mokhtari, Hassani, Karbasi 2020 (algorithm 1, theorem 3).
+
+`state.iteration` counts steps of about an epoch; `state.k` is k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from ...atoms.base import Array
+from ..option import Option
+from ..problem import Problem
+from .common import certify, start
+from .conditional import Conditional, ConditionalState, towards
+from .samples import Samples, batch_size, draw
+
+
+@dataclass
+class SCGMState(ConditionalState):
+    """d, the averaged gradient of the losses' sum."""
+
+    d: Array = field(default_factory=lambda: np.zeros(0))
+
+
+class SCGM(Conditional):
+    """Stochastic conditional gradient with momentum; options `batch`, `decay`."""
+
+    name = "scgm"
+    title = "stochastic conditional gradient with an averaged gradient"
+    source = "Mokhtari, Hassani, Karbasi 2020"
+    phase = "averaged conditional gradient"
+    options = MappingProxyType(
+        {
+            "batch": Option(
+                0.01, "rows of a batch: a share of the samples below 1, else a count", lower=0.0, open_lower=True
+            ),
+            "decay": Option(1.0, "a in the step a / (k + a)", lower=0.0, open_lower=True, upper=1e6),
+        }
+    )
+
+    def __init__(self, batch: float, decay: float) -> None:
+        self.batch = batch
+        self.decay = decay
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SCGMState:
+        """x moved into the set, d = 0."""
+        s = start(problem, SCGMState, x, ys, d=np.zeros_like(x))
+        certify(problem, s, s.x)
+        return s
+
+    def advance(self, problem: Problem, of: Samples, s: SCGMState, rng: np.random.Generator) -> int:
+        """One estimate, one vertex, one step."""
+        s.k += 1
+        rows = draw(rng, of.n, batch_size(self.batch, of.n, 0.01))
+        rho = min(1.0, 4.0 / (s.k + 8.0) ** (2.0 / 3.0))
+        s.d = (1.0 - rho) * s.d + rho * of.estimate(s.x, rows)
+        towards(problem, s, s.d, self.decay / (s.k + self.decay))
+        return rows.size

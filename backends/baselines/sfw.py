@@ -1,0 +1,57 @@
+r"""Stochastic Frank-Wolfe with growing batches.
+
+    g_k = the estimate of grad F(x_{k-1}) by m_k random rows,   v_k = argmin over C of <g_k, v>,   x_k = x_{k-1} + gamma_k (v_k - x_{k-1})
+
+gamma_k = 2 / (k + 1), m_k = factor k^2, at most `cap` n (Table 2 of Lu and Freund: k^2, n / 2; the theory asks for (G (k + 1) / (L D))^2). With the
+cap the noise does not vanish below that of a batch of `cap` n.
+
+Complexity: O(1 / eps^3) sample gradients, O(1 / eps) vertices.
+
+Hazan, Luo 2016 (algorithm SFW there).
+
+`state.iteration` counts steps of about an epoch; `state.k` is k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from ...atoms.base import Array
+from ..problem import Problem
+from .common import certify, start
+from .conditional import CAP, Conditional, ConditionalState, factor, grown, towards
+from .samples import Samples, draw
+
+
+class SFWState(ConditionalState):
+    """As its base."""
+
+
+class SFW(Conditional):
+    """Stochastic Frank-Wolfe; options `factor`, `cap` of the batches."""
+
+    name = "sfw"
+    title = "stochastic Frank-Wolfe with growing batches"
+    source = "Hazan, Luo 2016"
+    phase = "stochastic Frank-Wolfe"
+    options = MappingProxyType({"factor": factor("what the batch k^2 is multiplied by"), "cap": CAP})
+
+    def __init__(self, factor: float, cap: float) -> None:
+        self.factor = factor
+        self.cap = cap
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SFWState:
+        """x moved into the set."""
+        s = start(problem, SFWState, x, ys)
+        certify(problem, s, s.x)
+        return s
+
+    def advance(self, problem: Problem, of: Samples, s: SFWState, rng: np.random.Generator) -> int:
+        """One estimate, one vertex, one step."""
+        s.k += 1
+        rows = draw(rng, of.n, grown(self.factor * s.k**2, self.cap, of.n))
+        towards(problem, s, of.estimate(s.x, rows), 2.0 / (s.k + 1.0))
+        return rows.size

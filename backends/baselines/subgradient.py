@@ -1,0 +1,258 @@
+r"""Stochastic (composite) subgradient method.
+
+Problem: min sum_i f_i(a_i x) + <q, x> + g(x), f_i with bounded slopes (hinge, absolute, multiclass hinge, logistic, ...) or x in a bounded
+set; g a set, a
+norm or a pair with a prox, and ridges; x a vector or a matrix.
+
+    x_t = prox_{eta_t g}(x_{t-1} - eta_t xi_t),   xi_t = q + (n / b) sum_{i in B} y_i a_i,   y_i a subgradient of f_i at a_i x_{t-1}
+
+    without a ridge:  eta_t = step R / (G sqrt(t)), or step R / (G sqrt(T)) where `horizon` T is given (the constant step of the paper);
+                      the answer is the mean of the points by eta_t
+    with a ridge mu:  eta_t = 2 step / (mu (t + 1)), the mean by t (Lacoste-Julien, Schmidt, Bach 2012)
+
+G^2 bounds E |xi|^2: n sum_i (w_i l |a_i|)^2, l the largest slope of the loss (of a row of predictions: sqrt(2) for the multiclass hinge),
+and R the distance
+to the optimum (`radius`): where it is not given the diameter of the set, or P(x_0) / c for c norm, or P(x_0) / |grad|.
+
+The bound is D at the mean of the subgradients of all certificates, each weighted by the epochs before it, or at the last, whichever is
+better: subgradients
+at one point jump from step to step.
+
+Complexity: O((G R / eps)^2) samples, O(G^2 / (mu eps)) with a ridge; a step costs its row times the columns of X and O(d k) for the prox
+and the mean, which
+is what the sublinear method is compared with.
+
+Shalev-Shwartz, Singer, Srebro, Cotter 2011; Babichev, Ostrovskii, Bach 2019, section 5 (SSM).
+
+`state.iteration` counts steps of up to an epoch; `state.k` is t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array, LossFunction
+from ...atoms.vector_loss import VectorLossFunction
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from ..finite_sum import draws
+from ..kernels.compile import kernel
+from ..kernels.operators import Operator
+from ..kernels.rows import row_kernels, rows_of
+from ..kernels.storage import Sparse
+from ..option import Option
+from ..problem import Problem
+from . import samples
+from .common import Baseline, BaselineState, certify, due, epochs_a_step, keep_bound, start
+from .loops import (
+    csr_outer,
+    csr_times,
+    dense_outer,
+    dense_times,
+    subgradient_matrix_steps,
+    subgradient_steps,
+)
+from .samples import (
+    MatrixSamples,
+    Samples,
+    VectorSamples,
+    batch_misfit,
+    batch_size,
+    batches,
+    linked,
+    loss_name,
+)
+
+MOST_NUMBERS = 20_000_000
+"""Numbers of x that the iterations of a step go through at most: an epoch of a large matrix would take minutes."""
+
+
+@dataclass
+class SubgradientState(BaselineState):
+    """x_t, its weighted mean with its weight, t; G and R; the mean dual point with K'y and its weight."""
+
+    average: Array = field(default_factory=lambda: np.zeros(0))
+    total: float = 0.0
+    k: int = 0
+    slope: float = 1.0
+    radius: float = 1.0
+    batch: int = 1
+    mean_y: Array = field(default_factory=lambda: np.zeros(0))
+    mean_kty: Array = field(default_factory=lambda: np.zeros(0))
+    weight: float = 0.0
+
+
+class Subgradient(Baseline):
+    """The stochastic subgradient method; options `step`, `batch`, `radius`, `horizon`."""
+
+    name = "subgradient"
+    title = "stochastic subgradient method"
+    source = "Shalev-Shwartz et al. 2011; Babichev, Ostrovskii, Bach 2019"
+    phase = "stochastic subgradient"
+    options = MappingProxyType(
+        {
+            "step": Option(1.0, "what the step is multiplied by", lower=0.0, open_lower=True, upper=1e6),
+            "batch": Option(
+                1.0, "rows of a batch: a share of the samples below 1, else a count", lower=0.0, open_lower=True
+            ),
+            "radius": Option(None, "the distance to the optimum", kind=float, lower=0.0, open_lower=True),
+            "horizon": Option(None, "the iterations a constant step is for", kind=int, lower=1),
+        }
+    )
+
+    def __init__(self, step: float, batch: float, radius: float | None, horizon: int | None) -> None:
+        self.step_size = step
+        self.batch = batch
+        self.radius = radius
+        self.horizon = horizon
+        self._operator: tuple[Problem, Operator] | None = None
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """One loss over samples of one variable."""
+        return samples.reasons(arrangement, smooth=False)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """Rows of one data matrix; slopes or a set with a bound."""
+        found = samples.value_reasons(canonical)
+        if found:
+            return found
+        (term,), (block,) = canonical.terms, canonical.blocks
+        if math.isfinite(largest_slope(term.f)) or math.isfinite(block.g.radius()):
+            return ()
+        return (f"the slopes of {loss_name(term.f)} have no bound, and {block.name} is not confined to a bounded set",)
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """A batch of at most n."""
+        return batch_misfit(options.get("batch"), canonical)
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SubgradientState:
+        """G and R of the data, and the start."""
+        of = self.samples(problem)
+        s = start(problem, SubgradientState, x, ys, batch=batch_size(self.batch, of.n, 1.0))
+        s.average = s.x.copy()
+        found, kty = certify(problem, s, s.x)
+        s.mean_y, s.mean_kty = np.zeros_like(found[0]), np.zeros_like(kty)
+        squares = of.row_squares()
+        slope = largest_slope(of.f)
+        if math.isfinite(slope):
+            s.slope = slope * math.sqrt(of.n * float((of.weights**2) @ squares))
+        else:
+            # at the start, for sets only: beyond it the set bounds how far slopes grow
+            s.slope = math.sqrt(of.n * float((found[0].reshape(of.n, -1) ** 2).sum(axis=1) @ squares))
+        s.slope = s.slope + float(np.linalg.norm(problem.q)) or 1.0
+        s.radius = self.radius if self.radius is not None else _radius(problem, s.value, kty)
+        return s
+
+    def _steps(self, of: Samples, first: int, count: int, s: SubgradientState) -> tuple[Array, Array]:
+        """eta_t and the weight of x_t for the next iterations."""
+        t = np.arange(first, first + count, dtype=np.float64)
+        if of.mu > 0.0:
+            return 2.0 * self.step_size / (of.mu * (t + 1.0)), t
+        whole = self.step_size * s.radius / s.slope
+        eta = np.full(count, whole / math.sqrt(self.horizon)) if self.horizon is not None else whole / np.sqrt(t)
+        return eta, eta
+
+    def step(self, problem: Problem, state: SubgradientState) -> None:
+        """Iterations of up to an epoch, and a certificate of the mean where one is due."""
+        s, of = state, self.samples(problem)
+        epoch = math.ceil(epochs_a_step(problem.canonical.nnz) * of.n / s.batch)
+        count = max(1, min(epoch, MOST_NUMBERS // of.size))
+        eta, weights = self._steps(of, s.k + 1, count, s)
+        rng = draws(problem.seed, s.iteration)
+        index = rng.integers(0, of.n, (count, s.batch)) if s.batch == 1 else batches(rng, of.n, s.batch, count)
+        self._run(problem, of, s, index, eta, weights)
+        s.k += count
+        s.total += float(weights.sum())
+        s.iteration += 1
+        s.epochs += count * s.batch / of.n
+        if due(s):
+            self._certify(problem, s)
+
+    def _run(
+        self, problem: Problem, of: Samples, s: SubgradientState, index: samples.Rows, eta: Array, weights: Array
+    ) -> None:
+        (g,) = problem.g
+        if g.f.compiled and (isinstance(of, VectorSamples) or isinstance(of.f, VectorLossFunction)):
+            changes = [g.f.prox_change(float(e)) for e in eta]
+            shares, proxes = (np.array(v) for v in zip(*changes, strict=True))
+            after = (problem.q, eta, shares, proxes, weights, s.total, s.x, s.average, g.args)
+            if isinstance(of, VectorSamples):
+                view, f = of.sum, of.sum.loss
+                loop = linked(
+                    subgradient_steps, view.row_kernels, derivative=f.loss.value_gradient, prox=g.f.prox_kernel
+                )
+                view.count(loop(view.rows, index, view.c, view.offset, f.b, f.w, f.p, *after))
+            else:
+                self._run_matrix(problem, of, index, after)
+            return
+        total = s.total
+        for rows, e, weight in zip(index, eta, weights, strict=True):
+            v = problem.q.copy()
+            of.add(rows, of.slopes(s.x, rows), of.n / rows.size, v)
+            s.x = problem.prox_g(s.x - e * v, float(e))
+            total += weight
+            s.average = s.average + (weight / total) * (s.x - s.average)
+
+    def _run_matrix(self, problem: Problem, of: Samples, index: samples.Rows, after: tuple[Any, ...]) -> None:
+        assert isinstance(of, MatrixSamples) and isinstance(of.f, VectorLossFunction)
+        if self._operator is None or self._operator[0] is not problem:
+            self._operator = problem, Operator(of.left.A, problem.pool)
+        operator, f = self._operator[1], of.f
+        sparse = isinstance(operator.storage, Sparse)
+        loop = kernel(
+            subgradient_matrix_steps,
+            derivative=f.loss.value_gradient,
+            prox=problem.g[0].f.prox_kernel,
+            times=csr_times if sparse else dense_times,
+            outer=csr_outer if sparse else dense_outer,
+            row_size=row_kernels(operator)["row_size"],
+        )
+        of.counted.touched += loop(rows_of(operator), index, of.c, of.offset, f.y, f.w, *after)
+
+    @staticmethod
+    def _certify(problem: Problem, s: SubgradientState) -> None:
+        """P at the mean, D at its subgradient and at the mean of those so far."""
+        passed = s.epochs - s.checked
+        # the mean of points of the domain is in it but for rounding
+        ys, kty = certify(problem, s, problem.prox_g(s.average, 0.0))
+        s.weight += passed
+        share = passed / s.weight
+        s.mean_y += share * (ys[0] - s.mean_y)
+        s.mean_kty += share * (kty - s.mean_kty)
+        y = s.mean_y.copy()
+        problem.functions[0].into_domain(y)
+        keep_bound(problem, s, [y], s.mean_kty.copy())
+
+
+def largest_slope(f: Any) -> float:
+    """The largest size of a subgradient of one sample's loss in its predictions, inf where there is none."""
+    if isinstance(f, LossFunction):
+        lo, hi = f.loss.dual_bounds_naive(f.b, f.p)
+        return float(np.maximum(np.abs(lo), np.abs(hi)).max(initial=0.0))
+    assert isinstance(f, VectorLossFunction)
+    # p - e_y with p in the simplex; Weston-Watkins: entries in [0, 1] and minus their sum
+    return math.sqrt(f.k * (f.k - 1.0)) if f.name == "weston_watkins" else math.sqrt(2.0)
+
+
+def _radius(problem: Problem, value: float, kty: Array) -> float:
+    """A bound of |x - x*|, or a guess where there is none."""
+    (g,) = problem.g
+    if math.isfinite(g.f.radius()):
+        return 2.0 * g.f.radius()
+    lowest = problem.functions[0].f.infimum()
+    above = max(value - problem.canonical.constant - lowest, 0.0)
+    coercive = g.f.coercive()
+    if coercive is not None and above > 0.0:
+        # of the norms l2 is the smallest but linf, which is at least |x|_2 over sqrt(d)
+        return above / coercive[0] * (math.sqrt(problem.size) if coercive[1] == "l1" else 1.0)
+    size = float(np.linalg.norm(kty + problem.q))
+    return above / size if above > 0.0 and size > 0.0 else 1.0

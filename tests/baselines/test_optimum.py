@@ -1,0 +1,296 @@
+"""Each baseline against the oracle at the optimum, its certificate along the way, its draws, and what it refuses."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.baselines.samples import Samples
+from fwdsl.backends.baselines.table import BASELINE_STATES, BASELINES
+from fwdsl.backends.problem import Problem
+from fwdsl.certify import verify
+from fwdsl.errors import FwError
+from fwdsl.options import Options
+from fwdsl.oracle import solve_oracle
+from fwdsl.pipeline import make_plan
+from fwdsl.solve import solve
+from fwdsl.solve.state import load_state, save_state
+from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, stepped, text
+
+pytest.importorskip("cvxpy")
+
+RIDGE = " + 0.05 * sum_squares(x)"
+SMOOTH = ("squared", "logistic", "smooth_hinge", "squared_hinge", "huber", "squared_epsilon_insensitive")
+BALLS = ("l1_ball(0.5)", "l2_ball(0.3)", "simplex(0.8)", "solid_simplex(0.4)")
+BOUNDED = (*BALLS, "linf_ball(0.2)", "box(-0.1, 0.3)", "ksupport_ball(2, 0.5)")
+
+
+def loss_of(name: str) -> tuple[str, dict[str, Any]]:
+    """A loss with its data."""
+    return name, data(name, "csr", n=20)
+
+
+def check(problem: Any, method: str, tol: float, steps: int = 300, **options: Any) -> None:
+    """The gap falls to tol; every bound on the way is below the optimum, and what the verifier says of the candidate agrees."""
+    optimum = solve_oracle(problem.instance).value
+    slack = 1e-6 * max(1.0, abs(optimum))
+    state, run, kernels = stepped(problem, method, 0, **options)
+    for _ in range(steps):
+        report = run.report(kernels, state)
+        assert report.bound <= optimum + slack
+        assert report.objective >= optimum - slack
+        if report.objective - report.bound <= tol * max(1.0, abs(optimum)):
+            break
+        run.step(kernels, state)
+    x, ys = run.candidate(kernels, state)
+    verified = verify(problem.canonical, x, ys)
+    assert verified.infeasibility <= 1e-9
+    assert verified.primal == pytest.approx(optimum, abs=tol * max(1.0, abs(optimum)) + slack)
+    assert verified.dual == pytest.approx(optimum, abs=tol * max(1.0, abs(optimum)) + slack)
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("method", ["svrg", "sdca", "spdc", "apg_fixed"])
+def test_every_smooth_loss_with_an_elastic_net(method: str, loss: str) -> None:
+    problem = bound(text(loss, "", RIDGE + " + 0.02 * norm1(x)"), data(loss, "csr", n=20))
+    check(problem, method, 1e-6)
+
+
+@pytest.mark.parametrize("set_", [*BOUNDED, "nonnegative"])
+@pytest.mark.parametrize("method", ["svrg", "sdca", "spdc", "apg_fixed"])
+def test_every_set_with_a_ridge(method: str, set_: str) -> None:
+    if method == "sdca" and "ksupport" in set_:
+        pytest.skip("refused: see below")
+    check(bound(text("logistic", set_, RIDGE), data("logistic", n=20)), method, 1e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute", "quantile", "epsilon_insensitive"])
+def test_sdca_takes_losses_that_are_not_smooth(loss: str) -> None:
+    check(bound(text(loss, "l1_ball(0.5)", RIDGE), data(loss, n=20)), "sdca", 1e-3, steps=600)
+
+
+@pytest.mark.parametrize("method", ["svrg", "apg_fixed"])
+def test_without_a_ridge(method: str) -> None:
+    check(bound(text("logistic", "l1_ball(0.5)"), data("logistic", n=20)), method, 1e-5)
+    check(bound(text("squared", "", " + 0.05 * norm1(x)"), data("squared", n=20)), method, 1e-5)
+
+
+@pytest.mark.parametrize("set_", BOUNDED)
+@pytest.mark.parametrize("method", ["sfw", "svrf", "scgs", "storc", "scgm"])
+def test_conditional_gradients_on_every_set(method: str, set_: str) -> None:
+    # sampling noise stays with batches that do not grow beyond a share of the samples
+    check(
+        bound(text("logistic", set_, RIDGE), data("logistic", n=20)),
+        method,
+        3e-2 if method in ("sfw", "scgs") else 1e-2,
+    )
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("method", ["svrf", "storc"])
+def test_conditional_gradients_with_every_smooth_loss(method: str, loss: str) -> None:
+    check(bound(text(loss, "l1_ball(0.5)"), data(loss, n=20)), method, 1e-2)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "squared"])
+@pytest.mark.parametrize("method", ["svrg", "apg_fixed", "svrf", "storc", "scgm"])
+def test_a_matrix_on_the_trace_norm_ball(method: str, loss: str) -> None:
+    problem = bound(matrix_text(loss, "nuclear_ball(1)", " + 0.05 * sum_squares(X)"), matrix_data(loss, n=20))
+    check(problem, method, 1e-5 if method in ("svrg", "apg_fixed") else 3e-2, steps=100)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        bound(text("hinge", "l2_ball(0.5)"), data("hinge", n=20)),
+        bound(text("absolute", "", RIDGE + " + 0.05 * norm1(x)"), data("absolute", "csr", n=20)),
+        bound(matrix_text("multiclass_hinge", "l1_ball(1)"), matrix_data("multiclass_hinge", n=20)),
+        bound(matrix_text("multiclass_hinge", "", " + 0.1 * sum_squares(X)"), matrix_data("multiclass_hinge", n=20)),
+    ],
+)
+def test_the_subgradient_method_gets_near(problem: Any) -> None:
+    optimum = solve_oracle(problem.instance).value
+    state, method, kernels = stepped(problem, "subgradient", 60, radius=1.0)
+    assert optimum - 1e-6 <= state.best_value <= optimum + 0.02 * max(1.0, abs(optimum))
+    assert method.report(kernels, state).bound <= optimum + 1e-6
+
+
+# --- estimates ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        bound(text("logistic", "", RIDGE), data("logistic", "csr", n=7)),
+        bound(matrix_text("softmax"), matrix_data("softmax", n=7)),
+        bound(matrix_text("squared"), matrix_data("squared", "csr", n=7)),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_estimates_are_unbiased(problem: Any, size: int) -> None:
+    kernels = Problem(problem.canonical, 1)
+    of, naive = Samples.of(kernels), Naive(problem)
+    rng = np.random.default_rng(5)
+    x, snapshot = rng.standard_normal(of.size), rng.standard_normal(of.size)
+    slopes = kernels.losses_gradient(kernels.forward(snapshot))[1]
+    kty = kernels.adjoint(slopes)
+    batches = [np.array(c) for c in combinations(range(of.n), size)]
+    whole = of.gradient(x)
+    np.testing.assert_allclose(whole, naive.gradient(x), rtol=1e-12, atol=1e-12)
+    plain = np.mean([of.estimate(x, b) for b in batches], axis=0)
+    corrected = np.mean([of.corrected(x, b, slopes[0], kty) for b in batches], axis=0)
+    np.testing.assert_allclose(plain, whole, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(corrected, whole, rtol=1e-11, atol=1e-12)
+    # at the snapshot itself every batch gives the gradient
+    np.testing.assert_allclose(
+        of.corrected(snapshot, batches[1], slopes[0], kty), of.gradient(snapshot), rtol=1e-11, atol=1e-12
+    )
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An epoch a step."""
+    monkeypatch.setattr("fwdsl.backends.baselines.common.LEAST_WORK", 1)
+
+
+ONE = bound(text("logistic", "l1_ball(0.5)", RIDGE), data("logistic", "csr", n=60))
+NAMES = [m.name for m in BASELINES]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_seed_fixes_the_run_for_any_number_of_threads(name: str, short_steps: None) -> None:
+    one, _, _ = stepped(ONE, name, 2, threads=1, seed=4)
+    two, _, _ = stepped(ONE, name, 2, threads=2, seed=4)
+    np.testing.assert_array_equal(one.x, two.x)
+    other, _, _ = stepped(ONE, name, 2, seed=5)
+    assert name == "apg_fixed" or not np.array_equal(one.x, other.x)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_resumed_run_is_the_unbroken_one(name: str, tmp_path: Path, short_steps: None) -> None:
+    def run(steps: int, **more: Any) -> Any:
+        options = Options(method=name, max_iter=steps, tol=1e-15, threads=1, seed=3)
+        plan, found = make_plan(ONE.canonical, options)
+        assert plan is not None, found
+        return solve(ONE.canonical, plan, options, **more)
+
+    whole, half = run(6), run(2)
+    save_state(tmp_path / "s.npz", ONE.canonical, half.state)
+    resumed = run(6, resume=load_state(tmp_path / "s.npz", ONE.canonical))
+    assert type(resumed.state) in BASELINE_STATES
+    assert resumed.iterations == whole.iterations == 6
+    np.testing.assert_array_equal(whole.state.x, resumed.state.x)
+    assert whole.state.best_bound == resumed.state.best_bound
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_runs_from_a_program_and_from_python_with_its_options(name: str) -> None:
+    program = text("logistic", "l1_ball(0.5)", RIDGE)
+    values = data("logistic", n=30)
+    option = {"sdca": "order", "sfw": "cap", "svrf": "cap", "scgm": "decay"}.get(name, "step")
+    given = {"order": "uniform", "cap": 0.25, "decay": 2.0, "step": 0.75}[option]
+    written = f'"{given}"' if isinstance(given, str) else str(given)
+    told = (
+        fw.parse(f"{program}solve method = {name}({option}={written}), tol = 1e-12, max_iter = 2, seed = 1")
+        .bind(**values)
+        .solve(threads=1)
+    )
+    python = (
+        fw.parse(program).bind(**values).solve(method=name, tol=1e-12, max_iter=2, seed=1, threads=1, **{option: given})
+    )
+    assert told.method == python.method == name
+    assert told.iterations <= 2
+    assert told.objective == python.objective
+    assert told.dual_bound == python.dual_bound
+
+
+def test_a_warm_start_serves() -> None:
+    cold = ONE.solve(tol=1e-8)
+    for name in ("svrg", "sdca", "spdc"):
+        warm = ONE.solve(method=name, tol=1e-6, start=cold)
+        assert warm.status == "optimal" and warm.iterations <= 3
+
+
+def test_rows_of_zeros_alone() -> None:
+    values = data("logistic", n=8)
+    values["A"] = np.zeros_like(values["A"])
+    problem = bound(text("logistic", "l1_ball(0.5)", RIDGE), values)
+    for name in ("svrg", "sdca", "spdc", "apg_fixed", "sfw", "svrf", "scgs", "storc", "scgm"):
+        solution = problem.solve(method=name, tol=1e-3, time=5)
+        assert solution.status == "optimal", (name, solution.reason)
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------------
+
+
+def refused(program: str, values: dict[str, Any], **options: Any) -> FwError:
+    with pytest.raises(FwError) as caught:
+        bound(program, values).solve(**options)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("name", "loss", "set_", "more", "reason"),
+    [
+        ("svrg", "hinge", "", RIDGE, "is not smooth"),
+        ("svrg", "poisson", "", RIDGE, "second derivative of poisson"),
+        ("sdca", "logistic", "l1_ball(1)", "", "sum_squares"),
+        ("sdca", "logistic", "ksupport_ball(2, 1)", RIDGE, "ksupport_ball"),
+        ("spdc", "hinge", "", RIDGE, "is not smooth"),
+        ("spdc", "logistic", "l1_ball(1)", "", "sum_squares"),
+        ("apg_fixed", "hinge", "", RIDGE, "is not differentiable"),
+        ("sfw", "logistic", "", RIDGE, "not confined to a bounded set"),
+        ("svrf", "logistic", "box(0, inf)", RIDGE, "is not bounded"),
+        ("scgm", "logistic", "l1_ball(1)", " + 0.1 * norm1(x)", "norm1 on x is not smooth"),
+        ("scgs", "absolute", "l1_ball(1)", "", "is not smooth"),
+        ("subgradient", "squared", "", "", "slopes of squared have no bound"),
+    ],
+)
+def test_what_it_does_not_cover_is_refused_with_the_reason(
+    name: str, loss: str, set_: str, more: str, reason: str
+) -> None:
+    values = data(loss)
+    values["y"] = np.abs(np.round(values["y"])) if loss == "poisson" else values["y"]
+    error = refused(text(loss, set_, more) + f"solve method = {name}", values)
+    assert error.code == "FW5003"
+    assert reason in str(error)
+
+
+@pytest.mark.parametrize("name", ["sdca", "spdc"])
+def test_a_matrix_is_refused_where_rows_meet_a_vector(name: str) -> None:
+    program = matrix_text("squared", "", " + 0.1 * sum_squares(X)")
+    error = refused(program, matrix_data("squared"), method=name)
+    assert error.code == "FW5003" and "rows of one data matrix" in str(error)
+
+
+def test_two_losses_are_no_sum_over_samples() -> None:
+    program = text("logistic", "l1_ball(1)", " + mean(squared(A @ x, w))")
+    error = refused(program, data("logistic"), method="svrg")
+    assert error.code == "FW5003" and "2 losses" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("svrg", {"batch": 13}),
+        ("svrg", {"step": 0.0}),
+        ("svrg", {"snapshot": "first"}),
+        ("spdc", {"batch": 100}),
+        ("sdca", {"multiplier": 0}),
+        ("sfw", {"cap": 1.5}),
+        ("scgs", {"smoothness": "none"}),
+        ("subgradient", {"horizon": 0}),
+    ],
+)
+def test_options_outside_their_domain_are_refused(name: str, options: dict[str, Any]) -> None:
+    error = refused(text("logistic", "l1_ball(0.5)", RIDGE), data("logistic"), method=name, **options)
+    assert error.code == "FW5004"
+    assert next(iter(options)) in str(error)
