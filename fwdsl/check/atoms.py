@@ -8,7 +8,7 @@ from . import algebra, shapes, signs
 from .arguments import Bound, bind, option
 from .context import Context
 from .literals import groups as literal_groups
-from .literals import is_psd, is_symmetric
+from .literals import is_psd, is_symmetric, smallest_eigenvalue
 from .operands import affine, constant, is_finite, wrong_kind
 from .signatures import CONVEX, LOSSES, Convex, Loss
 from .values import Combination, Piece, Summand
@@ -289,9 +289,15 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         return None
     if p.type.kind == "psd":
         return p
-    if p.op == "literal" and is_symmetric(p.value) and is_psd(p.value):  # type: ignore[arg-type]
-        return Expr("literal", Type("psd", (d,)), value=p.value, sign=p.sign, span=p.span)
-    what = "is not positive semidefinite" if p.op == "literal" else "is not known to be positive semidefinite"
+    what = "is not known to be positive semidefinite"
+    if p.op == "literal":
+        assert isinstance(p.value, tuple)
+        if not is_symmetric(p.value):
+            what = "is not symmetric"
+        elif is_psd(p.value):
+            return Expr("literal", Type("psd", (d,)), value=p.value, sign=p.sign, span=p.span)
+        else:
+            what = f"is not positive semidefinite: its smallest eigenvalue is {smallest_eigenvalue(p.value):.6g}"
     entry = ctx.entry_of(part)
     ctx.error(
         "FW3017",

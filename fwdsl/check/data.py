@@ -11,7 +11,7 @@ from ..model import DataDecl, Dim, Expr, Sign, Type
 from . import shapes, signs
 from .arguments import DOMAIN_WORDS, Bound, bind, literal, literal_fits
 from .context import Context, Entry
-from .literals import Nested, flat, is_psd, is_symmetric, nested, shape_of
+from .literals import Nested, flat, is_psd, is_symmetric, nested, shape_of, smallest_eigenvalue
 from .signatures import SOURCES, TYPES
 from .types import resolve
 
@@ -155,7 +155,7 @@ def _content(type_: Type, values: Nested) -> str:
     if type_.kind in ("symmetric", "psd") and not is_symmetric(values):
         return "is not symmetric"
     if type_.kind == "psd" and not is_psd(values):
-        return "is not positive semidefinite"
+        return f"is not positive semidefinite: its smallest eigenvalue is {smallest_eigenvalue(values):.6g}"
     if type_.domain == "nonnegative" and any(v < 0 for v in numbers):
         return "has a negative entry, and is promised nonnegative"
     if type_.domain == "positive" and any(v <= 0 for v in numbers):

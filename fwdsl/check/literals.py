@@ -188,6 +188,13 @@ def is_psd(matrix: Nested) -> bool:
     return True
 
 
+def smallest_eigenvalue(matrix: Nested) -> float:
+    """Of a literal symmetric matrix, for a message."""
+    import numpy as np
+
+    return float(np.linalg.eigvalsh(np.array(matrix, dtype=np.float64))[0])
+
+
 def is_symmetric(matrix: Nested) -> bool:
     """Whether a literal square matrix equals its transpose."""
     assert isinstance(matrix, tuple)

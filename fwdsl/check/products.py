@@ -89,6 +89,10 @@ def _report_inner(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.E
 
 def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> str:
     sa, sb = a.type.array_shape, b.type.array_shape
+    entry = ctx.entry_of(right)
+    if entry is not None and entry.kind == "var" and str(sa[-1]).startswith("dim("):
+        # the samples of a feature map are no coordinates of its variable, whatever their number
+        return f"declare `{entry.name}: {shapes.format_type(shapes.of_shape((sa[-1], *sb[1:])))}`"
     simple = isinstance(left, tree.Name | tree.Call) and isinstance(right, tree.Name | tree.Call)
     if simple and len(sa) == 2 and sa[0] == sb[0]:
         return f"did you mean `{ctx.text(left)}.T @ {ctx.text(right)}`?"
@@ -96,7 +100,6 @@ def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> 
         return f"did you mean `{ctx.text(left)} @ {ctx.text(right)}.T`?"
     if simple and sa[0] == sb[-1]:
         return f"did you mean `{ctx.text(right)} @ {ctx.text(left)}`?"
-    entry = ctx.entry_of(right)
     if entry is not None and entry.kind == "var" and isinstance(right, tree.Name):
         wanted: tuple[Dim, ...] = (sa[-1], *sb[1:])
         return f"declare `{entry.name}: {shapes.format_type(shapes.of_shape(wanted))}`"
