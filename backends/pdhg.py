@@ -12,13 +12,16 @@ follows |dy| / |dx| between restarts
 (Applegate et al. 2021). eta starts from a power iteration and is cut whenever M loses positivity along a step, so an
 underestimated norm does no harm. By linearity K x and K' y of the Halpern point need no product of their own: an iteration is one
 K x and one K' y; they are computed afresh at every restart.
+
+Where a dense system of the pieces' size is cheap, large proximal steps by Newton's method (`proximal.py`) are tried between iterations, as often
+as what they cost allows; one is kept where it brings the fixed-point residual down, and the method restarts there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -27,16 +30,31 @@ from ..atoms.base import Array
 from ..canon.arrange import Arrangement
 from ..canon.form import Canonical
 from . import costs
+from .balance import balance
 from .dual import dual_value, feasible_scale
 from .functions import prox_conjugate
 from .method import Estimate, Method, Report, State
+from .option import Option
 from .problem import Problem
+from .proximal import Centre, Proximal, applies, overhead
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
-POWER_STEPS = 12
 OMEGA = 1e10
-RUIZ_STEPS = 5
 REPORT_EVERY = 10
+FIRST_LEAP = 200
+"""Iterations before large proximal steps are tried."""
+LONGEST = 1e9
+"""Numbers touched after which a leap ends at the next chance, about half a second: limits and Ctrl-C are honoured between iterations."""
+LEAP_EVERY = 1.2
+"""How much the iterations have to grow between tries."""
+DELTA, LEAST_DELTA, MOST_DELTA = 1e-2, 1e-6, 0.1
+"""The metric of a large step over that of an ordinary one: at the start, and its range."""
+QUICK, SLOW = 12, 20
+"""Newton steps up to which the next large step is made larger, and from which it is made smaller."""
+KEPT, GOOD, SPLENDID, DONE = 0.9, 0.5, 0.1, 1e-5
+"""Ratios of the residual after a large step to that before: at most which it is kept, is worth another one now, and after the
+next iteration; and where it is time to verify."""
+NEVER = 2**62
 HUGE = 1e120
 """A squared step beyond which the iterates have left for infinity: the program has no solution, or no finite one."""
 
@@ -69,6 +87,8 @@ class PDHGState(State):
     bound: float = -math.inf
     infeasibility: float = math.inf
     diverged: bool = False
+    next_leap: int = FIRST_LEAP
+    delta: float = DELTA
 
 
 class PDHG(Method):
@@ -77,7 +97,8 @@ class PDHG(Method):
     name = "pdhg"
     title = "restarted primal-dual hybrid gradient"
     source = "Chambolle, Pock 2011; Applegate et al. 2021; Lu, Yang 2024"
-    options = MappingProxyType({"restart": True})
+    most_iterations = 400_000
+    options = MappingProxyType({"restart": Option(True, "restart, and adapt the primal weight")})
 
     def __init__(self, restart: bool = True) -> None:
         self.restart = restart
@@ -140,7 +161,8 @@ class PDHG(Method):
             s.ys = [a * (2.0 * h - y) + (1.0 - a) * o for h, y, o in zip(s.ys_hat, s.ys, s.ys_anchor, strict=True)]
             s.kx = [a * (2.0 * h - k) + (1.0 - a) * o for h, k, o in zip(s.kx_hat, s.kx, s.kx_anchor, strict=True)]
             s.residual_last = residual
-        if s.iteration % REPORT_EVERY == 0:
+        leapt = self.restart and s.iteration >= s.next_leap and self._leap(problem, s)
+        if leapt or s.iteration % REPORT_EVERY == 0:
             self._measure(problem, s)
 
     def _apply(self, problem: Problem, s: PDHGState) -> float:
@@ -197,6 +219,55 @@ class PDHG(Method):
         s.inner = 0
         s.restarts += 1
 
+    def _leap(self, problem: Problem, s: PDHGState) -> bool:
+        """Large proximal steps from T(z) while they pay, and a restart at the best point they found; whether there is one."""
+        if not applies(problem):
+            s.next_leap = NEVER
+            return False
+        pairs = zip(problem.canonical.blocks, problem.g, strict=True)
+        taus = [_steps(s.eta / s.omega, s.column_scale[b.slice], g.is_entrywise) for b, g in pairs]
+        dual = zip(problem.functions, s.row_scale, strict=True)
+        sigmas = [_steps(s.eta * s.omega, scale, f.is_entrywise) for f, scale in dual]
+        one = overhead(problem, 20.0, 3e5) + 2 * sum(t.map.nnz for t in problem.terms)
+        best = replace(s, x=s.x_hat, ys=s.ys_hat, kx=s.kx_hat, kty=s.kty_hat)
+        before = last = least = self._apply(problem, best)
+        found = None
+        centre = Centre(s.x_hat, s.ys_hat, -(problem.q + s.kty_hat), s.kx_hat)
+        budget, spent = min(s.iteration * one, LONGEST), 0.0
+        while budget > 0.0 and spent < LONGEST and least > DONE * before:
+            step = Proximal(problem, taus, sigmas, s.delta, centre).solve(budget)
+            spent += step.work
+            budget -= step.work
+            t = step.trial
+            residual = math.inf
+            if step.steps:
+                trial = replace(best, x=t.p, ys=t.ys, kx=problem.linear(t.p), kty=problem.adjoint(t.ys))
+                residual = self._apply(problem, trial)
+                if residual < least:
+                    least, found = residual, trial
+            if not step.converged:
+                s.delta = min(5.0 * s.delta, MOST_DELTA)
+                break
+            if step.steps <= QUICK:
+                s.delta = max(0.2 * s.delta, LEAST_DELTA)
+            elif step.steps > SLOW:
+                s.delta = min(2.0 * s.delta, MOST_DELTA)
+            if residual < GOOD * last:
+                budget = max(budget, min(s.iteration * one, LONGEST))
+            last = min(last, residual)
+            centre = Centre(t.x, t.ys, t.s, t.kx)
+        wait = max(int((LEAP_EVERY - 1.0) * s.iteration), math.ceil(spent / one))
+        s.next_leap = s.iteration + (1 if least <= SPLENDID * before else wait)
+        if found is None or least > KEPT * before:
+            return False
+        s.x_hat, s.ys_hat, s.kx_hat, s.kty_hat = found.x_hat, found.ys_hat, found.kx_hat, found.kty_hat
+        s.eta = found.eta
+        s.x, s.ys, s.kx, s.kty = s.x_hat, s.ys_hat, s.kx_hat, s.kty_hat
+        s.x_anchor, s.ys_anchor, s.kx_anchor, s.kty_anchor = s.x, s.ys, s.kx, s.kty
+        s.inner = 0
+        s.restarts += 1
+        return True
+
     def _measure(self, problem: Problem, s: PDHGState) -> None:
         """P and D at (x^, y^) from the products at hand."""
         zs = [k + t.map.offset for k, t in zip(s.kx_hat, problem.terms, strict=True)]
@@ -234,93 +305,3 @@ class PDHG(Method):
 def _steps(step: float, scale: Array, entrywise: bool) -> Array | float:
     """step * scale^2: one for each entry where the function takes that, else the one they all share."""
     return step * scale**2 if entrywise else step * float(scale[0]) ** 2 if scale.size else step
-
-
-def balance(problem: Problem) -> tuple[Array, list[Array], float]:
-    """Scales t of the columns (the unknowns) and s of each term's rows that bring the entries of |K| to about one, and the norm of the scaled K.
-
-    The size of a row is sum_j (s_i K_ij t_j)^2 / sum_j |s_i K_ij t_j|, which is its entries' own where they are alike, however many they are: a
-    Ruiz iteration on it. (On the sums themselves it blows up the columns of rare features.) Then one factor a block and a term balances the norms
-    of the parts. Rows of losses share one scale, as their dual entries share one range; blocks and terms that
-    are no sums over entries have one scale, by their largest row or column.
-    """
-    blocks, terms = problem.canonical.blocks, problem.canonical.terms
-    columns = np.ones(problem.size)
-    rows = [np.ones(t.map.rows) for t in terms]
-    if not terms:
-        return columns, rows, 0.0
-    maps = [[(b, m.absolute(), m.squared()) for b, m in t.map.parts] for t in terms]
-    for _ in range(RUIZ_STEPS):
-        down, down_square = np.zeros(problem.size), np.zeros(problem.size)
-        for k, parts in enumerate(maps):
-            across, across_square = np.zeros(terms[k].map.rows), np.zeros(terms[k].map.rows)
-            for b, absolute, squared in parts:
-                t = columns[b.slice]
-                across += absolute.apply(t)
-                across_square += squared.apply(t * t)
-                down[b.slice] += absolute.adjoint(rows[k])
-                down_square[b.slice] += squared.adjoint(rows[k] ** 2)
-            own = terms[k].is_indicator and problem.functions[k].is_entrywise
-            rows[k] = _rescaled(rows[k], across, across_square, own)
-        for b, g in zip(blocks, problem.g, strict=True):
-            at = b.slice
-            columns[at] = _rescaled(columns[at], down[at], down_square[at], g.is_entrywise)
-    _balance_parts(problem, columns, rows)
-
-    def apply(x: Array) -> Array:
-        return np.concatenate([r * z for r, z in zip(rows, problem.linear(columns * x), strict=True)])
-
-    def adjoint(y: Array) -> Array:
-        cuts = np.cumsum([t.map.rows for t in terms])[:-1]
-        return columns * problem.adjoint([r * part for r, part in zip(rows, np.split(y, cuts), strict=True)])
-
-    return columns, rows, _power(apply, adjoint, problem.size)
-
-
-def _balance_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:
-    """Bring the norms of the parts s_i K_iB t_B to one, by one factor a block and a term, in place: a short map beside tall data has steps of
-    its own size."""
-    blocks = problem.canonical.blocks
-    place = {id(b): k for k, b in enumerate(blocks)}
-    norms = np.zeros((len(rows), len(blocks)))
-    for i, term in enumerate(problem.terms):
-        for b, m in term.map.parts:
-            r, c = rows[i], columns[b.slice]
-            norms[i, place[id(b)]] = _power(_scaled_by(m.apply, c, r), _scaled_by(m.adjoint, r, c), b.size)
-    t, s = np.ones(len(blocks)), np.ones(len(rows))
-    for _ in range(8):
-        scaled = s[:, None] * norms * t
-        across, down = scaled.max(axis=1, initial=0.0), scaled.max(axis=0, initial=0.0)
-        s /= np.sqrt(np.where(across > 0.0, across, 1.0))
-        t /= np.sqrt(np.where(down > 0.0, down, 1.0))
-    for i in range(len(rows)):
-        rows[i] = rows[i] * s[i]
-    for k, b in enumerate(blocks):
-        columns[b.slice] *= t[k]
-
-
-def _scaled_by(fn: Callable[[Array], Array], before: Array, after: Array) -> Callable[[Array], Array]:
-    return lambda x: after * fn(before * x)
-
-
-def _rescaled(scale: Array, sums: Array, squares: Array, entrywise: bool) -> Array:
-    """scale over the root of the sizes, rows without entries left alone; one scale for all where entries may not differ."""
-    sizes = np.where(sums > 0.0, scale * squares / np.where(sums > 0.0, sums, 1.0), 1.0)
-    if not entrywise:
-        live = sizes[sums > 0.0]
-        return scale / math.sqrt(float(live.max())) if live.size and live.max() > 0.0 else scale
-    return scale / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
-
-
-def _power(apply, adjoint, size: int) -> float:  # type: ignore[no-untyped-def]
-    """|K| from below, by power iteration from a fixed random start."""
-    x = np.random.default_rng(0).standard_normal(size)
-    norm = 0.0
-    for _ in range(POWER_STEPS):
-        length = float(np.linalg.norm(x))
-        if length == 0.0:
-            return 0.0
-        y = apply(x / length)
-        norm = float(np.linalg.norm(y))
-        x = adjoint(y)
-    return norm

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array, LossFunction, VectorFunction
 from ..atoms.vector_loss import VectorLossFunction
+from ..canon.combined_maps import Add, Compose, Scaled
+from ..canon.data_maps import Matrix
 from ..canon.form import Block, Canonical, Stacked, SumTerm
-from ..canon.maps import Add, Compose, LinearMap, Matrix, Scaled
+from ..canon.maps import LinearMap
+from ..data_operator import DataOperator
 from .functions import FastLoss, FastRows, FastVector
 from .kernels.operators import Operator
 from .kernels.pool import Pool
@@ -34,6 +37,10 @@ def _operator(A: Any, pool: Pool) -> Operator:
 
 LARGEST_COLUMNS = 20_000_000
 """Numbers of explicitly formed columns of maps that are not data by columns."""
+
+
+CHEAP_PRODUCTS = 32
+"""Columns of an operator up to which they are formed, by a product each: a solve by conjugate gradients takes as many."""
 
 
 class KernelMatrix(LinearMap):
@@ -108,6 +115,39 @@ class Counted(LinearMap):
         return self.inner.describe(x)
 
 
+class ByProducts(Counted):
+    """Data that are known by their products alone."""
+
+    def squared(self) -> LinearMap:
+        """Only the norm of the whole is known: each row is taken to have it."""
+        return _Evenly(self.inner.absolute())
+
+
+class _Evenly(LinearMap):
+    """x -> |A|^2 sum(x) in each entry, for x >= 0: where |A| y is |A|_2 |y|_2, these are its squares at x = y^2."""
+
+    def __init__(self, absolute: LinearMap) -> None:
+        self.inner = absolute
+        self.rows = absolute.rows
+        self.columns = absolute.columns
+
+    def apply(self, x: Array) -> Array:
+        """(|A| sqrt(x))^2."""
+        return self.inner.apply(np.sqrt(x)) ** 2
+
+    def adjoint(self, y: Array) -> Array:
+        """(|A|' sqrt(y))^2."""
+        return self.inner.adjoint(np.sqrt(y)) ** 2
+
+    def absolute(self) -> LinearMap:
+        """Itself."""
+        return self
+
+    def describe(self, x: str) -> str:
+        """As the reference."""
+        return self.inner.describe(x)
+
+
 def _fast(f: LossFunction | VectorLossFunction | VectorFunction, pool: Pool) -> FastLoss | FastRows | FastVector:
     if isinstance(f, LossFunction):
         return FastLoss(f, pool)
@@ -167,8 +207,9 @@ class Problem:
     stored number, so a full gradient (A x and A' y) is two.
     """
 
-    def __init__(self, canonical: Canonical, threads: int) -> None:
+    def __init__(self, canonical: Canonical, threads: int, seed: int = 0) -> None:
         self.canonical = canonical
+        self.seed = seed
         self.pool = Pool(threads)
         self.operators: dict[int, Operator] = {}
         self.counted: list[Counted] = []
@@ -197,7 +238,8 @@ class Problem:
         if isinstance(m, Add):
             return Add(self._substitute(m.left), self._substitute(m.right))
         if m.nnz:
-            self.counted.append(Counted(m))
+            products = isinstance(m, Matrix) and isinstance(m.A, DataOperator)
+            self.counted.append(ByProducts(m) if products else Counted(m))
             return self.counted[-1]
         return m
 
@@ -232,7 +274,12 @@ class Problem:
         return out
 
     def can_form(self, free: int) -> bool:
-        """Whether a Gram matrix of so many coordinates is cheap: all maps are data by columns, or the columns are few numbers."""
+        """Whether a Gram matrix of so many coordinates is cheap: all maps are data by columns, or the columns are few numbers.
+
+        Columns of an operator cost a product each.
+        """
+        if free > CHEAP_PRODUCTS and any(isinstance(v, DataOperator) for v in self.canonical.instance.values.values()):
+            return False
         dense = sum(t.map.rows for t in self.terms for _, m in t.map.parts if not _by_columns(m))
         return dense * free <= LARGEST_COLUMNS
 

@@ -151,7 +151,7 @@ def test_violations_are_relative_to_the_sizes_of_their_terms() -> None:
 
 
 def test_sizes_for_the_rounding_rule_do_not_copy_the_data() -> None:
-    from fwdsl.canon.maps import Matrix
+    from fwdsl.canon.data_maps import Matrix
 
     A = RNG.standard_normal((7, 3))
     x, y = RNG.uniform(size=3), RNG.uniform(size=7)

@@ -1,0 +1,96 @@
+"""Some rows and columns of a linear map as a dense matrix: what small systems on identified pieces are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atoms.base import Array
+from ..canon.combined_maps import Add, Compose, Scaled
+from ..canon.maps import Column, Diagonal, Identity, LinearMap, Row, Select
+from ..canon.matrix_maps import LeftMultiply
+from .problem import Counted, KernelMatrix
+
+Index = NDArray[np.intp]
+
+
+def entries(m: LinearMap, rows: Index, columns: Index) -> Array:
+    """K[rows, columns]: read off where the map is data or simple, else by products with unit vectors."""
+    if isinstance(m, Counted):
+        return entries(m.inner, rows, columns)
+    if isinstance(m, Scaled):
+        return np.asarray(m.c * entries(m.inner, rows, columns))
+    if isinstance(m, Add):
+        return np.asarray(entries(m.left, rows, columns) + entries(m.right, rows, columns))
+    if isinstance(m, Compose) and isinstance(m.inner, Diagonal):
+        return np.asarray(entries(m.outer, rows, columns) * m.inner.v[columns])
+    if isinstance(m, Compose) and isinstance(m.outer, Diagonal):
+        return np.asarray(m.outer.v[rows][:, None] * entries(m.inner, rows, columns))
+    if isinstance(m, KernelMatrix):
+        return _data(m.source.A, columns, rows).T if m.transposed else _data(m.source.A, rows, columns)
+    if isinstance(m, LeftMultiply) and _is_data(m.A):
+        up, across = rows // m.k, columns // m.k
+        part = _data(m.A, across, up).T if m.transposed else _data(m.A, up, across)
+        return np.where((rows % m.k)[:, None] == columns % m.k, part, 0.0)
+    if isinstance(m, Row):
+        return np.repeat(m.v[columns][None, :], rows.size, axis=0)
+    if isinstance(m, Column):
+        return np.repeat(m.v[rows][:, None], columns.size, axis=1)
+    if isinstance(m, Identity | Diagonal | Select):
+        weight = m.v[rows] if isinstance(m, Diagonal) else np.ones(rows.size)
+        return np.where(_place(m, rows)[:, None] == columns, weight[:, None], 0.0)
+    return _by_products(m, rows, columns)
+
+
+def reached(m: LinearMap, columns: Index) -> Index | None:
+    """The rows that can differ from zero in some columns, where the map takes one entry a row; None where it does not."""
+    if isinstance(m, Counted | Scaled):
+        return reached(m.inner, columns)
+    if isinstance(m, Identity | Diagonal | Select):
+        return np.flatnonzero(np.isin(_place(m, np.arange(m.rows)), columns))
+    return None
+
+
+def _place(m: Identity | Diagonal | Select, rows: Index) -> Index:
+    return rows + m.start if isinstance(m, Select) else rows
+
+
+def _is_data(A: Any) -> bool:
+    return isinstance(A, np.ndarray) or hasattr(A, "indptr")
+
+
+def _data(A: Any, rows: Index, columns: Index) -> Array:
+    part = A[np.ix_(rows, columns)] if isinstance(A, np.ndarray) else A[rows][:, columns].toarray()
+    return np.asarray(part, dtype=np.float64)
+
+
+def _by_products(m: LinearMap, rows: Index, columns: Index) -> Array:
+    out = np.empty((rows.size, columns.size))
+    if rows.size <= columns.size:
+        unit = np.zeros(m.rows)
+        for i, r in enumerate(rows):
+            unit[r] = 1.0
+            out[i] = m.adjoint(unit)[columns]
+            unit[r] = 0.0
+        return out
+    unit = np.zeros(m.columns)
+    for j, c in enumerate(columns):
+        unit[c] = 1.0
+        out[:, j] = m.apply(unit)[rows]
+        unit[c] = 0.0
+    return out
+
+
+def readable(m: LinearMap) -> bool:
+    """Whether `entries` needs no product with data."""
+    if isinstance(m, Counted | Scaled):
+        return readable(m.inner)
+    if isinstance(m, Add):
+        return readable(m.left) and readable(m.right)
+    if isinstance(m, Compose):
+        return (isinstance(m.inner, Diagonal) and readable(m.outer)) or (
+            isinstance(m.outer, Diagonal) and readable(m.inner)
+        )
+    return isinstance(m, KernelMatrix | Row) or (isinstance(m, LeftMultiply) and _is_data(m.A)) or m.nnz == 0

@@ -1,0 +1,184 @@
+r"""The piece on which a prox is affine: the directions in which its result moves with its argument.
+
+Around w, y = prox_{sigma f*}(w) moves by D dw with D = B diag(s) B^+. The columns of B are the directions that take part, and s in (0, 1]
+is their share: 1 on flat pieces, where y goes along until it meets an end, less where f has curvature (B is then a choice of
+coordinates). By Moreau, a prox of f moves where that of f* does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atoms.base import Array
+from ..atoms.losses.multiclass_hinge import MulticlassHinge
+from ..atoms.losses.weston_watkins import WestonWatkins
+from ..atoms.vectors.norm_inf import NormInf
+from .functions import FastLoss, FastRows, FastVector, prox_conjugate
+
+Index = NDArray[np.intp]
+
+AT_END = 1e-12
+"""How close to an end counts as there, relative to the interval, where rounding stands between."""
+
+NEARBY = 1e-7
+"""The relative step of the differences that tell which entries of a piecewise linear prox move."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Directions e_main - value e_pivot, one a column of B, `value` being 0 where they are coordinates, with their shares."""
+
+    main: Index
+    share: Array
+    pivot: Index
+    value: Array
+    plain: bool
+
+    @property
+    def count(self) -> int:
+        """How many directions there are."""
+        return self.main.size
+
+    @property
+    def flat(self) -> NDArray[np.bool_]:
+        """Which of them have share 1."""
+        return np.asarray(self.share == 1.0)
+
+    def part(self, at: NDArray[np.intp]) -> Piece:
+        """Some of the directions."""
+        return Piece(self.main[at], self.share[at], self.pivot[at], self.value[at], self.plain)
+
+    def along(self, c: Array, size: int) -> Array:
+        """B c, of the given size."""
+        out = np.zeros(size)
+        out[self.main] = c
+        if not self.plain:
+            np.subtract.at(out, self.pivot, self.value * c)
+        return out
+
+    def adjoint(self, r: Array) -> Array:
+        """B' r."""
+        found = r[self.main]
+        return found if self.plain else found - self.value * r[self.pivot]
+
+    def gram(self, weight: Array) -> Array:
+        """B' diag(weight) B."""
+        out = np.diag(weight[self.main])
+        if not self.plain:
+            same = self.pivot[:, None] == self.pivot
+            out += np.where(same, np.outer(self.value, self.value) * weight[self.pivot], 0.0)
+        return out
+
+    def outside(self, r: Array) -> Array:
+        """The part of r that is orthogonal to all directions."""
+        out = r.copy()
+        if self.plain:
+            out[self.main] = 0.0
+        elif self.count:
+            inside = np.asarray(np.linalg.solve(self.gram(np.ones(r.size)), self.adjoint(r)), dtype=np.float64)
+            out -= self.along(inside, r.size)
+        return out
+
+
+def coordinates(at: Index, share: Array | None = None) -> Piece:
+    """The piece on which the coordinates `at` move, each by itself."""
+    return Piece(at, np.ones(at.size) if share is None else share, at, np.zeros(at.size), True)
+
+
+def beside(at: Index, normal: Array) -> Piece:
+    """The piece on which the coordinates `at` move and <normal, .> stays: e_j - (n_j / n_m) e_m with the largest n_m."""
+    m = int(np.argmax(np.abs(normal)))
+    others = np.delete(np.arange(at.size), m)
+    pivot = np.full(others.size, at[m])
+    return Piece(at[others], np.ones(others.size), pivot, normal[others] / normal[m], False)
+
+
+def of_prox(g: FastVector, x: Array, t: Array | float) -> Piece | None:
+    """The piece of prox_{t g} that gave x; None where g is curved there, or too little is known."""
+    if g.entries is not None:
+        e = g.entries
+        moves = (x > e.lo) & (x < e.hi)
+        if e.c:
+            moves &= x != 0.0
+        at = np.flatnonzero(moves)
+        return coordinates(at, 1.0 / (1.0 + 2.0 * e.ridge * np.broadcast_to(t, x.shape)[at]))
+    face = g.f.face(x) if g.f.curvature == 0.0 and isinstance(t, float) else None
+    if face is None or face.normals.shape[0] > 1:
+        return None
+    return beside(face.free, face.normals[0]) if face.normals.any() else coordinates(face.free)
+
+
+def of_conjugate(f: FastLoss | FastRows | FastVector, w: Array, y: Array, sigma: Array | float) -> Piece | None:
+    """The piece of prox_{sigma f*} that gave y from w; None where it is curved, or too little is known."""
+    if isinstance(f, FastLoss):
+        return _of_loss(f, w, y, sigma)
+    if isinstance(f, FastRows):
+        return _of_rows(f, y)
+    if f.entries is not None:
+        return _of_entries(f, w, sigma)
+    if type(f.f) is NormInf:
+        return _of_largest(f.f.c, w, y)
+    return None
+
+
+def _of_entries(f: FastVector, w: Array, sigma: Array | float) -> Piece:
+    """Where f holds its entries those of y are free; elsewhere they move with the curvature of f, if there is any."""
+    e = f.entries
+    assert e is not None
+    z = np.empty_like(w)
+    f.prox(w / sigma, 1.0 / sigma, z)
+    held = (z <= e.lo) | (z >= e.hi)
+    if e.c:
+        held |= z == 0.0
+    if not e.ridge:
+        return coordinates(np.flatnonzero(held))
+    share = 2.0 * e.ridge / (np.broadcast_to(sigma, w.shape) + 2.0 * e.ridge)
+    return coordinates(np.arange(w.size), np.where(held, 1.0, share))
+
+
+def _of_largest(c: float, w: Array, y: Array) -> Piece | None:
+    """The projection on the l1 ball of radius c: entries above the threshold move, the sum of their sizes stays."""
+    if float(np.abs(w).sum()) <= c:
+        return coordinates(np.arange(w.size))
+    # what exceeds the threshold, not what is nonzero: rounding stands where a clipped entry should be 0
+    m = int(np.argmax(np.abs(w)))
+    at = np.flatnonzero(np.abs(w) > abs(w[m]) - abs(y[m]) + AT_END * abs(w[m]))
+    return beside(at, np.sign(y[at])) if at.size else None
+
+
+def _of_loss(f: FastLoss, w: Array, y: Array, sigma: Array | float) -> Piece:
+    """h / (sigma + h) with the second derivative h at the prox point; for piecewise linear losses 0 or 1, by differences."""
+    if f.f.loss.smoothness is not None:
+        h = np.empty_like(w)
+        f.curvature((w - y) / sigma, h)
+        at = np.flatnonzero(h)
+        return coordinates(at, h[at] / (np.broadcast_to(sigma, w.shape)[at] + h[at]))
+    lo, hi = f.dual_bounds
+    step = NEARBY * (np.abs(w) + float(np.abs(w).mean()))
+    up, down = np.empty_like(w), np.empty_like(w)
+    prox_conjugate(f, w + step, sigma, up)
+    prox_conjugate(f, w - step, sigma, down)
+    return coordinates(np.flatnonzero((up - down > step) & (y > lo) & (y < hi)))
+
+
+def _of_rows(f: FastRows, y: Array) -> Piece | None:
+    """Directions e_l - e_m within each row."""
+    n, k = f.f.shape
+    u, own, rows = y.reshape(n, k), f.f.y.astype(np.intp), np.arange(n)
+    weight = np.where(f.f.w > 0.0, f.f.w, 1.0)[:, None]
+    if f.f.loss is MulticlassHinge:
+        mass = u / weight
+        mass[rows, own] += 1.0
+        inside = (mass > AT_END) & (f.f.w > 0.0)[:, None]
+        pivot = np.argmax(mass, axis=1)
+    elif f.f.loss is WestonWatkins:
+        inside = (u > AT_END * weight) & (u < weight * (1.0 - AT_END)) & (f.f.w > 0.0)[:, None]
+        pivot = own
+    else:
+        return None
+    inside[rows, pivot] = False
+    i, l = np.nonzero(inside)
+    return Piece(i * k + l, np.ones(i.size), i * k + pivot[i], np.ones(i.size), False)
