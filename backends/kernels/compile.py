@@ -7,6 +7,7 @@ says where it is.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ from typing import Any
 from .cache import kernel_folder
 
 Function = Callable[..., Any]
+
+LONGEST_NAME = 120
+"""Characters of the names of linked kernels that are written out; longer ones are hashed."""
 
 _lock = threading.RLock()
 _dispatchers: dict[Function, Function] = {}
@@ -43,7 +47,10 @@ def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
     """A copy of `fn` that sees compiled kernels under the names it calls; its own name says which, for numba's cache knows it by that."""
     names = {**fn.__globals__, **{name: kernel(inner) for name, inner in uses}}
     copy = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
-    copy.__qualname__ = "-".join([fn.__qualname__, *(f"{name}-{inner.__qualname__}" for name, inner in uses)])
+    linked = "-".join(f"{name}-{inner.__qualname__}" for name, inner in uses)
+    # the name becomes that of a file, which may have 255 bytes
+    short = linked if len(linked) <= LONGEST_NAME else hashlib.sha1(linked.encode()).hexdigest()
+    copy.__qualname__ = f"{fn.__qualname__}-{short}"
     copy.__module__ = fn.__module__
     return copy
 

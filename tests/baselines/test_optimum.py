@@ -11,8 +11,8 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.baselines.samples import Samples
-from fwdsl.backends.baselines.table import BASELINE_STATES, BASELINES
 from fwdsl.backends.problem import Problem
+from fwdsl.backends.registry import NAMED, method_of
 from fwdsl.certify import verify
 from fwdsl.errors import FwError
 from fwdsl.options import Options
@@ -54,22 +54,35 @@ def check(problem: Any, method: str, tol: float, steps: int = 300, **options: An
     assert verified.dual == pytest.approx(optimum, abs=tol * max(1.0, abs(optimum)) + slack)
 
 
-@pytest.mark.parametrize("loss", SMOOTH)
-@pytest.mark.parametrize("method", ["svrg", "sdca", "spdc", "apg_fixed"])
+def pairs(names: tuple[str, ...], quick: tuple[str, ...]) -> list[Any]:
+    """Each method with each name; those that compile a loop of their own for it are slow, but for the `quick` ones."""
+    compiled = ("svrg", "sdca", "spdc")
+    return [
+        pytest.param(m, n, marks=[pytest.mark.slow] if m in compiled and n not in quick else [])
+        for m in (*compiled, "apg_fixed")
+        for n in names
+    ]
+
+
+@pytest.mark.parametrize(("method", "loss"), pairs(SMOOTH, ("logistic",)))
 def test_every_smooth_loss_with_an_elastic_net(method: str, loss: str) -> None:
     problem = bound(text(loss, "", RIDGE + " + 0.02 * norm1(x)"), data(loss, "csr", n=20))
     check(problem, method, 1e-6)
 
 
-@pytest.mark.parametrize("set_", [*BOUNDED, "nonnegative"])
-@pytest.mark.parametrize("method", ["svrg", "sdca", "spdc", "apg_fixed"])
+@pytest.mark.parametrize(
+    ("method", "set_"), pairs((*BOUNDED, "nonnegative"), ("l1_ball(0.5)", "simplex(0.8)", "box(-0.1, 0.3)"))
+)
 def test_every_set_with_a_ridge(method: str, set_: str) -> None:
     if method == "sdca" and "ksupport" in set_:
         pytest.skip("refused: see below")
     check(bound(text("logistic", set_, RIDGE), data("logistic", n=20)), method, 1e-6)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "absolute", "quantile", "epsilon_insensitive"])
+@pytest.mark.parametrize(
+    "loss",
+    ["hinge", *(pytest.param(n, marks=pytest.mark.slow) for n in ("absolute", "quantile", "epsilon_insensitive"))],
+)
 def test_sdca_takes_losses_that_are_not_smooth(loss: str) -> None:
     check(bound(text(loss, "l1_ball(0.5)", RIDGE), data(loss, n=20)), "sdca", 1e-3, steps=600)
 
@@ -162,7 +175,7 @@ def short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 ONE = bound(text("logistic", "l1_ball(0.5)", RIDGE), data("logistic", "csr", n=60))
-NAMES = [m.name for m in BASELINES]
+NAMES = [name for name, (module, *_) in NAMED.items() if module.startswith("baselines.")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -185,7 +198,7 @@ def test_a_resumed_run_is_the_unbroken_one(name: str, tmp_path: Path, short_step
     whole, half = run(6), run(2)
     save_state(tmp_path / "s.npz", ONE.canonical, half.state)
     resumed = run(6, resume=load_state(tmp_path / "s.npz", ONE.canonical))
-    assert type(resumed.state) in BASELINE_STATES
+    assert method_of(resumed.state) == name
     assert resumed.iterations == whole.iterations == 6
     np.testing.assert_array_equal(whole.state.x, resumed.state.x)
     assert whole.state.best_bound == resumed.state.best_bound
