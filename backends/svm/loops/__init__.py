@@ -1,0 +1,1 @@
+"""Plain loops over samples, compiled into the kernels that use them."""

@@ -1,0 +1,231 @@
+r"""Frank-Wolfe on the duals of support vector machines for several classes, all samples at once.
+
+Problem, dual and gap: `multiclass`. With Q = z(a) - 1[l = y] and the vertex s with the least <Q, s>, which each row has its own of:
+
+    a+ = a + g (s - a),    g = min(1, <a - s, Q> / (mu |W(s - a)|^2 + nu |b(s - a)|^2))
+
+one product with the data's adjoint and one with the data, for any linear map: nothing of the size n x n is formed. W and z follow by
+linearity and are computed afresh every 64 steps. <a - s, Q> is the duality gap.
+
+`variant` "away" steps away from the worst vertex of those that a is a mean of, where that slopes more, with g at most w / (1 - w) for its weight w;
+"pairwise" steps from that vertex to s, with g at most w (Lacoste-Julien, Jaggi 2015, whose vertices are of the whole product too). Both keep
+the vertices, a class (or k bits) a sample each, and start from a = 0.
+
+Complexity: phi - phi* <= 4 n C^2 sigma_1(K K') / (mu t) for Crammer-Singer, 2 n k (k - 1) C^2 sigma_1(K K') / (mu t) for Weston-Watkins. A step costs
+as much as n row steps of `bcfw`, of which the bound after t n has tr(K K') in place of n sigma_1(K K'): the smaller by far.
+
+Source: Kang, Cao, Liu 2025, Algorithm 2, Theorems 1 and 2. Corrected: its Theorem 1 compares iterations of the two, one of which costs n
+of the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...atoms.base import Array
+from ...atoms.losses.weston_watkins import WestonWatkins
+from ...atoms.vector_loss import VectorLossFunction
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..kernels.compile import kernel
+from ..method import Estimate, Method, Report, State
+from ..option import Option
+from ..problem import Problem
+from . import multiclass
+from .loops import matrix
+
+REFRESH_EVERY = 64
+
+Codes = NDArray[np.int16]
+
+
+@dataclass
+class MatrixFWState(State):
+    """The multipliers (n, k) with x and z, the best vertex's codes, and for the variants the vertices with their weights, `count` of them."""
+
+    a: Array
+    x: Array
+    z: Array
+    vertex: Codes
+    slope: float = 0.0
+    value: float = math.inf
+    bound: float = -math.inf
+    best_value: float = math.inf
+    best_x: Array = field(default_factory=lambda: np.zeros(0))
+    vertices: Codes = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.int16))
+    weights: Array = field(default_factory=lambda: np.zeros(0))
+    count: int = 0
+
+
+class MatrixFW(Method):
+    """Matrix-wise Frank-Wolfe with line search; option `variant` as the module says."""
+
+    name = "matrix_fw"
+    title = "Frank-Wolfe on the dual of the multiclass support vector machine"
+    source = "Kang, Cao, Liu 2025, Algorithm 2; Lacoste-Julien, Jaggi 2015"
+    by_name_only = "a dual method of a paper: `bcfw` is faster"
+    most_iterations = 100_000
+    options = MappingProxyType(
+        {"variant": Option("plain", "the direction of a step", choices=("plain", "away", "pairwise"))}
+    )
+
+    def __init__(self, variant: str = "plain") -> None:
+        self.variant = variant
+        self._mu: Array | None = None
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """One `multiclass_hinge` or `weston_watkins` loss, a `sum_squares` on every variable, and nothing else."""
+        return multiclass.reasons(arrangement)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """No weight of 0 on a `sum_squares`, at most 32,767 classes."""
+        many = canonical.terms[0].map.shape[-1] > np.iinfo(np.int16).max
+        return (*multiclass.value_reasons(canonical), *(("it takes at most 32,767 classes",) if many else ()))
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """Sublinear: the gap falls like 1/t."""
+        return costs.fw(canonical, tol)
+
+    @staticmethod
+    def _loss(problem: Problem) -> VectorLossFunction:
+        f = problem.terms[0].f
+        assert isinstance(f, VectorLossFunction)
+        return f
+
+    def _ridges(self, problem: Problem) -> Array:
+        """The weight of the squares of each coordinate of x."""
+        if self._mu is None:
+            self._mu = np.concatenate([np.full(b.size, b.g.curvature) for b in problem.canonical.blocks])
+        return self._mu
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> MatrixFWState:
+        """Multipliers of a dual point where one is given and no vertices are kept, else 0."""
+        f = self._loss(problem)
+        a = np.zeros(f.shape)
+        if ys is not None and self.variant == "plain":
+            a = -f.into_domain(ys[0]).reshape(f.shape)
+        width = f.k if f.loss is WestonWatkins else 1
+        state = MatrixFWState(0, a, np.zeros(0), np.zeros(0), np.zeros((f.y.size, width), dtype=np.int16))
+        if self.variant != "plain":
+            # 0 is the vertex of no class but the own
+            start = np.zeros_like(state.vertex) if width > 1 else f.y[:, None].astype(np.int16)
+            state.vertices, state.weights, state.count = start[None], np.ones(1), 1
+        self._refresh(problem, state)
+        self._look(problem, state)
+        return state
+
+    def _refresh(self, problem: Problem, s: MatrixFWState) -> None:
+        s.x = (problem.adjoint([s.a.reshape(-1)]) - problem.q) / self._ridges(problem)
+        s.z = problem.forward(s.x)[0].reshape(s.a.shape)
+
+    def _gradient(self, problem: Problem, s: MatrixFWState) -> Array:
+        q = s.z.copy()
+        y = self._loss(problem).y
+        q[np.arange(y.size), y] -= 1.0
+        return q
+
+    def _look(self, problem: Problem, s: MatrixFWState) -> None:
+        """The best vertex, and with it the gap, D and P = D + gap."""
+        f = self._loss(problem)
+        q = self._gradient(problem, s)
+        codes = matrix.weston_codes if f.loss is WestonWatkins else matrix.singer_codes
+        least = float(kernel(codes)(q, f.w, f.y, s.vertex))
+        here = float(np.vdot(s.a, q))
+        s.slope = here - least
+        # <a, Q> = <a, K x> + <o, a> - sum a_y
+        mu, linear = self._ridges(problem), float(problem.q @ s.x)
+        s.bound = problem.canonical.constant - here + 0.5 * float(mu * s.x @ s.x) + linear
+        s.value = s.bound + s.slope
+        if s.value < s.best_value:
+            s.best_value, s.best_x = s.value, s.x.copy()
+
+    def step(self, problem: Problem, state: MatrixFWState) -> None:
+        """One direction for all samples, with its best step."""
+        s, f = state, self._loss(problem)
+        weston = f.loss is WestonWatkins
+        place = kernel(matrix.weston_place if weston else matrix.singer_place)
+        slope, most, worst = s.slope, 1.0, -1
+        towards = True
+        if self.variant != "plain":
+            q = self._gradient(problem, s)
+            product = kernel(matrix.weston_product if weston else matrix.singer_product)
+            products = [float(product(v, q, f.w, f.y)) for v in s.vertices[: s.count]]
+            worst = int(np.argmax(products))
+            backward, weight = products[worst] - float(np.vdot(s.a, q)), float(s.weights[worst])
+            if self.variant == "pairwise":
+                slope, most = slope + backward, weight
+            elif backward > slope and weight < 1.0:
+                towards, slope, most = False, backward, weight / (1.0 - weight)
+        d = np.zeros_like(s.a)
+        if towards:
+            place(s.vertex, 1.0, f.w, f.y, d)
+        if self.variant == "pairwise" or not towards:
+            place(s.vertices[worst], -1.0, f.w, f.y, d)
+        if self.variant != "pairwise":
+            d += s.a if not towards else -s.a
+        dx = problem.adjoint([d.reshape(-1)]) / self._ridges(problem)
+        dz = problem.linear(dx)[0].reshape(d.shape)
+        curvature = float(self._ridges(problem) * dx @ dx)
+        g = slope / curvature if slope < most * curvature else most
+        s.a = s.a + g * d
+        s.x = s.x + g * dx
+        s.z = s.z + g * dz
+        if self.variant != "plain":
+            self._weigh(s, g, towards, worst, g == most)
+        s.iteration += 1
+        if s.iteration % REFRESH_EVERY == 0:
+            self._refresh(problem, s)
+        self._look(problem, s)
+
+    def _weigh(self, s: MatrixFWState, g: float, towards: bool, worst: int, full: bool) -> None:
+        """The weights after a step, the vertex that it used up dropped, the new one added; `s.vertex` is still that of the step."""
+        if self.variant == "pairwise":
+            s.weights[worst] = 0.0 if full else s.weights[worst] - g
+        elif towards:
+            s.weights *= 1.0 - g
+        else:
+            s.weights *= 1.0 + g
+            s.weights[worst] = 0.0 if full else s.weights[worst] - g
+        if towards:
+            known = [t for t in range(s.count) if np.array_equal(s.vertices[t], s.vertex)]
+            if known:
+                s.weights[known[0]] += g
+            else:
+                self._add(s, g)
+        keep = np.flatnonzero(s.weights[: s.count] > 0.0)
+        if keep.size < s.count:
+            s.vertices[: keep.size], s.weights[: keep.size] = s.vertices[keep], s.weights[keep]
+            s.weights[keep.size :] = 0.0
+            s.count = keep.size
+
+    @staticmethod
+    def _add(s: MatrixFWState, weight: float) -> None:
+        if s.count == s.weights.size:
+            s.vertices = np.concatenate([s.vertices, np.zeros_like(s.vertices)])
+            s.weights = np.concatenate([s.weights, np.zeros_like(s.weights)])
+        s.vertices[s.count], s.weights[s.count] = s.vertex, weight
+        s.count += 1
+
+    def report(self, problem: Problem, state: MatrixFWState) -> Report:
+        """P at W(a), and D at a."""
+        return Report(state.value, state.bound, "Frank-Wolfe on all samples")
+
+    def candidate(self, problem: Problem, state: MatrixFWState) -> tuple[Array, list[Array] | None]:
+        """The best W and the last multipliers, their rows' sums made 0 again."""
+        f = self._loss(problem)
+        u = -state.a
+        at = np.arange(f.y.size)
+        u[at, f.y] = 0.0
+        u[at, f.y] = -u.sum(axis=1)
+        u = u.reshape(-1)
+        return state.best_x, [u if math.isfinite(f.conjugate(u)) else f.into_domain(u)]

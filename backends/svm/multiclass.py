@@ -1,0 +1,221 @@
+r"""Support vector machines for several classes: the problem as its dual methods see it.
+
+    minimise over W, and perhaps b:   mu/2 |W|^2 + <q, W> + nu/2 |b|^2 + sum_i C_i l(z_i; y_i),    z_i = c x_i W + b + o_i
+
+with l the loss of Crammer and Singer (`multiclass_hinge`) or of Weston and Watkins. One row a_i of k multipliers a sample, with sum 0:
+
+    minimise  phi(a) = mu/2 |W(a)|^2 + nu/2 |b(a)|^2 - sum_i a_{i,y_i} + <o, a>,    W(a) = (c X'a - q) / mu,   b(a) = a'1 / nu,
+    over  Crammer-Singer: a_il <= 0 for l != y_i, a_{i,y_i} <= C_i;   Weston-Watkins: -C_i <= a_il <= 0 for l != y_i.
+
+Its gradient is Q = z(a) - 1[l = y_i], and <a - s, Q> for the best vertex s of each row is the duality gap of a and W(a), as it stands.
+The dual point of the canonical form is u = -a.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...atoms.losses.weston_watkins import WestonWatkins
+from ...atoms.vector_loss import Codes, VectorLossFunction
+from ...canon.arrange import Arrangement
+from ...canon.combined_maps import Scaled
+from ...canon.form import Canonical
+from ...canon.maps import LinearMap
+from ...canon.matrix_maps import LeftMultiply, Tile
+from ..kernels.compile import Function, kernel
+from ..kernels.operators import Operator
+from ..kernels.rows import rows_of
+from ..kernels.storage import Sparse
+from ..problem import Counted, Problem
+from .loops import rows as kernels
+
+SPREAD = 4
+"""Sparse data of which at least one number in so many is stored are kept dense too: their rows go through vector registers."""
+
+LARGEST_SPREAD = 30_000_000
+"""Numbers of such a copy."""
+
+LOSSES = ("multiclass_hinge", "weston_watkins")
+
+
+def reasons(arrangement: Arrangement) -> tuple[str, ...]:
+    """Why a problem is no such machine: one of the two losses, and every variable with a `sum_squares` and nothing else."""
+    found = [
+        f"`{term.text}`: it takes one `multiclass_hinge` or `weston_watkins` loss and nothing else in the sum"
+        for term in arrangement.sums
+        if term.kind != "loss" or term.atom not in LOSSES
+    ]
+    if len(arrangement.sums) != 1 and not found:
+        found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")
+    for block in arrangement.blocks:
+        if block.set is not None:
+            found.append(f"{block.name} is in {block.set}")
+        elif block.norm is not None:
+            found.append(f"{block.name} has a {block.norm}")
+        elif not block.ridges:
+            found.append(f"it needs a `sum_squares({block.name})`")
+    return tuple(found)
+
+
+def value_reasons(canonical: Canonical) -> tuple[str, ...]:
+    """A weight of 0 on a `sum_squares`."""
+    return tuple(f"the weight of `sum_squares({b.name})` is 0" for b in canonical.blocks if not b.g.curvature > 0.0)
+
+
+def row_reasons(canonical: Canonical) -> tuple[str, ...]:
+    """Why the predictions are not the rows of one data matrix times one variable, an intercept for each class aside."""
+    parts = canonical.terms[0].map.parts
+    data = [p for p in parts if data_of(p[1]) is not None]
+    tiles = [p for p in parts if isinstance(p[1], Tile)]
+    if len(data) == 1 and len(data) + len(tiles) == len(parts) and len(tiles) <= 1:
+        return ()
+    return (
+        "its predictions are not the rows of one data matrix times one variable, perhaps with an intercept for each class",
+    )
+
+
+def data_of(m: LinearMap) -> tuple[float, LinearMap, LeftMultiply] | None:
+    """(c, the map as it is counted, the product itself) where a map is c A X with the rows of A stored."""
+    if isinstance(m, Scaled):
+        inner = data_of(m.inner)
+        return (m.c * inner[0], inner[1], inner[2]) if inner is not None else None
+    inside = m.inner if isinstance(m, Counted) else m
+    if isinstance(inside, LeftMultiply) and not inside.transposed:
+        stored = isinstance(inside.A, np.ndarray) or hasattr(inside.A, "indptr")
+        return (1.0, m, inside) if stored else None
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """The problem by samples; `curvature` is c^2 |x_i|^2 / mu + 1 / nu (1 / nu = 0 without an intercept), `weston` which loss it is.
+
+    `at` and `intercept_at` are the places of W (d x k, in C order) and b in the flat x.
+    """
+
+    f: VectorLossFunction
+    rows: tuple[Any, ...]
+    sparse: bool
+    counted: Counted
+    c: float
+    mu: float
+    inverse_nu: float
+    offset: Array
+    q: Array
+    q_intercept: Array
+    curvature: Array
+    at: slice
+    intercept_at: slice
+    size: int
+
+    @staticmethod
+    def of(problem: Problem) -> Machine:
+        """The machine of a problem that passed `reasons`, `value_reasons` and `row_reasons`; data by columns are copied by rows."""
+        (term,) = problem.terms
+        assert isinstance(term.f, VectorLossFunction)
+        n, k = term.f.shape
+        inverse_nu, intercept_at, q_intercept = 0.0, slice(0, 0), np.zeros(k)
+        for block, m in term.map.parts:
+            found = data_of(m)
+            if found is None:
+                inverse_nu, intercept_at = 1.0 / block.g.curvature, block.slice
+                q_intercept = problem.q[block.slice]
+                continue
+            (c, counted, product), mu, at = found, block.g.curvature, block.slice
+        assert isinstance(counted, Counted)
+        rows = _rows(product.A, problem)
+        sparse = len(rows) == 3
+        q = problem.q[at].reshape(-1, k)
+        curvature = c * c * _squares(rows, sparse, n) / mu + inverse_nu
+        return Machine(
+            term.f, rows, sparse, counted, c, mu, inverse_nu, term.map.offset.reshape(n, k), q, q_intercept, curvature,
+            at, intercept_at, problem.size,
+        )  # fmt: skip
+
+    @property
+    def y(self) -> Codes:
+        """The classes."""
+        return self.f.y
+
+    @property
+    def C(self) -> Array:
+        """The weights of the samples."""
+        return self.f.w
+
+    @property
+    def weston(self) -> bool:
+        """Whether the loss is that of Weston and Watkins."""
+        return self.f.loss is WestonWatkins
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return self.f.shape[0]
+
+    @property
+    def k(self) -> int:
+        """The number of classes."""
+        return self.f.k
+
+    @property
+    def row_kernels(self) -> dict[str, Function]:
+        """What `row_times` and `row_outer` stand for in a loop over samples: W is kept by rows for sparse data, by columns for dense ones."""
+        if self.sparse:
+            return {"row_times": kernels.csr_times, "row_outer": kernels.csr_outer}
+        # compiled here, with sums in vector registers, before a loop links them
+        kernel(kernels.dense_times, reorder=True)
+        return {"row_times": kernels.dense_times, "row_outer": kernels.dense_outer}
+
+    @property
+    def mean_row(self) -> float:
+        """Stored numbers of a row, on average."""
+        return self.counted.nnz / max(1, self.n)
+
+    def weights(self, a: Array) -> tuple[Array, Array]:
+        """W(a) as the kernels keep it, and b(a)."""
+        # most runs start from a = 0, which takes no product
+        W = self.counted.adjoint(a.reshape(-1)).reshape(-1, self.k) if a.any() else np.zeros(self.q.shape)
+        W *= self.c
+        W -= self.q
+        W /= self.mu
+        b = (a.sum(axis=0) - self.q_intercept) * self.inverse_nu
+        return (W if self.sparse else np.ascontiguousarray(W.T)), b
+
+    def flat(self, W: Array, b: Array) -> Array:
+        """The canonical x of such W and b."""
+        x = np.zeros(self.size)
+        x[self.at] = (W if self.sparse else W.T).reshape(-1)
+        if self.inverse_nu:
+            x[self.intercept_at] = b
+        return x
+
+    def count(self, visits: float) -> None:
+        """Count the data that visits of so many rows touched."""
+        self.counted.touched += round(visits * self.mean_row)
+
+
+def spread(A: Any) -> int:
+    """Numbers of the dense copy that is made of sparse data with few zeros; 0 where none is."""
+    size = int(A.shape[0]) * int(A.shape[1])
+    return size if hasattr(A, "indptr") and size <= min(SPREAD * A.nnz, LARGEST_SPREAD) else 0
+
+
+def _rows(A: Any, problem: Problem) -> tuple[Any, ...]:
+    """A by rows, sparse (indptr, indices, data) or dense (A,) in C order."""
+    if spread(A):
+        return (np.ascontiguousarray(A.toarray()),)
+    operator = Operator(A, problem.pool)
+    rows = rows_of(operator)
+    return rows if isinstance(operator.storage, Sparse) else (np.ascontiguousarray(rows[0]),)
+
+
+def _squares(rows: tuple[Any, ...], sparse: bool, n: int) -> Array:
+    if not sparse:
+        return np.asarray(np.einsum("ij,ij->i", rows[0], rows[0], dtype=np.float64))
+    indptr, _, data = rows
+    at = np.repeat(np.arange(n), np.diff(indptr.astype(np.int64)))
+    return np.asarray(np.bincount(at, np.square(data, dtype=np.float64), n))
