@@ -1,0 +1,92 @@
+r"""The block step of PDBFW: the best point of a set that has at most s parts (entries, or groups of them),
+
+    argmin over x in C, |x|_0 <= s of  |x - v|^2,
+
+which is the projection of the s largest parts of v: |v_i| on the l1 ball, v_i on simplices, |v_g| on group balls with one weight. For the l1 ball:
+the gain max over |u|_1 <= r of 2 <v_S, u> - |u|^2 of a support S grows with each |v_i|, i in S (methods.md, A1); on a simplex subtract a constant
+from v first, which the projection does not see (Kyrillidis, Becker, Cevher, Koch 2013). With weights that differ the gain of a group is not
+monotone in its length alone, and such balls are refused where s is given.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...atoms.base import Array, VectorFunction
+from ...atoms.vectors.group_ball import GroupBall
+from ...atoms.vectors.l1_ball import L1Ball
+from ...atoms.vectors.ridge import Ridged
+from ...atoms.vectors.simplex import Simplex
+from ...atoms.vectors.solid_simplex import SolidSimplex
+from ..functions import FastVector
+
+BLOCK_SETS = ("l1_ball", "simplex", "solid_simplex", "group_ball")
+"""Sets whose block step is exact (group balls: with one weight for all)."""
+
+
+def without_ridge(g: VectorFunction) -> VectorFunction:
+    """The set that a ridge was added to."""
+    return g.inner if isinstance(g, Ridged) else g
+
+
+def parts(g: VectorFunction) -> int:
+    """How many parts s counts: groups on a group ball, entries elsewhere."""
+    return g.parts.count if isinstance(g, GroupBall) else g.size
+
+
+def used(g: VectorFunction, x: Array) -> int:
+    """How many parts of x are not zero."""
+    return int(np.count_nonzero(g.parts.norms(x) if isinstance(g, GroupBall) else x))
+
+
+def is_even(g: VectorFunction) -> bool:
+    """Whether the s largest parts are the best support: no weights that differ."""
+    return not isinstance(g, GroupBall) or bool(np.ptp(g.parts.weights) == 0.0 if g.parts.count else True)
+
+
+class BlockStep:
+    """The step on one set, with its projection compiled."""
+
+    def __init__(self, g: VectorFunction) -> None:
+        self.set = g
+        self.whole = FastVector(g)
+        self.parts = parts(g)
+
+    def __call__(self, v: Array, s: int) -> Array:
+        """The best point with at most s parts; all of them where s covers the set."""
+        out = np.empty_like(v)
+        if s >= self.parts:
+            self.whole.prox(v, 1.0, out)
+            return out
+        at = self._largest(v, s)
+        out[:] = 0.0
+        if isinstance(self.set, GroupBall):
+            kept = np.zeros_like(v)
+            kept[at] = v[at]
+            self.whole.prox(kept, 1.0, out)
+            return out
+        assert isinstance(self.set, L1Ball | Simplex | SolidSimplex)
+        found = np.empty(at.size)
+        FastVector(type(self.set)(at.size, self.set.r)).prox(v[at], 1.0, found)
+        out[at] = found
+        return out
+
+    def _largest(self, v: Array, s: int) -> NDArray[np.intp]:
+        """The entries of the s largest parts, increasing."""
+        if isinstance(self.set, GroupBall):
+            groups = self.set.parts
+            chosen = np.zeros(groups.count)
+            chosen[top(groups.norms(v), s)] = 1.0
+            return np.flatnonzero(groups.spread(chosen))
+        return top(np.abs(v) if isinstance(self.set, L1Ball) else v, s)
+
+
+def top(sizes: Array, count: int) -> NDArray[np.intp]:
+    """The places of the `count` largest entries, increasing; of equal ones the first."""
+    if count >= sizes.size:
+        return np.arange(sizes.size)
+    cut = np.partition(sizes, sizes.size - count)[sizes.size - count]
+    above = np.flatnonzero(sizes > cut)
+    level = np.flatnonzero(sizes == cut)[: count - above.size]
+    return np.sort(np.concatenate([above, level]))

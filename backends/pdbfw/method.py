@@ -1,0 +1,176 @@
+r"""Primal-dual block Frank-Wolfe, as a method of the planner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..finite_sum import FiniteSum, reasons, value_reasons
+from ..functions import FastLoss
+from ..method import Estimate, Method, Report
+from ..option import Option
+from ..problem import Problem
+from .block_step import BLOCK_SETS, is_even, parts, without_ridge
+from .core import Core, PDBFWState, Settings
+from .trace import TraceSpace, matrix_reasons, matrix_value_reasons
+from .vector import VectorSpace
+
+LOSSES = ("squared", "smooth_hinge", "logistic", "squared_hinge", "huber", "squared_epsilon_insensitive")
+"""Losses with a bounded second derivative."""
+
+PER_KAPPA = 0.75
+"""Iterations to 1e-6 for each unit of beta |A|^2 / (n mu): 0.5 to 1 (methods.md, A8)."""
+
+
+class PDBFW(Method):
+    r"""Primal-dual block Frank-Wolfe.
+
+    Problem: min over x in C of (1/n) sum_i f_i(a_i . x) + (mu / 2) |x|^2, f_i smooth, C an l1 ball, a simplex, a group ball (Algorithm 1), or a
+    trace-norm ball with a_i'X in place of a_i . x (Algorithm 2); as a saddle point,
+
+        min over x in C max over y   (mu / 2) |x|^2 + (1/n) <y, A x> - (1/n) sum_i f_i*(y_i),    w = A x, z = A'y kept.
+
+    Updates of the paper, run where one of `s`, `k`, `delta`, `eta` is given (the others: s all, k = n s / d or n s (1/c + 1/d), delta of Corollary
+    4.1.1, eta = 1/2):
+
+        x~ = argmin over x in C, |x|_0 <= s of <z / n + mu x_old, x> + (mu eta / 2) |x - x_old|^2     (8); rank <= s on matrices (18)
+        x  = (1 - eta) x_old + eta x~,   w = (1 - eta) w_old + eta A x~                                (9), (13)
+        y~ = argmax_y (1/n) <w, y> - (1/n) f*(y) - |y - y_old|^2 / (2 delta)                            (10), (14)
+        y_i = y~_i for the k largest |y~_i - y_old_i|,   z += A_I' (y - y_old)_I                         (11), (12), (15), (16)
+
+    s doubles when a block step uses all of it (a cap below the solution's support stalls); `grow = false` keeps it.
+
+    By default the steps adapt (methods.md, A2): eta = 1, so that x is the minimiser at y and D(y) is known; y starts at f'(0); the rows with
+    |y~_i - y_i| above 5 % of the largest move, or all where that is no dearer; delta is lowered until
+    R(z+) >= R(z) + <w, y+ - y> / n - B / delta holds (R the minimum over x, B the step's distance) and grows by 1.3 where half of it was
+    enough. Losses that are no pieces of parabolas take the mirror step (`dual_step`). `accelerate` adds momentum with restarts.
+
+    Complexity: O(nnz(A_S) + nnz(A_I) + n + d) an iteration, S the support of x~ and I the rows that move; linear convergence in about
+    kappa = beta |A|^2 / (n mu) iterations to 1e-6, for Theorem 4.1 loses a factor of n (methods.md, A1, erratum 9).
+
+    Source: Lei, Zhuo, Caramanis, Dhillon, Dimakis, Primal-Dual Block Frank-Wolfe (2019), Algorithms 1 and 2. Corrected: (9) has A x~, not A (x~ - x);
+    f* in (10) is (1/n) sum f_i*, and (14) lacks 1/n twice; k = n s / d (4.2), not s d / n; A_{I,:}' in (12), the rows I in (16), which line 7 selects
+    by |Y~ - Y|; Z / n under the SVD of 4.4; (1/2, eps / 8) as in Algorithm 2, not (1/2, eps / 2). y starts at f'(0) in place of 0.
+    """
+
+    name = "pdbfw"
+    title = "primal-dual block Frank-Wolfe"
+    source = "Lei, Zhuo, Caramanis, Dhillon, Dimakis 2019"
+    by_name_only = "fast only where |A|^2 is small against n times the ridge, which no plan knows"
+    most_iterations = 100_000
+    options = MappingProxyType(
+        {
+            "s": Option(None, "parts of x that a block step may use; it doubles when all are used", kind=int, lower=1),
+            "k": Option(None, "rows of the dual variable that move in a step", kind=int, lower=1),
+            "delta": Option(None, "the dual step size, as in the paper", kind=float, lower=0.0, open_lower=True),
+            "eta": Option(None, "the primal step size", kind=float, lower=0.0, open_lower=True, upper=1.0),
+            "grow": Option(True, "double `s` when a block step uses all of it"),
+            "accelerate": Option(False, "momentum on the dual variable, with restarts"),
+            "eps": Option(
+                None,
+                "on trace-norm balls, the accuracy of block steps relative to the objective; a tenth of the gap by default",
+                kind=float,
+                lower=0.0,
+                open_lower=True,
+            ),
+        }
+    )
+
+    def __init__(
+        self,
+        s: int | None = None,
+        k: int | None = None,
+        delta: float | None = None,
+        eta: float | None = None,
+        grow: bool = True,
+        accelerate: bool = False,
+        eps: float | None = None,
+    ) -> None:
+        self.settings = Settings(s, k, delta, eta, grow, accelerate, eps)
+        self._core: tuple[Problem, Core] | None = None
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """One smooth loss over rows, one variable in a ball that has a block step, and a ridge."""
+        if len(arrangement.blocks) == 1 and arrangement.blocks[0].set == "nuclear_ball":
+            return matrix_reasons(arrangement, LOSSES)
+        found = list(reasons(arrangement, losses=LOSSES, sets=(*BLOCK_SETS, "nuclear_ball"), norms=(None,)))
+        if len(arrangement.blocks) == 1 and not arrangement.blocks[0].ridges:
+            name = arrangement.blocks[0].name
+            found.append(f"it needs a `sum_squares({name})`, which makes the primal steps strongly convex")
+        return tuple(found)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """A ridge that is not zero, and predictions that are rows of data times the variable."""
+        (block,) = canonical.blocks
+        found = [] if block.g.curvature > 0.0 else [f"the `sum_squares` on {block.name} has coefficient 0"]
+        of_map = matrix_value_reasons if block.g.pair[1] == "nuclear_ball" else value_reasons
+        return (*found, *of_map(canonical))
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """No more rows and parts than there are; s only where the block step is exact; no momentum in the paper's form."""
+        (block,) = canonical.blocks
+        found = []
+        matrix = block.g.pair[1] == "nuclear_ball"
+        on = without_ridge(block.g)
+        most = min(block.shape) if matrix else parts(on)
+        samples = canonical.terms[0].map.rows // (block.shape[1] if matrix else 1)
+        s, k = (options.get(name) for name in ("s", "k"))
+        if isinstance(s, int | float) and s > most:
+            found.append(f"s is {s:g}, and {block.name} has {most:,} parts")
+        if isinstance(k, int | float) and k > samples:
+            found.append(f"k is {k:g}, and there are {samples:,} rows")
+        paper = [name for name in ("s", "k", "delta", "eta") if isinstance(options.get(name), int | float)]
+        if isinstance(s, int | float) and not matrix and not is_even(on):
+            found.append("s is for groups of one weight: with others the largest groups need not be the best")
+        if options.get("accelerate") and paper:
+            found.append(
+                f"`accelerate` is no part of the paper's form, which {', '.join(f'`{n}`' for n in paper)} ask for"
+            )
+        return tuple(found)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """About kappa iterations of two passes."""
+        digits = max(1.0, -np.log10(tol)) / 6.0
+        iterations = 10.0 + PER_KAPPA * costs.condition(canonical) * digits
+        passes = 1.8 * iterations
+        why = f"about {iterations:.0f} iterations: one for each unit of the condition number"
+        seconds = costs.seconds(canonical, passes, iterations)
+        return Estimate(passes, seconds, costs.memory(canonical, 8, 8), why)
+
+    def _of(self, problem: Problem) -> Core:
+        if self._core is None or self._core[0] is not problem:
+            (f,) = problem.functions
+            assert isinstance(f, FastLoss)
+            matrix = problem.canonical.blocks[0].g.pair[1] == "nuclear_ball"
+            space = TraceSpace(problem) if matrix else VectorSpace(FiniteSum.of(problem))
+            self._core = problem, Core(space, f, problem.canonical.constant, self.settings)
+        return self._core[1]
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> PDBFWState:
+        """From x moved into the set, and y = f'(K x)."""
+        return self._of(problem).init(x)
+
+    def step(self, problem: Problem, state: PDBFWState) -> None:
+        """One primal and one dual block step."""
+        self._of(problem).step(state)
+
+    def report(self, problem: Problem, state: PDBFWState) -> Report:
+        """P and the best D so far; constant steps need not lower P, and what they do is to be seen."""
+        if self.settings.paper:
+            return Report(state.value, state.best_bound, "block Frank-Wolfe")
+        return Report(state.best_value, state.best_bound, "adaptive block Frank-Wolfe")
+
+    def candidate(self, problem: Problem, state: PDBFWState) -> tuple[Array, list[Array] | None]:
+        """The best point and the best dual point."""
+        return state.best_x, [state.best_y]
