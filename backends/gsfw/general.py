@@ -1,0 +1,99 @@
+"""One iteration of GSFW on any samples: rows of a matrix of predictions, and oracles that are not compiled.
+
+The same as the loops of `loops`, which serve vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array, LossFunction
+from ...atoms.vector_loss import VectorLossFunction
+from ...canon.matrix_maps import product
+from ..baselines.samples import MatrixSamples, Samples, VectorSamples, linked
+from ..kernels.compile import kernel
+from .loops import batch_predictions
+from .oracle import Oracle
+from .state import GSFWState
+
+
+def predictions(of: Samples, x: Array, rows: Any) -> Array:
+    """a_j x + b_j for the rows j, one row of numbers each."""
+    if isinstance(of, VectorSamples):
+        z, view = np.empty(rows.size), of.sum
+        view.count(linked(batch_predictions, view.row_kernels)(of.rows, rows, x, view.c, view.offset, z))
+        return z.reshape(-1, 1)
+    assert isinstance(of, MatrixSamples)
+    of.counted.touched += round(of.left.nnz * rows.size / of.n)
+    return np.asarray(of.c * product(of.left.A[rows], x.reshape(-1, of.k)) + of.offset[rows])
+
+
+def derivative(of: Samples, z: Array, rows: Any) -> tuple[float, Array]:
+    """The loss of these rows at the predictions z, and its derivatives."""
+    f = of.f
+    if isinstance(f, VectorLossFunction):
+        out = np.empty_like(z)
+        return float(kernel(f.loss.value_gradient)(np.ascontiguousarray(z), f.y[rows], f.w[rows], out)), out
+    assert isinstance(f, LossFunction)
+    b, w = (np.ascontiguousarray(v.reshape(of.n, -1)[rows]).reshape(-1) for v in (f.b, f.w))
+    y = np.empty(z.size)
+    value = kernel(f.loss.value_gradient)(np.ascontiguousarray(z).reshape(-1), b, w, f.p, y)
+    return float(value), y.reshape(z.shape)
+
+
+def _add(of: Samples, rows: Any, change: Array, kty: Array) -> None:
+    of.add(rows, change.reshape(-1) if isinstance(of, VectorSamples) else change, 1.0, kty)
+
+
+def given_step(
+    of: Samples, respond: Oracle, state: GSFWState, rows: Any, eta: float, alpha: float, gamma: float
+) -> None:
+    """See `loops.given_steps`; gamma = 0 keeps no sums."""
+    st = state
+    last = respond(st.kty + of.q)
+    st.x = (1.0 - alpha) * st.x + alpha * last
+    s, y = (v.reshape(of.n, -1) for v in (st.s, st.y))
+    fresh = (1.0 - eta) * s[rows] + eta * predictions(of, last, rows)
+    _, slopes = derivative(of, fresh, rows)
+    if gamma:
+        st.total += gamma
+        st.kty_sum += gamma * st.kty
+        st.y_sum.reshape(of.n, -1)[rows] += y[rows] * (st.total - st.stamp[rows])[:, None]
+        st.stamp[rows] = st.total
+    _add(of, rows, slopes - y[rows], st.kty)
+    s[rows], y[rows] = fresh, slopes
+
+
+def adaptive_step(of: Samples, respond: Oracle, state: GSFWState, rows: Any, batches: float, last: Array) -> Array:
+    """See `loops.adaptive_steps`: `last` is the response to y, and what is returned the one to the new y."""
+    st = state
+    st.inverse = 1.0 + (1.0 - st.share) * st.inverse
+    st.x = st.x + (last - st.x) / st.inverse
+    s, y = (v.reshape(of.n, -1) for v in (st.s, st.y))
+    z, old, before = predictions(of, last, rows), s[rows], st.kty.copy()
+    value, _ = derivative(of, old, rows)
+    applied = y[rows]
+    while True:
+        eta = 1.0 / (1.0 + st.tau)
+        fresh = (1.0 - eta) * old + eta * z
+        after, slopes = derivative(of, fresh, rows)
+        distance = value - after - float((slopes * (old - fresh)).sum())
+        size = abs(value) + abs(after)
+        if abs(distance) <= 1e-9 * size:
+            distance = 0.5 * float(((slopes - y[rows]) * (fresh - old)).sum())
+        _add(of, rows, slopes - applied, st.kty)
+        applied = slopes
+        new = respond(st.kty + of.q)
+        change, moved = st.kty - before, last - new
+        square, inner = float(np.square(change).sum()), float((moved * change).sum())
+        needed = min(square / (2.0 * respond.mu), inner - 0.5 * respond.mu * float(np.square(moved).sum()))
+        if st.tau >= st.most or needed <= 1.000001 * st.tau * distance or distance <= 1e-18 * size:
+            break
+        st.tau = min(st.most, max(2.0 * st.tau, min(needed / distance, 16.0 * st.tau)))
+    st.share = eta / batches
+    if distance > 1e-18 * size and needed < 0.5 * st.tau * distance:
+        st.tau /= 1.3
+    s[rows], y[rows] = fresh, slopes
+    return new

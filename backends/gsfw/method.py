@@ -1,0 +1,324 @@
+r"""Generalised stochastic Frank-Wolfe, as a method of the planner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array, LossFunction
+from ...atoms.vector_loss import VectorLossFunction
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..baselines import samples
+from ..baselines.common import Baseline, due, epochs_a_step, keep_bound, keep_point, start
+from ..baselines.conditional import UNBOUNDED
+from ..baselines.samples import VectorSamples, batch_misfit, batch_size, linked, unbounded_curvature
+from ..finite_sum import draws
+from ..functions import FastLoss, FastRows
+from ..kernels.compile import kernel
+from ..method import Estimate
+from ..option import Option
+from ..problem import Problem
+from . import rules
+from .general import adaptive_step, given_step
+from .loops import adaptive_steps, batches_of, given_steps
+from .oracle import PAIRS, PENALTIES, Oracle, oracle
+from .state import GSFWState
+
+SHARE = 0.1
+"""Rows of a batch, over n: the same work as 1 % of the paper with a tenth of the oracle calls (methods.md, A2)."""
+
+LEAST_SHARE = 0.01
+"""The least with a ridge: smaller blocks allow longer steps, as long as the oracle costs no more than their rows."""
+
+WARM_EPOCHS = 50
+"""How many epochs a given start is taken to be worth, where steps shrink by the iteration."""
+
+REFRESH = 64.0
+"""Epochs after which K'y is computed afresh, free of what rounding has added to it."""
+
+LARGEST_STEP = 4_000
+"""Iterations of a step at most: single samples have many."""
+
+
+class GSFW(Baseline):
+    r"""Generalised stochastic Frank-Wolfe with a stochastic substitute gradient.
+
+    Problem: min sum_j w_j l_j(a_j x + b_j) + <q, x> + g(x), l smooth, g with a bounded domain and an oracle argmin <c, x> + g(x): a set with a
+    linear minimisation oracle, a norm on one, entropy on the simplex, anything with a ridge, or a norm that bounds x by itself
+    (`oracle`). x is a vector, or a matrix with rows of predictions; a "sample" is then a row.
+
+    Iteration i (Algorithm 1), B_i a batch of b rows, uniform, without replacement:
+
+        x~ = argmin_x <d + q, x> + g(x)                                      the oracle at the substitute gradient d = K'y
+        s_j <- (1 - eta_i) s_j + eta_i (a_j x~ + b_j),   j in B_i            the predictions; the others stay
+        y_j <- w_j l_j'(s_j),   d <- d + sum_{j in B_i} (y_j - y_j_old) a_j
+        x  <- (1 - alpha_i) x + alpha_i x~
+
+    from s = K x_0 + b at the start x_0, which need not be 0. In the dual it is mirror descent on random blocks with the reference function f*
+    (Algorithm 2). Losses need not be strictly convex: s then says which subgradient of f* is meant.
+
+    Batches are 10 % of the rows for the rule `open`, else as few as make the oracle no dearer than their rows, 1 % to 10 %.
+
+    Step rules, N = n / b:
+
+    * `open` (Theorem 3.1, the default without a ridge): eta_i = 2N / (2N + i + 1), alpha_i = 2 (2N + i) / ((4N + i)(i + 1)). The bound of the
+      theorem is at the mean of the y with weights 2N + i, which is kept row by row, at no cost in n.
+    * `theory` (Theorem 3.2, mu > 0): eta = 1 / sigma, alpha_i = q / (1 - (1 - q)^{i+1}), q = 1 / (N sigma), sigma from the rows' norms, or the option
+      `sigma`. A sigma below the block's own need diverges: D then need not grow.
+    * `adaptive` (the default with mu > 0): sigma = 1 + tau, tau doubled (or set to what was needed) and the step taken again until
+
+          min(|d+ - d|^2 / (2 mu), <x~ - x~+, d+ - d> - (mu / 2) |x~ - x~+|^2) <= tau B_h(y+, y)
+
+      whose left side is at least the Bregman distance of g*, so that D grows as in the theorem's proof; it falls by 1.3 where half of tau was
+      enough. B_h(y+, y) = f(s) - f(s+) - <y+, s - s+> on the batch. tau is at most that of the theory. 1 / alpha is carried on, as for a
+      constant sigma: 1 / alpha+ = 1 + (1 - q) / alpha.
+
+    Certificate: the bounds at y and at the mean of the y cost no pass, as K'y is kept; P at x and at the response to y cost one each. The better
+    ones are kept. Bounds lag behind P here: a method that is to certify is better another one (methods.md, A5).
+
+    Complexity: O((n / b) / eps) iterations (open), O((N sigma) log(1 / eps)) with a ridge; each two touches of its rows, the oracle and O(d).
+
+    Source: Lu, Freund, Generalized stochastic Frank-Wolfe algorithm with stochastic substitute gradient (2018), Algorithm 1, Theorems 3.1, 3.2,
+    Remark 3.4. Corrected: for batches n becomes n / b within sigma too, with the squared norm of a block in place of a row's (Remark 3.4
+    leaves it at that of a row, with which it diverges on a9a); sigma^{i+1} under- and overflows as printed; (14) lost the star of l-dot.
+
+    `state.iteration` counts steps of about an epoch; `state.k` is the paper's i: k b + n gradients of samples, k calls of the oracle (more where
+    an adaptive step was taken again).
+    """
+
+    name = "gsfw"
+    title = "generalised stochastic Frank-Wolfe"
+    source = "Lu, Freund 2018"
+    by_name_only = "its bounds lag without a ridge, and with one `sdca` took fewer passes wherever it was measured"
+    phase = "substitute gradient"
+    options = MappingProxyType(
+        {
+            "batch": Option(
+                None,
+                "rows of a batch: a share of the samples below 1, else a count",
+                kind=float,
+                lower=0.0,
+                open_lower=True,
+            ),
+            "rule": Option(None, "the step rule", kind=str, choices=("open", "theory", "adaptive")),
+            "sigma": Option(
+                None,
+                "the relative smoothness of D of the rule `theory`; from the rows' norms by default",
+                kind=float,
+                lower=1.0,
+            ),
+        }
+    )
+
+    def __init__(self, batch: float | None = None, rule: str | None = None, sigma: float | None = None) -> None:
+        self.batch, self.rule, self.sigma = batch, rule, sigma
+        self._oracle: tuple[Problem, Oracle] | None = None
+
+    # --- where it applies ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """One smooth loss over samples; one variable with a ridge, in a bounded set, or with a penalty that bounds it."""
+        reasons = list(samples.reasons(arrangement))
+        for block in arrangement.blocks:
+            pair = block.norm, block.set
+            if block.ridges or pair in PENALTIES:
+                continue
+            if block.set in UNBOUNDED:
+                reasons.append(
+                    f"{block.name} is not confined to a bounded set, and has no `sum_squares` and no norm that bounds it"
+                )
+            elif block.norm is not None and pair not in PAIRS:
+                reasons.append(f"there is no linear oracle for the {block.norm} on {block.set} of {block.name}")
+        return tuple(reasons)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """Rows of one data matrix, a loss of bounded curvature, an oracle."""
+        found = samples.value_reasons(canonical) or unbounded_curvature(canonical)
+        if found:
+            return found
+        (block,) = canonical.blocks
+        # any level above will do to see whether there is a bound
+        if oracle(block.g, canonical.q, 1.0) is None or not math.isfinite(_infimum(canonical)):
+            return (f"{block.name}: {block.text or 'its domain'} is not bounded, or has no linear oracle",)
+        return ()
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """A batch of at most n; the rules of Theorem 3.2 for strongly convex g only."""
+        found = list(batch_misfit(options.get("batch"), canonical))
+        (block,) = canonical.blocks
+        rule, sigma = options.get("rule"), options.get("sigma")
+        of = oracle(block.g, canonical.q, 1.0)
+        if of is not None and of.mu == 0.0:
+            asked = [f'`rule="{rule}"`'] if rule in ("theory", "adaptive") else []
+            asked += ["`sigma`"] if isinstance(sigma, int | float) else []
+            if asked:
+                found.append(
+                    f"{' and '.join(asked)}: for strongly convex terms, and {block.name} has no `sum_squares({block.name})`"
+                )
+        if isinstance(sigma, int | float) and rule in ("open", "adaptive"):
+            found.append(f'`sigma` belongs to the rule `theory`, not to `"{rule}"`')
+        return tuple(found)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """That of a method whose bounds fall as 1 / k."""
+        return costs.fw(canonical, tol)
+
+    # --- runs ---------------------------------------------------------------------------------------------------------
+
+    def _respond(self, problem: Problem) -> Oracle:
+        if self._oracle is None or self._oracle[0] is not problem:
+            canonical = problem.canonical
+            zero = np.zeros(canonical.size)
+            (block,) = canonical.blocks
+            value = problem.losses_value([t.map.offset.copy() for t in problem.terms]) + block.g.value(zero)
+            found = oracle(block.g, canonical.q, max(0.0, value - _infimum(canonical)))
+            assert found is not None, "requires_values() asks for an oracle"
+            self._oracle = problem, found
+        return self._oracle[1]
+
+    def _chosen(self, of: Oracle) -> str:
+        if self.rule is not None:
+            return self.rule
+        if self.sigma is not None:
+            return "theory"
+        return "adaptive" if of.mu > 0.0 else "open"
+
+    def _batch(self, problem: Problem) -> int:
+        """b: a tenth of n for the open rule; with a ridge as few rows as hold the numbers that the oracle looks at, from 1 % to 10 %."""
+        of, respond = self.samples(problem), self._respond(problem)
+        share = SHARE
+        if self._chosen(respond) != "open" and respond.function is not None:
+            share = min(SHARE, max(LEAST_SHARE, of.size / max(1, problem.canonical.nnz)))
+        return batch_size(self.batch, of.n, share)
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> GSFWState:
+        """s, y and K'y at x moved into the domain."""
+        of, respond = self.samples(problem), self._respond(problem)
+        b = self._batch(problem)
+        s = start(problem, GSFWState, x, None)
+        (s.s,) = problem.forward(s.x)
+        value, (s.y,) = problem.losses_gradient([s.s])
+        s.kty = problem.adjoint([s.y])
+        rule = self._chosen(respond)
+        if rule == "open":
+            s.y_sum, s.kty_sum, s.stamp = np.zeros_like(s.y), np.zeros_like(s.kty), np.zeros(of.n)
+            if np.any(s.x != problem.prox_g(np.zeros_like(s.x), 0.0)):
+                s.k = round(WARM_EPOCHS * of.n / b)
+        else:
+            rows = of.row_smoothness() / of.n
+            s.most = rules.block_smoothness(rows, b, respond.mu)
+            s.tau = min(s.most, rules.block_smoothness(rows, 1, respond.mu))
+        if rule == "theory":
+            s.tau = self.sigma - 1.0 if self.sigma is not None else s.most
+        keep_bound(problem, s, [s.y.copy()], s.kty.copy(), value - float(s.kty @ s.x))
+        return s
+
+    def step(self, problem: Problem, state: GSFWState) -> None:
+        """Iterations of about an epoch, and a certificate where one is due."""
+        s, of, respond = state, self.samples(problem), self._respond(problem)
+        b = self._batch(problem)
+        batches = of.n / b
+        count = max(1, min(LARGEST_STEP, round(epochs_a_step(problem.canonical.nnz) * batches)))
+        index = drawn(draws(problem.seed, s.iteration), of.n, b, count)
+        rule = self._chosen(respond)
+        if rule == "adaptive":
+            self._adaptive(problem, s, index, batches)
+        else:
+            if rule == "open":
+                etas, alphas, gammas = rules.open_loop(s.k, count, batches)
+            else:
+                etas, alphas = rules.linear(s.k, count, batches, 1.0 + s.tau)
+                gammas = np.zeros(0)
+            self._given(problem, s, index, etas, alphas, gammas)
+        s.k += count
+        s.epochs += count / batches
+        s.iteration += 1
+        if s.epochs - s.refreshed >= REFRESH:
+            s.kty, s.refreshed = problem.adjoint([s.y]), s.epochs
+        if due(s):
+            self._certify(problem, s)
+
+    def _given(self, problem: Problem, s: GSFWState, index: Any, etas: Array, alphas: Array, gammas: Array) -> None:
+        of, respond = self.samples(problem), self._respond(problem)
+        if not isinstance(of, VectorSamples) or respond.function is None:
+            for t, rows in enumerate(index):
+                given_step(of, respond, s, rows, etas[t], alphas[t], gammas[t] if gammas.size else 0.0)
+            return
+        view = of.sum
+        f = view.loss
+        loop = linked(given_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
+        touched, s.total = loop(
+            of.rows, index, view.c, view.offset, f.b, f.w, f.p, etas, alphas, gammas, s.s, s.y, s.kty, problem.q, s.x,
+            s.y_sum, s.kty_sum, s.stamp, s.total, respond.scale, respond.step, respond.args,
+        )  # fmt: skip
+        view.count(touched)
+
+    def _adaptive(self, problem: Problem, s: GSFWState, index: Any, batches: float) -> None:
+        of, respond = self.samples(problem), self._respond(problem)
+        if not isinstance(of, VectorSamples) or respond.function is None:
+            last = respond(s.kty + problem.q)
+            for rows in index:
+                last = adaptive_step(of, respond, s, rows, batches, last)
+            return
+        view = of.sum
+        f = view.loss
+        loop = linked(adaptive_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
+        numbers = np.array([s.tau, s.inverse, s.share])
+        touched = loop(
+            of.rows, index, view.c, view.offset, f.b, f.w, f.p, batches, respond.mu, s.most, s.s, s.y, s.kty, problem.q, s.x,
+            numbers, respond.scale, respond.step, respond.args,
+        )  # fmt: skip
+        s.tau, s.inverse, s.share = (float(v) for v in numbers)
+        view.count(touched)
+
+    def _certify(self, problem: Problem, s: GSFWState) -> None:
+        """P at the mean of the responses and at the last one, D at y and at the mean of the y."""
+        respond = self._respond(problem)
+        last = respond(s.kty + problem.q)
+        values = []
+        for x in (s.x, last):
+            # a mean of points in the domain is in it but for rounding
+            point = problem.prox_g(x, 0.0)
+            values.append(problem.objective(point, problem.forward(point)))
+            keep_point(s, point, values[-1])
+        s.value = min(values)
+        (f,) = problem.functions
+        offset = problem.terms[0].map.offset
+        keep_bound(problem, s, [s.y.copy()], s.kty.copy(), f.value(s.s) - float(s.y @ (s.s - offset)))
+        if s.total > 0.0:
+            rows = s.y_sum.reshape(s.stamp.size, -1) + s.y.reshape(s.stamp.size, -1) * (s.total - s.stamp)[:, None]
+            mean = rows.reshape(-1) / s.total
+            assert isinstance(f, FastLoss | FastRows)
+            f.into_domain(mean)
+            keep_bound(problem, s, [mean], s.kty_sum / s.total)
+
+
+def drawn(rng: np.random.Generator, n: int, size: int, count: int) -> Any:
+    """`count` uniform batches of `size` different rows of n, each in the order of the data: rows apart in memory cost more to reach."""
+    k = np.arange(size)
+    # a number below 1 times n - k may round to n - k itself
+    offsets = np.minimum(k + (rng.random((count, size)) * (n - k)).astype(np.int64), n - 1)
+    index = np.empty((count, size), dtype=np.int64)
+    kernel(batches_of)(offsets, n, index)
+    index.sort(axis=1)
+    return index
+
+
+def _infimum(canonical: Canonical) -> float:
+    """That of the loss."""
+    (term,) = canonical.terms
+    assert isinstance(term.f, LossFunction | VectorLossFunction)
+    return term.f.infimum()
+
+
+__all__ = ["GSFW", "drawn"]
