@@ -46,6 +46,9 @@ EPS = float(np.finfo(np.float64).eps)
 LONGEST = 1e8
 """The longest gradient step, relative to the size of x: where F is linear nothing else bounds it."""
 
+STUBBORN = 16
+"""The iterations to wait before the next Newton step, doubled by each failure, from which on it is made to fall by all means."""
+
 
 @dataclass
 class APGState(State):
@@ -211,6 +214,9 @@ class APG(Method):
             return False
         face = NewtonFace.at(problem, s.x)
         accepted = newton_step(problem, face, s.x, s.z, s.value, grad) if face is not None else None
+        stubborn = face is not None and accepted is None and s.next_wait >= STUBBORN
+        if face is not None and stubborn:
+            accepted = newton_step(problem, face, s.x, s.z, s.value, grad, stubborn=True)
         if accepted is None:
             s.wait, s.next_wait = s.next_wait, min(64, 2 * s.next_wait)
             return False
@@ -224,7 +230,8 @@ class APG(Method):
         else:
             s.face = signature
         s.newton_steps += 1
-        s.next_wait = 2
+        if not stubborn:
+            s.next_wait = 2
         s.phase = "Newton on the support"
         return True
 

@@ -7,6 +7,10 @@ On the face, g is affine plus its ridge, so P is smooth there. With I the free c
 
 The full step is made feasible by the prox with t = 0 (the projection on the set); where P does not fall, the step is stopped at the first
 entry that reaches zero, or at the boundary of the set. A step is taken only if P falls.
+
+The system is scaled to a unit diagonal, so that its damping means the same however the columns are scaled. Where steps have failed again and
+again, f'' is a poor model (losses with linear pieces have none there): `stubborn` steps put at least FLOOR times the largest f'' in its
+place, and are cut until P falls. That is a gradient step in the metric of the data, which bad scaling does not slow as it does APG's.
 """
 
 from __future__ import annotations
@@ -17,12 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array
+from .functions import FastLoss
 from .problem import Problem
 
 MAX_DENSE = 1_500
 """Free coordinates up to which H is formed and factored; beyond, projected conjugate gradients apply it."""
 
 CG_STEPS = 60
+FLOOR = 0.05
+CUTS = 8
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -83,10 +90,12 @@ def face_signature(problem: Problem, x: Array) -> Array | None:
 
 
 def newton_step(
-    problem: Problem, face: NewtonFace, x: Array, z: list[Array], value: float, grad: Array
+    problem: Problem, face: NewtonFace, x: Array, z: list[Array], value: float, grad: Array, stubborn: bool = False
 ) -> tuple[Array, list[Array], float] | None:
-    """(x, z, P) after a step, or None where P would not fall enough."""
+    """(x, z, P) after a step, or None where P would not fall enough; `stubborn` after many that did not."""
     weights = problem.curvatures(z)
+    if stubborn:
+        weights = [np.maximum(w, floor) for w, floor in zip(weights, _floors(problem), strict=True)]
     rhs = -(grad[face.free] + face.slope)
     d = _direction(problem, face, weights, rhs)
     if d is None or not np.all(np.isfinite(d)):
@@ -94,7 +103,8 @@ def newton_step(
     slope = float(rhs @ d)
     if slope <= 0.0:
         return None
-    for step, stop in ((1.0, False), (1.0, True), (0.25, True)):
+    cuts = [(0.25**k, True) for k in range(2, CUTS)] if stubborn else []
+    for step, stop in [(1.0, False), (1.0, True), (0.25, True), *cuts]:
         length, new = _moved(problem, face, x, step * d, stop)
         if length <= EPS:
             # an entry at its bound to rounding is in the way: the prox step of APG puts it there and leaves it out
@@ -103,10 +113,19 @@ def newton_step(
         value_new = problem.objective(new, z_new)
         if value - value_new > 1e-4 * step * length * slope:
             return new, z_new, value_new
-        if stop and length == 1.0:
+        if stop and length == 1.0 and not stubborn:
             # nothing was in the way: a shorter step only helps where the model is poor, which APG mends as well
             break
     return None
+
+
+def _floors(problem: Problem) -> list[Array]:
+    """FLOOR times the largest curvature of each sample's loss; 0 where there is none."""
+    out = []
+    for f in problem.functions:
+        assert isinstance(f, FastLoss)
+        out.append(FLOOR * (f.f.loss.smoothness or 0.0) * f.f.w)
+    return out
 
 
 def _moved(problem: Problem, face: NewtonFace, x: Array, d: Array, stop: bool) -> tuple[float, Array]:
@@ -159,17 +178,23 @@ def _direction(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Ar
     hessian = problem.gram(face.free, weights)
     diagonal = np.einsum("ii->i", hessian)
     diagonal += face.curvature
+    # entries without curvature take the largest scale
+    largest = max(float(diagonal.max(initial=0.0)), 1e-300)
+    scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))
+    hessian *= scale[:, None]
+    hessian *= scale
     # a hair of damping where columns repeat: the step is only a trial
-    diagonal += 1e-13 * max(float(diagonal.max(initial=0.0)), 1e-300)
-    k = face.normals.shape[0]
-    system = np.zeros((face.free.size + k, face.free.size + k))
-    system[: face.free.size, : face.free.size] = hessian
-    system[face.free.size :, : face.free.size] = face.normals
-    system[: face.free.size, face.free.size :] = face.normals.T
+    diagonal += 1e-13
+    free, k = face.free.size, face.normals.shape[0]
+    system = np.zeros((free + k, free + k))
+    system[:free, :free] = hessian
+    system[free:, :free] = face.normals * scale
+    system[:free, free:] = system[free:, :free].T
     try:
-        return np.asarray(np.linalg.solve(system, np.concatenate([rhs, np.zeros(k)]))[: face.free.size])
+        step = np.linalg.solve(system, np.concatenate([scale * rhs, np.zeros(k)]))[:free]
     except np.linalg.LinAlgError:
         return None
+    return np.asarray(scale * step)
 
 
 def _conjugate_gradients(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array:

@@ -163,6 +163,8 @@ class _Builder:
                     continue
                 gram = self.reader.constant(node.args[0])
                 if id(gram) not in self.reader.factors:
+                    if not gram.is_finite:
+                        raise NotFinite("a Gram matrix that is not finite", node.args[0])
                     factor = gram.factor(LARGEST_FACTOR)
                     if factor is None:
                         what = f"a Gram matrix of {gram.shape[0]:,} samples whose factor needs over 8 GB"

@@ -26,16 +26,24 @@ import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
 from ..atoms.domain import set_beneath
-from ..atoms.vectors import Joint, Norm, Ridged
+from ..atoms.family import Repeated
+from ..atoms.matrices import EigenSet, Lines
+from ..atoms.vectors import Ridged
 from ..atoms.vectors.box import Box
 from ..atoms.vectors.nonnegative import Nonnegative
-from ..atoms.vectors.norm1 import Norm1
 from ..canon.form import Canonical, SumTerm
 from ..solution import CertificateKind
 from .verify import RADIUS_FACTOR, ROUNDING, block_sizes, set_radii
 
 MARGIN = 1e-9
 """What a certificate's value must exceed, relative to the sum of the sizes of its terms."""
+
+NEGLIGIBLE = 0.03
+"""Multipliers that are so small beside the largest may be left out, where the others alone are a proof."""
+
+_NORMS = frozenset(
+    {"norm1", "norm2", "norm_inf", "norm_fro", "norm_nuc", "norm_spec", "norm21", "norm1_inf", "group_norm"}
+)
 
 
 @dataclass(frozen=True)
@@ -48,12 +56,23 @@ class Ray:
 
 
 def infeasible(canonical: Canonical, direction: Sequence[Array], size: float) -> Ray | None:
-    """The Farkas certificate that a dual direction gives, or None; `size` is that of the points seen, for the stated radius."""
+    """The Farkas certificate that a dual direction gives, or None; `size` is that of the points seen, for the stated radius.
+
+    Entries that are small beside the largest may only be on their way to zero; without them the direction is tried again.
+    """
     y = [_multiplier(t, d) for t, d in zip(canonical.terms, direction, strict=True)]
     largest = max((float(np.abs(v).max(initial=0.0)) for v in y), default=0.0)
     if not (0.0 < largest < math.inf):
         return None
     y = [v / largest for v in y]
+    small = [(v != 0.0) & (np.abs(v) < NEGLIGIBLE) for v in y]
+    found = _farkas(canonical, y, size)
+    if (found is not None and found.kind == "exact") or not any(s.any() for s in small):
+        return found
+    return _farkas(canonical, [np.where(s, 0.0, v) for v, s in zip(y, small, strict=True)], size) or found
+
+
+def _farkas(canonical: Canonical, y: Sequence[Array], size: float) -> Ray | None:
     value, sizes = 0.0, 0.0
     v = np.zeros(canonical.size)
     for term, yi in zip(canonical.terms, y, strict=True):
@@ -66,8 +85,11 @@ def infeasible(canonical: Canonical, direction: Sequence[Array], size: float) ->
         sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(support)
         term.map.adjoint(-yi, v)
     radius: float | None = None
+    beside = []
     for block in canonical.blocks:
         vb = v[block.slice]
+        if vb.any() and not block.auxiliary and set_beneath(block.g) is not None:
+            beside.append(f"the {'domain' if block.g.pair[1] is None else 'set'} of {block.name}")
         support = _domain_support(block.g, vb)
         if math.isfinite(support):
             value -= support
@@ -85,11 +107,12 @@ def infeasible(canonical: Canonical, direction: Sequence[Array], size: float) ->
     if not value > MARGIN * max(sizes, 1e-300):
         return None
     names = [f"`{t.text}`" for t, yi in zip(canonical.terms, y, strict=True) if np.abs(yi).max(initial=0.0) > 1e-6]
-    beside = [f"the set of {b.name}" for b in canonical.blocks if math.isfinite(b.g.radius())]
-    who = " and ".join([*dict.fromkeys(names), *beside])
+    who = [*dict.fromkeys(names), *beside]
+    together = " together" if len(who) > 1 else ""
+    said = f"{' and '.join(who)} cannot hold{together}"
     if radius is None:
-        return Ray("exact", f"{who} cannot hold together: their multipliers add up to a contradiction")
-    return Ray("conditional", f"{who} cannot hold together at any point with |x| <= {radius:.3g}", radius)
+        return Ray("exact", f"{said}: their multipliers add up to a contradiction")
+    return Ray("conditional", f"{said} at any point with |x| <= {radius:.3g}", radius)
 
 
 def unbounded(canonical: Canonical, d: Array, infeasibility: float) -> Ray | None:
@@ -122,10 +145,8 @@ def unbounded(canonical: Canonical, d: Array, infeasibility: float) -> Ray | Non
         return None
     moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
     word = "falls" if canonical.sense > 0 else "grows"
-    return Ray(
-        kind,
-        f"the objective {word} without bound as {' and '.join(f'`{n}`' for n in moved)} moves along a direction that no constraint stops",
-    )
+    who = f"{' and '.join(f'`{n}`' for n in moved)} {'moves' if len(moved) == 1 else 'move'}"
+    return Ray(kind, f"the objective {word} without bound as {who} along a direction that no constraint stops")
 
 
 def _multiplier(term: SumTerm, direction: Array) -> Array:
@@ -157,13 +178,22 @@ def _into_recession(g: VectorFunction, d: Array) -> Array:
     if g.curvature > 0.0 or math.isfinite(g.radius()):
         return np.zeros_like(d)
     on = set_beneath(g)
-    if on is None:
-        return d
-    if isinstance(on, Nonnegative):
-        return np.maximum(d, 0.0)
+    return d if on is None else _onto_cone(on, d)
+
+
+def _onto_cone(on: VectorFunction, d: Array) -> Array:
+    """d moved into the recession cone of a set; zero where the cone is not known."""
+    if isinstance(on, Repeated):
+        return np.concatenate([_onto_cone(on.inner, part) for part in d.reshape(on.count, -1)])
+    if isinstance(on, Lines):
+        return on.flat(np.array([_onto_cone(on.inner, line) for line in on.lines(d)]))
     if isinstance(on, Box):
         d = np.where(np.isfinite(on.lo), np.maximum(d, 0.0), d)
         return np.where(np.isfinite(on.hi), np.minimum(d, 0.0), d)
+    if isinstance(on, Nonnegative):
+        return np.maximum(d, 0.0)
+    if isinstance(on, EigenSet) and isinstance(on.inner, Nonnegative):
+        return on.prox(d, 0.0)
     return np.zeros_like(d)
 
 
@@ -172,9 +202,7 @@ def _growth(g: VectorFunction, d: Array) -> float:
     inner = g.inner if isinstance(g, Ridged) else g
     if not d.any() or inner.pair[0] is None:
         return 0.0
-    if isinstance(inner, Norm | Joint | Norm1):
-        return inner.value(d)
-    return math.inf
+    return inner.value(d) if inner.pair[0] in _NORMS else math.inf
 
 
 def _loss_growth(term: SumTerm, z: Array) -> float:
@@ -192,12 +220,7 @@ def _loss_growth(term: SumTerm, z: Array) -> float:
 def _recession_miss(term: SumTerm, z: Array, d: Array) -> float:
     """By how much K d misses the recession cone of the set, relative to the sizes of its terms."""
     assert isinstance(term.f, VectorFunction)
-    inside = np.zeros_like(z)
-    if isinstance(term.f, Box):
-        inside = np.where(np.isfinite(term.f.lo), np.maximum(z, 0.0), z)
-        inside = np.where(np.isfinite(term.f.hi), np.minimum(inside, 0.0), inside)
-    elif isinstance(term.f, Nonnegative):
-        inside = np.maximum(z, 0.0)
+    inside = _onto_cone(term.f, z)
     sizes = np.zeros_like(z)
     for block, m in term.map.parts:
         sizes = sizes + m.absolute().apply(np.abs(d[block.slice]))

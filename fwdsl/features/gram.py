@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -149,6 +150,13 @@ class GramOperator:
     def diag(self) -> Array:
         """K(x_i, x_i)."""
         return self._diagonal.copy()
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no entry, and nothing on the way to one, is too large for a float."""
+        # no entry is larger than the largest of the diagonal; |x - y|^2 adds up four terms of at most the largest square
+        largest = float(self._samples.squares.max(initial=0.0))
+        return bool(np.all(np.isfinite(self._diagonal)) and math.isfinite(4.0 * largest))
 
     def matvec(self, a: Array) -> Array:
         """K a for a vector (n,) or the columns of a matrix (n, k)."""

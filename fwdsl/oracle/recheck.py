@@ -29,6 +29,9 @@ from .translate import Translator
 TOLERANCE = 1e-7
 """Relative difference that rounding and cvxpy's own accuracy explain."""
 
+INACCURATE = 1e-5
+"""The same, where the solver says itself that it was not accurate."""
+
 RADIUS_FACTOR = 1e3
 
 
@@ -79,9 +82,13 @@ def _judged(instance: Instance, solution: Solution, objective: float, infeasibil
         findings.append(f"the dual point proves {bound:.10g}, not {c.dual_bound:.10g}")
     text = (
         "; ".join(findings)
-        or f"objective {objective:.10g}, dual point proves {bound:.10g}, violation {infeasibility:.1e}"
+        or f"objective {objective:.10g}, dual point proves {_told(bound)}, violation {infeasibility:.1e}"
     )
     return Recheck(not findings, objective, bound, infeasibility, text)
+
+
+def _told(bound: float) -> str:
+    return "a bound that cvxpy cannot tell" if math.isnan(bound) else f"{bound:.10g}"
 
 
 def _violation(constraint: Any) -> float:
@@ -146,6 +153,7 @@ class _Lagrangian:
                 constant -= self._support(part, block) if isinstance(part, Constraint) else self._conjugate(part, block)
             linear = linear + y.reshape(-1) @ flat(cp, e)
         if not math.isfinite(constant):
+            # +-inf, or nan where a part could not be told
             return self.sense * constant
         rest = translator.total(t for k, t in enumerate(self.model.terms) if (False, k) not in taken)
         # of a birkhoff polytope only the columns are taken out
@@ -157,7 +165,16 @@ class _Lagrangian:
             better = self.sense * translator.total(self.model.terms)
             value = self.sense * self.claimed.objective
             constraints.append(better <= value + TOLERANCE * max(abs(value), 1e-3 * self.claimed.scale))
-        return self.sense * (constant + _minimum(translator, linear + self.sense * rest, constraints))
+        least, sure = _solved(translator, linear + self.sense * rest, constraints, self._size())
+        value = self.sense * (constant + least)
+        short = self.sense * (self.claimed.dual_bound - value) / self._size()
+        # nothing is unbounded within a radius: what says so has failed; and what the solver does not stand by refutes no small difference
+        failed = not math.isfinite(least) or (not sure and TOLERANCE < short <= INACCURATE)
+        return math.nan if failed else value
+
+    def _size(self) -> float:
+        """What the numbers of the objective are about."""
+        return max(abs(self.claimed.objective), 1e-3 * self.claimed.scale) or 1.0
 
     def _argument(self, part: Term | Constraint) -> Any:
         """What a dual vector belongs to: the argument, or what an affine set or halfspace asks of it."""
@@ -227,20 +244,31 @@ class _Lagrangian:
         type_ = constraint.argument.type
         symmetric = (type_.element or type_).kind in ("symmetric", "psd")
         z = cp.Variable(y.shape, symmetric=True) if symmetric else cp.Variable(y.shape)
-        objective = -cp.sum(cp.multiply(y, z))
-        return -_minimum(self.translator, objective, self.translator.member(z, constraint.set))
+        if size == 0.0:
+            return 0.0
+        objective = -cp.sum(cp.multiply(y / size, z))
+        return -size * _minimum(self.translator, objective, self.translator.member(z, constraint.set))
 
 
 def _is(constraint: Constraint, name: str) -> bool:
     return constraint.set is not None and constraint.set.name == name
 
 
-def _minimum(translator: Translator, objective: Any, constraints: list[Any]) -> float:
-    """The least value of an objective, as accurately as Clarabel finds it; -inf where there is none."""
-    problem = translator.optimum("minimize", _expression(translator.cp, objective), constraints)
-    with quiet():
-        problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-    return float(problem.value) if problem.value is not None else -math.inf
+def _minimum(translator: Translator, objective: Any, constraints: list[Any], size: float = 1.0) -> float:
+    """The least value of an objective of about a given size, as accurately as Clarabel finds it; -inf where there is none, nan where it fails."""
+    return _solved(translator, objective, constraints, size)[0]
+
+
+def _solved(translator: Translator, objective: Any, constraints: list[Any], size: float) -> tuple[float, bool]:
+    """`_minimum`, and whether the solver stands by it: its tolerances are absolute, so it is given an objective of about 1."""
+    problem = translator.optimum("minimize", _expression(translator.cp, objective) / size, constraints)
+    try:
+        with quiet():
+            problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    except translator.cp.error.SolverError:
+        return math.nan, False
+    value = float(problem.value) * size if problem.value is not None else -math.inf
+    return value, problem.status == "optimal"
 
 
 def _expression(cp: Any, value: Any) -> Any:

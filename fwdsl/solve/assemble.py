@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ..backends.method import State
 from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..certify import Verified
@@ -42,9 +43,14 @@ def solution_of(
         plan=plan,
         start=origin,
         warnings=warnings,
-        record={"dual_point": verified.y, "weights": _weights(form, outcome.x)},
+        record={"dual_point": verified.y, "weights": _weights(form, outcome.x), "counts": _counts(outcome.state)},
         state=outcome.state,
     )
+
+
+def _counts(state: Any) -> dict[str, int]:
+    """What the method counted (eigendecompositions)."""
+    return state.counts() if isinstance(state, State) else {}
 
 
 def _weights(form: Canonical | Factored, x: Any) -> dict[str, Any]:

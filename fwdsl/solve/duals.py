@@ -47,9 +47,14 @@ _OWN_BALLS = {
 _SIMPLICES = ("simplex", "solid_simplex")
 _SPECTRAHEDRA = ("spectrahedron", "solid_spectrahedron")
 
+#: Balls whose dual norm has parameters of its own, which the set itself knows: its support function is r times that norm.
+_GAUGES = ("group_ball", "ksupport_ball")
 
-def _radius_dual(name: str, v: Array, shape: tuple[int, ...]) -> float:
-    """d(optimal value) / d(radius) of a set with normal v."""
+
+def _radius_dual(name: str, v: Array, shape: tuple[int, ...], set_: Any = None) -> float:
+    """d(optimal value) / d(radius) of a set with normal v; `set_` is the set itself, which _GAUGES need."""
+    if name in _GAUGES:
+        return -float(set_.conjugate(v)) / float(set_.r)
     if name in _BALLS:
         return -dual_norm(_BALLS[name], v, shape)
     if name in _SPECTRAHEDRA:
@@ -60,7 +65,7 @@ def _radius_dual(name: str, v: Array, shape: tuple[int, ...]) -> float:
 
 
 def _has_radius(name: str | None) -> bool:
-    return name in _BALLS or name in _SIMPLICES or name in _SPECTRAHEDRA
+    return name in _BALLS or name in _SIMPLICES or name in _SPECTRAHEDRA or name in _GAUGES
 
 
 def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
@@ -86,9 +91,10 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
             if where == "block":
                 value = value + _of_block(constraint, canonical.blocks[k], x, v, reader)
                 continue
-            side = canonical.terms[k].side
-            if side is None:
-                value = value + _of_term(constraint, np.asarray(ys[k]), reader)
+            term = canonical.terms[k]
+            side = term.side
+            if side is None or (constraint.set is not None and constraint.set.name in _GAUGES and hasattr(term.f, "r")):
+                value = value + _of_term(constraint, np.asarray(ys[k]), reader, term.f)
             else:
                 value, shape = value - side.map.adjoint(np.asarray(ys[k])), side.shape
         if isinstance(value, np.ndarray) and value.size == math.prod(shape):
@@ -164,20 +170,20 @@ def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: 
         assert constraint.set is not None
         if reader.scalar(dict(constraint.set.args)["r"]) > getattr(_set_of(block.g), "r", math.inf):
             return 0.0
-    return _of_set(own if own is not None else str(merged), constraint, normal, reader)
+    return _of_set(own if own is not None else str(merged), constraint, normal, reader, _set_of(block.g))
 
 
-def _of_term(constraint: Constraint, y: Array, reader: AffineReader) -> float | Array:
+def _of_term(constraint: Constraint, y: Array, reader: AffineReader, f: Any) -> float | Array:
     if constraint.set is not None:
-        return _of_set(constraint.set.name, constraint, y, reader)
+        return _of_set(constraint.set.name, constraint, y, reader, f)
     sign = 1.0 if constraint.flipped else -1.0
     return sign * float(y[0]) if y.size == 1 else sign * y
 
 
-def _of_set(name: str, constraint: Constraint, normal: Array, reader: AffineReader) -> float | Array:
+def _of_set(name: str, constraint: Constraint, normal: Array, reader: AffineReader, set_: Any) -> float | Array:
     if not _has_radius(name) or constraint.argument.type.kind == "family":
         return -normal
-    value = _radius_dual(name, normal, reader.shape(constraint.argument))
+    value = _radius_dual(name, normal, reader.shape(constraint.argument), set_)
     if constraint.factor is None or constraint.set is None:
         return value
     # radius = r / factor, or the root of it

@@ -75,10 +75,12 @@ def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
             cls = state_class(record["state"])
             kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
             journal = unpack(record["journal"], kept) if record["journal"] is not None else None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise _refuse(
-            "FW0201", f"`{path}` holds no saved state of fwdsl ({error})", "give a file that was saved"
-        ) from error
+    except OSError as error:
+        why = f": {error.strerror.lower()}" if error.strerror else ""
+        raise _refuse("FW0201", f"`{path}` cannot be read{why}", "give a file that was saved") from error
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        # what NumPy says of such files is of no use to who named the wrong one
+        raise _refuse("FW0201", f"`{path}` holds no saved state of fwdsl", "give a file that was saved") from error
     now = of_instance(canonical.instance)
     changed = sorted(k for k in {*now, *record["fingerprints"]} if now.get(k) != record["fingerprints"].get(k))
     if changed:

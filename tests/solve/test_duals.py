@@ -49,6 +49,13 @@ def problem(constraint: str, objective: str, extra: str, domain: str):  # type: 
         ("norm2(x) <= r", 0.5, FIT + " + 3 * norm2(x)", ""),
         ("norm1(x) <= r", 0.5, FIT + " + 3 * sum_squares(2 * x) + 2 * norm1(x)", ""),
         ("norm_inf(x) <= r", 0.4, FIT, "norm1(x) <= 1"),
+        ("group_norm(x, [[0, 1], [2, 3, 4, 5]], weights=[1, 2]) <= r", 1.0, FIT, ""),
+        ("2 * group_norm(x, [[0, 1, 2], [2, 3, 4, 5]]) <= r", 1.0, FIT, ""),
+        ("group_norm(x, [[0, 1], [2, 3, 4, 5]], weights=[0, 1]) <= r", 1.0, FIT, ""),
+        ("x in group_ball(r, [[0, 1], [2, 3, 4, 5]])", 1.0, FIT + " + 2 * norm1(x)", ""),
+        ("group_norm(x - 1, [[0, 1], [2, 3, 4, 5]]) <= r", 1.0, FIT, ""),
+        ("x in ksupport_ball(2, r)", 1.0, FIT, ""),
+        ("x in ksupport_ball(2, r)", 1.0, FIT, "x in nonnegative"),
     ],
 )
 def test_a_multiplier_is_the_derivative_in_the_right_hand_side(

@@ -1,0 +1,136 @@
+"""Columns, radii and data of very different size, and what proves that there is no answer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+
+ROWS, COLUMNS = 20, 4
+
+
+def _data(scale: float) -> dict[str, Any]:
+    """A regression with outliers, its signs with slips, and one column that is `scale` times as large as the others."""
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((ROWS, COLUMNS))
+    y = A @ [1.0, -2.0, 0.0, 0.5] + 0.1 * rng.standard_normal(ROWS)
+    s = np.sign(y)
+    s[:3] *= -1.0
+    return {"A": A * [scale, 1.0, 1.0, 1.0], "y": y, "s": s}
+
+
+@pytest.mark.parametrize(
+    ("scale", "set_"),
+    [(1e-8, ""), (1e-4, ""), (1e4, ""), (1e8, ""), *((s, " in nonnegative") for s in (1e-4, 1e4, 1e8))],
+)
+@pytest.mark.parametrize(
+    "loss", ["squared", "huber", "logistic", "squared_hinge", "squared_epsilon_insensitive", "smooth_hinge"]
+)
+def test_smooth_losses_with_a_column_out_of_scale(loss: str, scale: float, set_: str) -> None:
+    target = "s: signs[n]" if loss in ("logistic", "squared_hinge", "smooth_hinge") else "y: vector[n]"
+    text = f"data A: matrix[n, p], {target}\nvar x: vector[p]{set_}\nminimize mean({loss}(A @ x, {target[0]}))\n"
+    data = _data(scale)
+    bound = fw.parse(text).bind(A=data["A"], **{target[0]: data[target[0]]})
+    solution = bound.solve(threads=1, max_iter=400)
+    assert solution.status == "optimal", solution.reason
+    # the same problem in a better unit
+    unit = fw.parse(text).bind(A=data["A"] / [scale, 1.0, 1.0, 1.0], **{target[0]: data[target[0]]}).solve(threads=1)
+    assert solution.objective == pytest.approx(unit.objective, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "var X: symmetric[3] in psd\nminimize -trace(X)",
+        "var X: symmetric[2] in psd\nminimize trace(X) - 3 * X[0, 1]",
+        "var X: symmetric[2]\nminimize -X[0, 1]\nsubject to X + eye(2) in psd",
+        "var X: matrix[3, 2]\nminimize norm_nuc(X) - 2 * X[0, 0]",
+        "var X: symmetric[2]\nminimize norm_spec(X) - 1.1 * trace(X)",
+        "var X: matrix[3, 2]\nminimize norm21(X) - 2 * X[0, 0]",
+        "var X: matrix[3, 2]\nminimize norm1_inf(X) - 2 * X[0, 0] - X[0, 1]",
+        "var x: vector[3]\nminimize group_norm(x, [[0, 1], [2]]) - 2 * x[0]",
+        "var F: family[2] of psd[2]\nminimize -trace(F[0])",
+        "var X: matrix[3, 2] in rows(nonnegative)\nminimize -X[0, 0]",
+    ],
+)
+def test_cones_and_norms_of_matrices_are_seen_to_be_unbounded(text: str) -> None:
+    solution = fw.parse(text).solve(threads=1, max_iter=2000)
+    assert solution.status == "unbounded", solution.reason
+    assert solution.reason.endswith("moves along a direction that no constraint stops")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("var X: symmetric[2] in psd\nminimize trace(X) - 2 * X[0, 1]", 0.0),
+        ("var X: matrix[3, 2]\nminimize norm_nuc(X) - X[0, 0]", 0.0),
+        ("var X: symmetric[2]\nminimize norm_spec(X) - 0.4 * trace(X)", 0.0),
+        ("var x: vector[3]\nminimize group_norm(x, [[0, 1], [2]]) - x[0]", 0.0),
+    ],
+)
+def test_a_direction_along_which_nothing_falls_is_no_proof(text: str, value: float) -> None:
+    solution = fw.parse(text).solve(threads=1)
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(value, abs=1e-6)
+
+
+def test_multipliers_on_their_way_to_zero_do_not_hide_a_contradiction() -> None:
+    text = "var X: symmetric[2] in psd\nminimize X[1, 1]\nsubject to X[0, 1] == 1, X[0, 0] == -1"
+    solution = fw.parse(text).solve(threads=1, max_iter=20_000)
+    assert solution.status == "infeasible"
+    assert "`X[0, 0] == -1` and the set of X cannot hold together" in solution.reason
+    # weakly infeasible: no multipliers prove it, and none may seem to
+    weak = fw.parse(text.replace("== -1", "== 0")).solve(threads=1, max_iter=3000)
+    assert weak.status == "tolerance_not_reached" and weak.infeasibility > 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        (
+            "var x: vector[2] in polytope([[0, 0], [1, 0], [0, 1]])\nminimize x[0]\nsubject to x[0] + x[1] >= 1.2",
+            "`x in polytope([[0, 0], [1, 0], [0, 1]])` and `x[0] + x[1] >= 1.2` cannot hold together",
+        ),
+        (
+            "var x: vector[2]\nminimize entropy(x)\nsubject to x[0] + x[1] == -1",
+            "`x[0] + x[1] == -1` and the domain of x cannot hold together",
+        ),
+    ],
+)
+def test_contradictions_are_told_in_the_words_of_the_program(text: str, who: str) -> None:
+    solution = fw.parse(text).solve(threads=1)
+    assert solution.status == "infeasible"
+    assert solution.reason.startswith(who)
+
+
+@pytest.mark.parametrize(
+    ("phi", "scale"), [("polynomial(X, degree=20, coef0=1)", 1e20), ("linear(X)", 1e160), ("rbf(X, gamma=1)", 1e160)]
+)
+def test_a_kernel_that_overflows_is_refused(phi: str, scale: float) -> None:
+    text = f"data X: matrix[n, p], y: vector[n]\nlet Phi = {phi}\nvar w: vector[dim(Phi)] in l2_ball(1)\nminimize mean(absolute(Phi @ w, y))\n"
+    X = np.random.default_rng(0).standard_normal((10, 2))
+    with pytest.raises(fw.FwError, match=r"FW5011.*a Gram matrix that is not finite"):
+        fw.parse(text).bind(X=scale * X, y=X[:, 0]).solve()
+
+
+@pytest.mark.parametrize("set_", ["ksupport_ball(2, R)", "group_ball(R, [[0, 1], [2, 3]])", "l1_ball(R)", "simplex(R)"])
+@pytest.mark.parametrize("scale", [1e-8, 1e-4, 1e4, 1e8])
+def test_certificates_hold_when_checked_again_at_any_scale(set_: str, scale: float) -> None:
+    pytest.importorskip("cvxpy")
+    from fwdsl.oracle import check_certificate
+
+    data = _data(1.0)
+    text = f"data A: matrix[n, p], y: vector[n]\nparam R: positive\nvar x: vector[p] in {set_}\nminimize mean(absolute(A @ x, y))\n"
+    for given in (
+        {"A": data["A"] * scale, "y": data["y"], "R": 1.0 / scale},
+        {"A": data["A"], "y": data["y"] * scale, "R": scale},
+    ):
+        solution = fw.parse(text).bind(**given).solve(threads=1)
+        assert solution.status == "optimal"
+        again = check_certificate(solution.instance, solution)
+        assert again.agrees, again.text
+        assert math.isclose(again.objective, solution.objective, rel_tol=1e-6)
