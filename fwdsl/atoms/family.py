@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .base import Array, Face, VectorFunction
+
+
+def joined(names: Iterable[tuple[int, ...] | None]) -> tuple[int, ...] | None:
+    """One name of several vertices, each after its length; None where one has none."""
+    found: list[int] = []
+    for name in names:
+        if name is None:
+            return None
+        found += [len(name), *name]
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +119,10 @@ class Repeated(VectorFunction):
         """Block by block."""
         vertices = [self.inner.lmo(b) for b in self._blocks(c)]
         return None if any(v is None for v in vertices) else np.concatenate([v for v in vertices if v is not None])
+
+    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
+        """The names of the blocks' vertices, each after its length."""
+        return joined(self.inner.vertex_id(b) for b in self._blocks(c))
 
     def kernel_args(self) -> tuple[Any, ...]:
         """None: the prox goes block by block."""

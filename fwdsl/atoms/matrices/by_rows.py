@@ -60,6 +60,10 @@ class Rows(ABC):
     def conjugate(self, a: Array) -> float:
         """The sum of the rows' conjugates."""
 
+    def lmo(self, a: Array) -> Array | None:
+        """The rows' vertices; None where they are not written here."""
+        return None
+
 
 @dataclass(frozen=True)
 class Norms(Rows):
@@ -124,6 +128,24 @@ class Balls(Rows):
         """r times the sum of the dual norms."""
         return self.r * float(self.dual(a).sum())
 
+    def lmo(self, a: Array) -> Array | None:
+        """As those of the balls of a row: -r sign(a_ij) e_j at the first largest entry, -r a_i / |a_i|_2, or -r sign(a_i)."""
+        if not a.size:
+            return a.copy()
+        if self.norm is ROW_NORMS[largest]:
+            return np.where(a >= 0.0, -self.r, self.r)
+        out = np.zeros(a.shape)
+        lines = np.arange(a.shape[0])
+        if self.norm is ROW_NORMS[norm1]:
+            top = np.abs(a).argmax(axis=1)
+            out[lines, top] = np.where(a[lines, top] >= 0.0, -self.r, self.r)
+        else:
+            sizes = norms2(a)
+            live = sizes > 0.0
+            out[~live, 0] = -self.r
+            out[live] = -(a[live] / sizes[live, None]) * self.r
+        return out
+
 
 @dataclass(frozen=True)
 class Simplices(Rows):
@@ -149,6 +171,13 @@ class Simplices(Rows):
             return 0.0
         tops = a.max(axis=1)
         return self.r * float((np.maximum(tops, 0.0) if self.solid else tops).sum())
+
+    def lmo(self, a: Array) -> Array:
+        """r e_j at each row's first least entry; 0 in a solid simplex where that is not negative."""
+        out = np.zeros(a.shape)
+        lines, least = np.arange(a.shape[0]), a.argmin(axis=1)
+        out[lines, least] = np.where(a[lines, least] < 0.0, self.r, 0.0) if self.solid else self.r
+        return out
 
 
 def rows_of(inner: VectorFunction) -> Rows | None:

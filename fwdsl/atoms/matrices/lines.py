@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
+from ..family import joined
 from ..vectors.box import box_kernel
 from ..vectors.common import ConvexSet
 from ..vectors.entropy import entropy_kernel
@@ -163,20 +164,17 @@ class Lines(VectorFunction):
         return self._each(v, self.inner.dual_project)
 
     def lmo(self, c: Array) -> Array | None:
-        """Line by line."""
+        """Line by line, or all at once."""
+        together = self._rows.lmo(self.lines(c)) if self._rows is not None else None
+        if together is not None:
+            return self.flat(together)
         found = [self.inner.lmo(line) for line in self.lines(c)]
         inside = [x for x in found if x is not None]
         return None if len(inside) < len(found) else self.flat(np.array(inside).reshape(len(found), -1))
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         """The names of the lines' vertices, each after its length."""
-        name: list[int] = []
-        for line in self.lines(c):
-            part = self.inner.vertex_id(line)
-            if part is None:
-                return None
-            name += [len(part), *part]
-        return tuple(name)
+        return joined(self.inner.vertex_id(line) for line in self.lines(c))
 
     def face(self, x: Array) -> Face | None:
         """The faces of the lines side by side; None where a line has none, or where there are too many normals to write down."""

@@ -1,0 +1,55 @@
+"""Frank-Wolfe with away steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .atoms import ActiveState
+from .corrective import Corrective, Look, Move
+
+
+@dataclass
+class AwayState(ActiveState):
+    """See `ActiveState`."""
+
+
+class AwayFrankWolfe(Corrective):
+    r"""Frank-Wolfe with away steps.
+
+    Problem: that of `frank_wolfe`, over sets with finitely many vertices; x = sum_v w_v v over the active set S.
+
+        v = argmin over the set <grad P(x), v>,    a = argmax over S <grad P(x), a>
+        d = v - x, gamma <= 1                          where <grad P(x), x - v> >= <grad P(x), a - x>,
+        d = x - a, gamma <= w_a / (1 - w_a)            else; at the end of the segment a is dropped.
+
+    `lazy`: a step to the best vertex of S, or away from the worst, will do where it promises phi / 2; only else the oracle is asked, and phi, which
+    starts at the gap, is halved where its answer promises no more. Bounds come with the oracle's answers.
+
+    Step rules: `secant` (default), `line_search`, `adaptive`, `short` (see `steps`). Complexity: over polytopes linear in the number of
+    steps that are not drops, for strongly convex losses of K x; each step one K'y, and columns for the vertices' support.
+
+    Source: Guelat, Marcotte 1986; Lacoste-Julien, Jaggi 2015, Algorithm 1; Braun, Pokutta, Zink 2017 for `lazy`.
+    """
+
+    name = "away_frank_wolfe"
+    title = "Frank-Wolfe with away steps"
+    source = "Lacoste-Julien, Jaggi 2015"
+    state = AwayState
+
+    def choose(self, s: ActiveState, found: Look) -> Move:
+        """Towards or away, whichever promises more."""
+        away = found.most - found.at_x
+        if found.gap >= away or s.live == 1:
+            return Move(found.gap, to=found.vertex)
+        return Move(away, of=found.worst)
+
+    def cheap(self, s: ActiveState, found: Look) -> Move | None:
+        """Towards the best of S, or away from the worst."""
+        towards, away = found.at_x - found.least, found.most - found.at_x
+        if s.live == 1:
+            return None
+        return Move(towards, to=found.best) if towards >= away else Move(away, of=found.worst)
+
+    def dear(self, s: ActiveState, found: Look) -> Move:
+        """Towards the vertex."""
+        return Move(found.gap, to=found.vertex)

@@ -1,0 +1,170 @@
+"""Block-coordinate Frank-Wolfe over a product of compact sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..finite_sum import draws
+from ..method import Estimate, Method, Report
+from ..option import Option
+from ..problem import Problem
+from . import requirements
+from .birkhoff import extended, reduced
+from .pieces import Piece, pieces
+from .plain import WARM_SHIFT
+from .state import REFRESH_EVERY, FWState, look, slope, start
+from .steps import RULES, Segment, gradients, step_length
+
+REST, LONGEST_REST = 0.2, 8
+"""After a certificate, the share of all sweeps so far that pass before the next, and sweeps between certificates at most."""
+
+
+@dataclass
+class BlockFrankWolfeState(FWState):
+    """`checked` is the sweep of the last full gradient, `curvatures` the estimates M of the rule `adaptive`, one a piece."""
+
+    checked: int = 0
+    curvatures: Array = field(default_factory=lambda: np.zeros(0))
+
+
+class BlockFrankWolfe(Method):
+    r"""Block-coordinate Frank-Wolfe.
+
+    Problem: min P(x_1, ..., x_m) = sum_i f_i(K_i x + b_i) + <q, x> + ridges, x_k in C_k compact, f_i smooth. The C_k are the sets of the
+    variables, of the blocks of a family, and of the lines of rows(...) and columns(...).
+
+        s = argmin over C_k of <grad_k P, s>,    x_k <- x_k + gamma (s - x_k)
+
+    `order`: `cyclic` visits m blocks one after the other, each with the gradient at the current point; `random` draws m of them, uniformly and with
+    replacement, from `seed`; `full` asks all oracles by one gradient and then goes along their directions one after the other, each step by
+    the losses at the current point. An iteration is such a sweep.
+
+    Step rules: `secant` (default), `line_search`, `adaptive`, `short` (see `steps`), and `open`: 2 / (t + 2) in sweep t, for `random`
+    2m / (k + 2m) in the k-th block step (50 sweeps on at a given start).
+
+    Certificate: as for `frank_wolfe`, by a full gradient now and then (`full`: each sweep).
+
+    Complexity: O(curvature / eps) sweeps; a sweep touches the columns of each block twice, losses of the rows that the block is seen in.
+    Where a map is not data by columns, `A @ X` or a gather over a family, a block costs a product with the whole map.
+
+    Source: Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013 (random); Beck, Pauwels, Sabach 2015 (cyclic).
+    """
+
+    name = "block_frank_wolfe"
+    title = "block-coordinate Frank-Wolfe"
+    source = "Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013; Beck, Pauwels, Sabach 2015"
+    by_name_only = "its bounds fall as slowly as those of vanilla Frank-Wolfe"
+    most_iterations = 200_000
+    options = MappingProxyType(
+        {
+            "order": Option("cyclic", "which blocks a sweep visits", choices=("cyclic", "random", "full")),
+            "step": Option("secant", "the step rule", choices=RULES),
+        }
+    )
+
+    def __init__(self, order: str = "cyclic", step: str = "secant") -> None:
+        self.order, self.rule = order, step
+        self._of: tuple[Problem, list[Piece]] | None = None
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Smooth losses over a compact set with an LMO on every variable, and no norm beside it."""
+        return requirements.reasons(arrangement)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """No infinite side of a box."""
+        return requirements.value_reasons(canonical)
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Bounded curvature for `short`."""
+        return requirements.option_reasons(canonical, options)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """Sublinear."""
+        return costs.fw(canonical, tol)
+
+    def pieces(self, problem: Problem) -> list[Piece]:
+        """The blocks, made once."""
+        if self._of is None or self._of[0] is not problem:
+            self._of = problem, pieces(problem)
+        return self._of[1]
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> BlockFrankWolfeState:
+        """x moved into the set."""
+        problem = reduced(problem)
+        x = problem.prox_g(x, 0.0)
+        s = start(problem, BlockFrankWolfeState, x, ys)
+        s.shift = WARM_SHIFT if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)) else 0
+        s.curvatures = np.zeros(len(self.pieces(problem)))
+        return s
+
+    def step(self, problem: Problem, state: BlockFrankWolfeState) -> None:
+        """A sweep."""
+        s, problem = state, reduced(problem)
+        of = self.pieces(problem)
+        s.x, s.z = s.x.copy(), [z.copy() for z in s.z]
+        visited = range(len(of))
+        if self.order == "random":
+            visited = draws(problem.seed, s.iteration).integers(0, len(of), len(of)).tolist()
+        c = slope(problem, s) if self.order == "full" else None
+        for count, k in enumerate(visited):
+            past = count / len(of) if self.order == "random" else 0.0
+            self._visit(problem, s, of[k], k, s.iteration + s.shift + past, None if c is None else c[of[k].places])
+        s.iteration += 1
+        if s.iteration % REFRESH_EVERY == 0:
+            s.z = problem.forward(s.x)
+        rest = min(max(1.0, math.floor(REST * s.iteration)), LONGEST_REST)
+        if self.order == "full" or s.iteration - s.checked >= rest:
+            s.checked = s.iteration
+            look(problem, s)
+        else:
+            s.value = problem.objective(s.x, s.z)
+
+    def _visit(
+        self, problem: Problem, s: BlockFrankWolfeState, piece: Piece, k: int, time: float, c: Array | None
+    ) -> None:
+        """One step on one block; `c` is the gradient to take where it is not that at the current point."""
+        losses = [v.loss for v in piece.views]
+        z = [s.z[v.term] if v.rows is None else s.z[v.term][v.rows] for v in piece.views]
+        ys = gradients(losses, z)[1]
+        x, q = s.x[piece.places], problem.q[piece.places]
+        if c is None:
+            c = q + piece.mu * x
+            for v, y in zip(piece.views, ys, strict=True):
+                c = c + v.map.adjoint(y)
+        s.vertices += 1
+        vertex = piece.g.lmo(c)
+        assert vertex is not None, "requires_values() asks for an oracle"
+        d = vertex - x
+        dz = [v.map.apply(d) for v in piece.views]
+        square = float(d @ d)
+        linear = float(q @ d) + piece.mu * float(x @ d)
+        segment = Segment(losses, z, dz, ys, square, linear, piece.mu * square, 1.0)
+        gamma, s.curvatures[k] = step_length(self.rule, segment, time, float(s.curvatures[k]))
+        s.x[piece.places] = vertex if gamma == 1.0 else x + gamma * d
+        for v, part in zip(piece.views, dz, strict=True):
+            if v.rows is None:
+                s.z[v.term] += gamma * part
+            else:
+                s.z[v.term][v.rows] += gamma * part
+
+    def report(self, problem: Problem, state: BlockFrankWolfeState) -> Report:
+        """P at x and the best bound so far."""
+        return Report(state.value, state.best_bound, f"{state.curvatures.size} blocks")
+
+    def candidate(self, problem: Problem, state: BlockFrankWolfeState) -> tuple[Array, list[Array] | None]:
+        """x and the best dual point."""
+        return state.x, extended(problem, state.x, state.best_ys)

@@ -1,0 +1,222 @@
+"""Frank-Wolfe methods that keep their point as a combination of vertices: what they share."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..method import Estimate, Method, Report
+from ..option import Option
+from ..problem import Problem
+from . import requirements
+from .atoms import ActiveState, atom_of
+from .birkhoff import extended, reduced
+from .starts import combination
+from .state import REFRESH_EVERY, keep_bound, look, moved, slope, start, vertex, without_offset
+from .steps import step_length, whole
+
+CORRECTIVE_RULES = ("secant", "line_search", "adaptive", "short")
+
+PATIENCE = 2.0
+"""J of the lazy variants: a direction that promises phi / J will do."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What the gradient c shows: <c, x>, the live atoms of largest and of least <c, v>, and the oracle's vertex where it was asked."""
+
+    c: Array
+    at_x: float
+    worst: int
+    best: int
+    most: float
+    least: float
+    vertex: Array | None = None
+    at_vertex: float = math.inf
+
+    @property
+    def gap(self) -> float:
+        """The Frank-Wolfe gap <c, x - v>, -inf before the oracle was asked."""
+        return self.at_x - self.at_vertex
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """d = to - of. `to` is an atom's place, a vertex, or None for x; `of` an atom's place or None for x. `promise` is <c, -d>."""
+
+    promise: float
+    to: int | Array | None = None
+    of: int | None = None
+
+
+class Corrective(Method):
+    """A method that moves weight among the vertices of an active set."""
+
+    by_name_only = "it is ahead where a handful of vertices make the solution, which no plan foresees"
+    most_iterations = 200_000
+    state: ClassVar[type[ActiveState]]
+    options = MappingProxyType(
+        {
+            "step": Option("secant", "the step rule", choices=CORRECTIVE_RULES),
+            "lazy": Option(False, "ask the oracle only where the active set promises too little"),
+        }
+    )
+
+    def __init__(self, step: str = "secant", lazy: bool = False) -> None:
+        self.rule, self.lazy = step, lazy
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Smooth losses over compact sets with finitely many vertices, and no norm."""
+        return requirements.reasons(arrangement, finite=True)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """No infinite side of a box."""
+        return requirements.value_reasons(canonical, finite=True)
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Bounded curvature for `short`."""
+        return requirements.option_reasons(canonical, options)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """Linear over polytopes, at a rate that depends on the face of the solution: nothing is chosen by it."""
+        return costs.fw(canonical, tol)
+
+    # --- runs ---------------------------------------------------------------------------------------------------------
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> ActiveState:
+        """A given start as a combination of vertices; without one, the vertex that the gradient there asks for."""
+        problem = reduced(problem)
+        x = problem.prox_g(x, 0.0)
+        s = start(problem, self.state, x, ys)
+        if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)):
+            for weight, atom in combination(problem, x):
+                at = s.place_of(atom)
+                s.weigh(at, float(s.weights[at]) + weight)
+            s.tidy()
+            return s
+        s.x = vertex(problem, s, slope(problem, s))
+        s.alone(s.place_of(atom_of(s.x)))
+        s.z = problem.forward(s.x)
+        look(problem, s)
+        return s
+
+    def step(self, problem: Problem, state: ActiveState) -> None:
+        """One direction, one step, one gradient."""
+        s, problem = state, reduced(problem)
+        move = self._choose(problem, s)
+        direction, dz, longest = self._direction(problem, s, move)
+        segment = whole(problem, s.x, s.z, s.ys, direction, dz, longest)
+        gamma, s.curvature = step_length(self.rule, segment, 0.0, s.curvature)
+        changed = self._reweigh(s, move, gamma, longest)
+        if changed or (s.iteration + 1) % REFRESH_EVERY == 0:
+            s.tidy()
+            x = s.combined()
+        else:
+            x = s.x + gamma * direction
+        moved(problem, s, segment, gamma, x, bound=not self.lazy)
+
+    def _choose(self, problem: Problem, s: ActiveState) -> Move:
+        c = slope(problem, s)
+        found = Look(c, float(c @ s.x), *s.extremes(c))
+        if not self.lazy:
+            found = self._ask(problem, s, found)
+            return self.choose(s, found)
+        # what cannot be told from rounding is not waited for
+        noise = 8.0 * EPS * float(np.abs(c) @ np.abs(s.x))
+        while True:
+            move = self.cheap(s, found)
+            if move is not None and s.phi > 0.0 and move.promise >= s.phi / PATIENCE:
+                return move
+            if found.vertex is None:
+                found = self._ask(problem, s, found)
+                value = problem.losses_value(s.z)
+                keep_bound(problem, s, s.ys, s.kty, value - float(s.kty @ s.x))
+                s.phi = s.phi if s.phi > 0.0 else found.gap
+            if found.gap >= s.phi / PATIENCE or found.gap <= noise:
+                return self.dear(s, found)
+            s.phi = min(found.gap, 0.5 * s.phi)
+
+    @staticmethod
+    def _ask(problem: Problem, s: ActiveState, found: Look) -> Look:
+        v = vertex(problem, s, found.c)
+        return replace(found, vertex=v, at_vertex=float(found.c @ v))
+
+    @abstractmethod
+    def choose(self, s: ActiveState, found: Look) -> Move:
+        """The direction where the oracle was asked."""
+
+    @abstractmethod
+    def cheap(self, s: ActiveState, found: Look) -> Move | None:
+        """The lazy variant's best direction without the oracle; None where there is none."""
+
+    @abstractmethod
+    def dear(self, s: ActiveState, found: Look) -> Move:
+        """The lazy variant's direction to the oracle's vertex."""
+
+    @staticmethod
+    def _direction(problem: Problem, s: ActiveState, move: Move) -> tuple[Array, list[Array], float]:
+        """d, K d and how far one can go; products by the columns of the support of vertices."""
+        size = s.x.size
+        target = s.x if move.to is None else s.atom(move.to).dense(size) if isinstance(move.to, int) else move.to
+        if move.of is None:
+            z = problem.linear(target)
+            return target - s.x, [a - b for a, b in zip(z, without_offset(problem, s), strict=True)], 1.0
+        away = s.atom(move.of).dense(size)
+        weight = float(s.weights[move.of])
+        direction = target - away
+        if move.to is not None:
+            return direction, problem.linear(direction), weight
+        z = problem.linear(away)
+        dz = [a - b for a, b in zip(without_offset(problem, s), z, strict=True)]
+        return direction, dz, weight / (1.0 - weight) if weight < 1.0 else 0.0
+
+    @staticmethod
+    def _reweigh(s: ActiveState, move: Move, gamma: float, longest: float) -> bool:
+        """The weights after the step; whether an atom was dropped, so that entries of x may have become 0."""
+        if gamma <= 0.0:
+            return False
+        full = gamma >= longest
+        to = -1
+        if move.to is not None:
+            to = move.to if isinstance(move.to, int) else s.place_of(atom_of(move.to))
+        if move.of is None:
+            if full:
+                s.alone(to)
+            else:
+                s.scale(1.0 - gamma)
+                s.weigh(to, float(s.weights[to]) + gamma)
+            return full
+        left = float(s.weights[move.of])
+        if move.to is None:
+            s.scale(1.0 + gamma)
+            left *= 1.0 + gamma
+        else:
+            s.weigh(to, float(s.weights[to]) + gamma)
+        s.weigh(move.of, 0.0 if full else left - gamma)
+        dropped = float(s.weights[move.of]) == 0.0
+        s.drops += int(dropped)
+        return dropped
+
+    def report(self, problem: Problem, state: ActiveState) -> Report:
+        """P at x and the best bound so far, and how many vertices make x."""
+        return Report(state.value, state.best_bound, f"{state.live} vertices")
+
+    def candidate(self, problem: Problem, state: ActiveState) -> tuple[Array, list[Array] | None]:
+        """x and the best dual point."""
+        return state.x, extended(problem, state.x, state.best_ys)

@@ -1,0 +1,99 @@
+"""Vanilla Frank-Wolfe over a product of compact sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..method import Estimate, Method, Report
+from ..option import Option
+from ..problem import Problem
+from . import requirements
+from .birkhoff import extended, reduced
+from .state import FWState, moved, slope, start, vertex, without_offset
+from .steps import RULES, step_length, whole
+
+WARM_SHIFT = 50
+
+
+class FrankWolfe(Method):
+    r"""Vanilla Frank-Wolfe.
+
+    Problem: min P(x) = sum_i f_i(K_i x + b_i) + <q, x> + a ridge over a product of compact sets, f_i smooth.
+
+        s^k = argmin over the set of <grad P(x^k), s>   (the LMO),    x^{k+1} = x^k + gamma_k (s^k - x^k)
+
+    Step rules (`steps`): `open` takes gamma_k = 2 / (k + 2), k from 50 on at a given start, where gamma = 1 would throw the start away; `short`,
+    `adaptive`, `secant`, `line_search` look at the segment. (Exact line search is often *slower* here than the open loop: it zig-zags;
+    methods.md, A5.)
+
+    Certificate: P less the Frank-Wolfe gap <grad P(x), x - s> is the bound D at y = f'(K x + b), with a ridge D is above it; no further product
+    is needed. Predictions are kept by linearity, z+ = (1 - gamma) z + gamma (K s + b), with K s by the columns of the vertex's support, and computed
+    afresh every 64 steps. So a step costs one K'y, the columns of a vertex, and looks at the losses.
+
+    Complexity: O(L diameter^2 / eps) steps.
+
+    Source: Frank, Wolfe 1956; Jaggi 2013; Pokutta 2023 for `adaptive`.
+    """
+
+    name = "frank_wolfe"
+    title = "Frank-Wolfe"
+    source = "Frank, Wolfe 1956; Jaggi 2013"
+    most_iterations = 200_000
+    options = MappingProxyType({"step": Option("open", "the step rule", choices=RULES)})
+
+    def __init__(self, step: str = "open") -> None:
+        self.rule = step
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Smooth losses over a compact set with an LMO on every variable, and no norm beside it."""
+        return requirements.reasons(arrangement)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """No infinite side of a box."""
+        return requirements.value_reasons(canonical)
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Bounded curvature for `short`."""
+        return requirements.option_reasons(canonical, options)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """Sublinear."""
+        return costs.fw(canonical, tol)
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> FWState:
+        """x moved into the set."""
+        problem = reduced(problem)
+        x = problem.prox_g(x, 0.0)
+        s = start(problem, FWState, x, ys)
+        s.shift = WARM_SHIFT if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)) else 0
+        return s
+
+    def step(self, problem: Problem, state: FWState) -> None:
+        """One vertex, one step, one gradient."""
+        s, problem = state, reduced(problem)
+        v = vertex(problem, s, slope(problem, s))
+        direction = v - s.x
+        dz = [a - b for a, b in zip(problem.linear(v), without_offset(problem, s), strict=True)]
+        segment = whole(problem, s.x, s.z, s.ys, direction, dz, 1.0)
+        gamma, s.curvature = step_length(self.rule, segment, s.iteration + s.shift, s.curvature)
+        moved(problem, s, segment, gamma, v if gamma == 1.0 else s.x + gamma * direction)
+
+    def report(self, problem: Problem, state: FWState) -> Report:
+        """P at x and the best bound so far."""
+        return Report(state.value, state.best_bound, "Frank-Wolfe")
+
+    def candidate(self, problem: Problem, state: FWState) -> tuple[Array, list[Array] | None]:
+        """x and the best dual point."""
+        return state.x, extended(problem, state.x, state.best_ys)

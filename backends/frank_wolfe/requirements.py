@@ -1,0 +1,81 @@
+"""What the methods of the family ask of a problem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import LossFunction
+from ...atoms.losses import smoothness
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .birkhoff import halves
+
+UNBOUNDED = (None, "nonnegative", "psd", "affine", "halfspace")
+
+ROUND = (
+    "l2_ball",
+    "fro_ball",
+    "nuclear_ball",
+    "spectral_ball",
+    "spectrahedron",
+    "solid_spectrahedron",
+    "ksupport_ball",
+    "group_ball",
+    "l21_ball",
+)
+"""Sets with a continuum of vertices."""
+
+
+def _innermost(key: str | None) -> str | None:
+    """`simplex` of `rows(simplex)`."""
+    return None if key is None else key.rpartition("(")[2].rstrip(")")
+
+
+def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:
+    """Smooth losses over compact sets with a linear minimisation oracle, and no norm beside them; `finite`: with finitely many vertices."""
+    found = []
+    whole = halves(arrangement)
+    for term in arrangement.sums:
+        if term in whole:
+            continue
+        if term.kind != "loss" or smoothness(term.atom) is None:
+            found.append(f"`{term.text}` is not smooth")
+    for block in arrangement.blocks:
+        within = _innermost(block.set)
+        if within in UNBOUNDED:
+            found.append(f"{block.name} is not confined to a bounded set with a linear minimisation oracle")
+        elif block.norm is not None:
+            found.append(f"the {block.norm} on {block.name} is not smooth")
+        elif finite and within in ROUND:
+            found.append(f"{block.name}: steps away from vertices need finitely many of them, and {block.set} is round")
+    return tuple(found)
+
+
+def value_reasons(canonical: Canonical, finite: bool = False) -> tuple[str, ...]:
+    """No infinite side of a box, and an oracle for every set."""
+    found = []
+    for b in canonical.blocks:
+        zero = np.zeros(b.g.size)
+        if not math.isfinite(b.g.radius()):
+            found.append(f"{b.name}: {b.text} is not bounded")
+        elif b.g.lmo(zero) is None:
+            found.append(f"{b.name}: {b.text} has no linear minimisation oracle")
+        elif finite and b.g.size and b.g.vertex_id(zero) is None:
+            found.append(f"{b.name}: steps away from vertices need finitely many of them, and {b.text} is round")
+    return tuple(found)
+
+
+def option_reasons(canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """`short` needs losses of bounded curvature."""
+    if options.get("step") != "short":
+        return ()
+    steep = [
+        f'`{t.text}` has a curvature without bound, which `step="short"` needs'
+        for t in canonical.terms
+        if isinstance(t.f, LossFunction) and not math.isfinite(t.f.loss.smoothness or 0.0)
+    ]
+    return tuple(steep)

@@ -1,0 +1,124 @@
+"""Where a run of the family stands: a point with its predictions, its gradient and its certificate, all at the same x.
+
+A step ends with the gradient at its new point, which the next one starts from: one f'(K x + b) and one K'y a step serve the direction, the objective
+and the bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from ...atoms.base import Array
+from ..method import State
+from ..problem import Problem
+from .steps import Segment
+
+REFRESH_EVERY = 64
+"""Steps after which predictions, kept by linearity, are computed afresh."""
+
+
+@dataclass
+class FWState(State):
+    """x, z = K x + b, y = f'(z), K'y, P(x), and the best bound so far with its dual point.
+
+    `gradients` and `vertices` count full gradients and calls of the linear minimisation oracle; `curvature` is the estimate M of the step rule
+    `adaptive`, 0 before there is one; `shift` is what a given start is taken to be worth in steps of the open loop.
+    """
+
+    x: Array
+    z: list[Array] = field(default_factory=list)
+    ys: list[Array] = field(default_factory=list)
+    kty: Array = field(default_factory=lambda: np.zeros(0))
+    value: float = math.inf
+    best_bound: float = -math.inf
+    best_ys: list[Array] = field(default_factory=list)
+    gradients: int = 0
+    vertices: int = 0
+    curvature: float = 0.0
+    shift: int = 0
+
+
+S = TypeVar("S", bound=FWState)
+
+
+def start(problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None) -> S:
+    """A state at x, which is in the set, with its gradient; a given dual point is kept where its bound is the better one."""
+    s = cls(0, x)
+    s.z = problem.forward(x)
+    if ys is not None and len(ys) == len(problem.terms):
+        given = [y.copy() for y in ys]
+        keep_bound(problem, s, given, problem.adjoint(given), -problem.conjugates(given))
+    look(problem, s)
+    return s
+
+
+def look(problem: Problem, s: FWState, bound: bool = True, seen: tuple[float, list[Array]] | None = None) -> None:
+    """The gradient at s.x, P there and, if asked for, the bound; `seen` is what a line search has of f and y already."""
+    value, s.ys = problem.losses_gradient(s.z) if seen is None else seen
+    s.kty = problem.adjoint(s.ys)
+    s.gradients += 1
+    s.value = problem.canonical.constant + value + float(problem.q @ s.x) + problem.g_value(s.x)
+    if bound:
+        keep_bound(problem, s, s.ys, s.kty, value - float(s.kty @ s.x))
+
+
+def keep_bound(problem: Problem, s: FWState, ys: list[Array], kty: Array, conjugates: float) -> None:
+    """Keep D(y) if it is the best so far: with a ridge it is tighter than P less the Frank-Wolfe gap.
+
+    `conjugates` is sum <b, y> - f*(y); at y = f'(K x + b) that is f(K x + b) - <K'y, x>.
+    """
+    bound = problem.canonical.constant + conjugates
+    v = -(problem.q + kty)
+    for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+        mu, x = block.g.curvature, s.x[block.slice]
+        if mu and not g.f.proximable:
+            # no prox, no conjugate of the ridge on the set: the ridge is above its tangent at x
+            bound -= block.g.inner.conjugate(v[block.slice] - mu * x) + 0.5 * mu * float(x @ x)  # type: ignore[attr-defined]
+        else:
+            bound -= g.conjugate(v[block.slice])
+    if bound > s.best_bound:
+        s.best_bound, s.best_ys = bound, [y.copy() for y in ys]
+
+
+def slope(problem: Problem, s: FWState) -> Array:
+    """The gradient of P at x: K'y + q + the slope of the ridges."""
+    found = s.kty + problem.q
+    for block in problem.canonical.blocks:
+        if block.g.curvature:
+            found[block.slice] += block.g.curvature * s.x[block.slice]
+    return found
+
+
+def vertex(problem: Problem, s: FWState, c: Array) -> Array:
+    """argmin of <c, v> over the product of the sets."""
+    s.vertices += 1
+    v = np.empty_like(c)
+    for block in problem.canonical.blocks:
+        found = block.g.lmo(c[block.slice])
+        assert found is not None, "requires_values() asks for an oracle"
+        v[block.slice] = found
+    return v
+
+
+def without_offset(problem: Problem, s: FWState) -> list[Array]:
+    """K x, from the predictions."""
+    return [z - t.map.offset for z, t in zip(s.z, problem.terms, strict=True)]
+
+
+def moved(problem: Problem, s: FWState, segment: Segment, gamma: float, x: Array, bound: bool = True) -> None:
+    """The state at x, gamma along the segment: predictions by linearity or afresh, then the gradient."""
+    s.iteration += 1
+    s.x = x
+    fresh = s.iteration % REFRESH_EVERY == 0
+    if fresh:
+        s.z = problem.forward(x)
+        look(problem, s, bound)
+    else:
+        seen = segment.seen(gamma)
+        s.z = segment.predictions(gamma)
+        look(problem, s, bound, seen)

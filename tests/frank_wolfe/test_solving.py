@@ -1,0 +1,297 @@
+"""The family at the optimum against cvxpy, certificates along the way, products of sets, refusals, resuming, threads and seeds."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.frank_wolfe.block import BlockFrankWolfe
+from fwdsl.backends.frank_wolfe.pieces import pieces
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.registry import METHODS
+from fwdsl.cli import main
+from fwdsl.oracle import solve_oracle
+from fwdsl.solve.state import load_state, save_state
+from tests.frank_wolfe.problems import (
+    CORRECTIVE,
+    FAMILY,
+    POLYTOPES,
+    ROUND,
+    SMOOTH,
+    bound,
+    family_bound,
+    matrix_bound,
+    started,
+    two_bound,
+)
+
+
+@cache
+def optimum(loss: str, set_: str, layout: str = "dense") -> float:
+    pytest.importorskip("cvxpy")
+    return float(solve_oracle(bound(loss, set_, layout=layout).instance).value)
+
+
+def certified_all_along(problem: Any, name: str, best: float, steps: int, **options: Any) -> Any:
+    """The state after some steps, each of whose bounds holds."""
+    s, method, kernels = started(problem, name, **options)
+    slack = 1e-7 * max(1.0, abs(best))
+    for _ in range(steps):
+        report = method.report(kernels, s)
+        assert report.bound <= best + slack and report.objective >= best - slack
+        x = s.x
+        assert all(b.g.violation(x[b.slice]) <= 1e-13 for b in kernels.canonical.blocks)
+        method.step(kernels, s)
+    assert s.value == pytest.approx(kernels.objective(s.x, kernels.forward(s.x)), rel=1e-12)
+    return s
+
+
+@pytest.mark.parametrize("name", CORRECTIVE)
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("set_", POLYTOPES)
+def test_corrective_methods_meet_cvxpy(name: str, loss: str, set_: str) -> None:
+    best = optimum(loss, set_)
+    problem = bound(loss, set_)
+    found = problem.solve(method=name, tol=1e-7, threads=1)
+    assert found.status == "optimal", found.reason
+    assert found.objective == pytest.approx(best, rel=2e-7, abs=1e-8)
+    assert found.dual_bound <= best + 1e-7 * max(1.0, abs(best))
+    certified_all_along(problem, name, best, 12)
+
+
+@pytest.mark.parametrize("name", CORRECTIVE)
+@pytest.mark.parametrize("options", [{"step": s} for s in ("line_search", "adaptive", "short")] + [{"lazy": True}])
+def test_every_option_meets_the_optimum(name: str, options: dict[str, Any]) -> None:
+    best = optimum("logistic", "linf_ball(0.3)")
+    found = bound("logistic", "linf_ball(0.3)").solve(method=name, tol=1e-7, threads=1, **options)
+    assert found.status == "optimal" and found.objective == pytest.approx(best, rel=2e-7)
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("set_", [*POLYTOPES, *ROUND])
+def test_vanilla_and_blocks_meet_cvxpy(loss: str, set_: str) -> None:
+    best = optimum(loss, set_)
+    for name, options in (("frank_wolfe", {}), ("block_frank_wolfe", {"step": "open"})):
+        s = certified_all_along(bound(loss, set_), name, best, 150, **options)
+        # 2 L D^2 / (k + 2) with what these problems have
+        assert s.value - best <= 2e-2 * max(1.0, abs(best))
+
+
+@pytest.mark.parametrize("layout", ["fortran", "csr", "csc"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_storages_agree(name: str, layout: str) -> None:
+    states = []
+    for kind in ("dense", layout):
+        s, method, kernels = started(bound("squared_hinge", "l1_ball(1)", layout=kind), name)
+        for _ in range(15):
+            method.step(kernels, s)
+        states.append(s.x)
+    np.testing.assert_allclose(states[0], states[1], atol=1e-9)
+
+
+MATRICES = {
+    "rows(simplex(1))": "squared",
+    "simplex_product": "softmax",
+    "columns(l1_ball(1))": "squared",
+    "l1_inf_ball(1)": "softmax",
+}
+
+
+@pytest.mark.parametrize("set_", MATRICES)
+@pytest.mark.parametrize("name", CORRECTIVE)
+def test_matrices_in_polytopes(name: str, set_: str) -> None:
+    problem = matrix_bound(set_, MATRICES[set_], " + 0.01 * sum_squares(X)")
+    best = problem.solve(method="apg", tol=1e-9, threads=1)
+    found = problem.solve(method=name, tol=1e-6, threads=1)
+    assert found.status == "optimal" and found.objective == pytest.approx(best.objective, rel=2e-6)
+    certified_all_along(problem, name, best.objective, 10)
+
+
+PRODUCTS = {
+    "rows": lambda: matrix_bound("rows(l2_ball(0.4))", more=" + 0.01 * sum_squares(X)"),
+    "columns": lambda: matrix_bound("columns(l2_ball(0.7))"),
+    "columns of a softmax": lambda: matrix_bound("columns(l2_ball(0.7))", "softmax"),
+    "rows of a simplex": lambda: matrix_bound("rows(simplex(1))", "softmax"),
+    "nuclear": lambda: matrix_bound("nuclear_ball(1)"),
+    "family": family_bound,
+    "two": two_bound,
+}
+
+
+@pytest.mark.parametrize("kind", PRODUCTS)
+@pytest.mark.parametrize("order", ["cyclic", "random", "full"])
+@pytest.mark.parametrize("step", ["secant", "open", "adaptive"])
+def test_block_steps_over_products(kind: str, order: str, step: str) -> None:
+    problem = PRODUCTS[kind]()
+    best = problem.solve(method="apg", tol=1e-9, threads=1).objective
+    s = certified_all_along(problem, "block_frank_wolfe", best, 60, order=order, step=step)
+    first = started(problem, "block_frank_wolfe")[0].value
+    assert s.value - best <= 0.05 * (first - best)
+
+
+@pytest.mark.parametrize("kind", PRODUCTS)
+def test_a_blocks_views_are_the_maps_columns(kind: str) -> None:
+    kernels = Problem(PRODUCTS[kind]().canonical, 1)
+    K = [np.stack(list(zs), axis=1) for zs in zip(*(kernels.linear(e) for e in np.eye(kernels.size)), strict=True)]
+    rng = np.random.default_rng(0)
+    covered = []
+    for piece in pieces(kernels):
+        covered += piece.places.tolist()
+        d = rng.standard_normal(piece.places.size)
+        for i, whole in enumerate(K):
+            expected = whole[:, piece.places] @ d
+            views = [v for v in piece.views if v.term == i]
+            assert len(views) <= 1
+            if not views:
+                assert not np.any(expected)
+                continue
+            view = views[0]
+            rows = np.arange(expected.size) if view.rows is None else view.rows
+            np.testing.assert_allclose(view.map.apply(d), expected[rows], atol=1e-12)
+            assert not np.any(np.delete(expected, rows))
+            y = rng.standard_normal(rows.size)
+            np.testing.assert_allclose(view.map.adjoint(y), whole[np.ix_(rows, piece.places)].T @ y, atol=1e-12)
+    assert sorted(covered) == list(range(kernels.size))
+
+
+def test_a_full_sweep_with_the_open_rule_is_vanilla() -> None:
+    problem = two_bound()
+    (s, block, kernels), (t, vanilla, others) = (
+        started(problem, "block_frank_wolfe", order="full", step="open"),
+        started(problem, "frank_wolfe"),
+    )
+    for _ in range(80):
+        block.step(kernels, s)
+        vanilla.step(others, t)
+        np.testing.assert_allclose(s.x, t.x, atol=1e-13)
+
+
+def test_a_gradient_a_step_and_few_columns() -> None:
+    problem = bound("squared", "l1_ball(1)", layout="csr")
+    s, method, kernels = started(problem, "pairwise_frank_wolfe")
+    gradients, passes = s.gradients, kernels.passes
+    for _ in range(20):
+        method.step(kernels, s)
+    assert s.gradients - gradients == 20
+    # A'y, and two columns of six
+    assert kernels.passes - passes <= 20 * (1 + 3 / 6)
+
+
+@pytest.mark.parametrize("name", CORRECTIVE)
+def test_the_lazy_variants_ask_the_oracle_less(name: str) -> None:
+    problem = bound("logistic", "permutahedron(c)")
+    found = {}
+    for lazy in (False, True):
+        s, method, kernels = started(problem, name, lazy=lazy)
+        for _ in range(60):
+            method.step(kernels, s)
+        found[lazy] = s
+    assert found[True].vertices < 0.8 * found[False].vertices
+    assert found[True].value == pytest.approx(found[False].value, abs=1e-4)
+
+
+def test_vertices_that_are_dropped_leave_exact_zeros() -> None:
+    drops = 0
+    for seed in range(8):
+        problem = bound("squared", "l1_ball(1)", seed=seed)
+        s, method, kernels = started(problem, "pairwise_frank_wolfe", x=np.full(6, 0.1))
+        for _ in range(30):
+            method.step(kernels, s)
+        drops += s.drops
+        places = {int(p) for _, atom in s.atoms() for p in atom.places}
+        assert set(np.flatnonzero(s.x).tolist()) <= places
+    assert drops > 0
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_resumed_runs_are_whole_runs(name: str, tmp_path: Path) -> None:
+    problem = bound("logistic", "box(-0.2, 0.4)", seed=1)
+    options: dict[str, Any] = {"order": "random"} if name == "block_frank_wolfe" else {}
+    s, method, kernels = started(problem, name, seed=7, **options)
+    for _ in range(9):
+        method.step(kernels, s)
+    save_state(tmp_path / "s.npz", problem.canonical, s)
+    t = load_state(tmp_path / "s.npz", problem.canonical)
+    assert type(t) is type(s)
+    again, others = METHODS[name].with_options(options), Problem(problem.canonical, 2, 7)
+    for _ in range(80):
+        method.step(kernels, s)
+        again.step(others, t)
+        np.testing.assert_array_equal(s.x, t.x)
+        assert (s.value, s.best_bound, s.vertices) == (t.value, t.best_bound, t.vertices)
+
+
+def test_random_blocks_come_from_the_seed() -> None:
+    problem = two_bound()
+    runs = [started(problem, "block_frank_wolfe", seed=k, order="random", step="open") for k in (1, 1, 2)]
+    for _ in range(5):
+        for s, method, kernels in runs:
+            method.step(kernels, s)
+    (a, _, _), (b, _, _), (c, _, _) = runs
+    assert np.array_equal(a.x, b.x) and not np.array_equal(a.x, c.x)
+    assert len(BlockFrankWolfe().pieces(runs[0][2])) == 2
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_from_text_with_options(name: str) -> None:
+    problem = bound("squared", "simplex(1)")
+    text = problem.to_fw() + f'solve method = {name}(step="line_search"), tol = 1e-3, max_iter = 3000\n'
+    found = fw.parse(text).bind(A=problem.instance.values["A"], y=problem.instance.values["y"]).solve()
+    assert (found.status, found.method) == ("optimal", name)
+
+
+REFUSED = [
+    ("away_frank_wolfe", "x: vector[p] in l2_ball(1)", "squared", "finitely many", "FW5003"),
+    ("blended_pairwise", "x: vector[p]", "squared", "not confined to a bounded set", "FW5003"),
+    ("pairwise_frank_wolfe", "x: vector[p] in l1_ball(1)", "absolute", "is not smooth", "FW5003"),
+    ("block_frank_wolfe", "x: vector[p] in nonnegative", "squared", "not confined to a bounded set", "FW5003"),
+    ('frank_wolfe(step="fast")', "x: vector[p] in l1_ball(1)", "squared", "is `", "FW5004"),
+    ('block_frank_wolfe(order="none")', "x: vector[p] in l1_ball(1)", "squared", "`order`", "FW5004"),
+    ("blended_pairwise(lazy=3)", "x: vector[p] in l1_ball(1)", "squared", "`lazy`", "FW5004"),
+    ('blended_pairwise(step="open")', "x: vector[p] in l1_ball(1)", "squared", "`step`", "FW5004"),
+]
+
+
+@pytest.mark.parametrize(("method", "var", "loss", "why", "code"), REFUSED)
+def test_refusals_say_why(
+    method: str, var: str, loss: str, why: str, code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.fw"
+    text = f"data A: matrix[n, p] = [[1, 2], [3, 4]], y: vector[n] = [1, 2]\nvar {var}\n"
+    path.write_text(f"{text}minimize mean({loss}(A @ x, y))\nsolve method = {method}\n", encoding="utf-8")
+    assert main(["run", str(path)]) != 0
+    told = capsys.readouterr()
+    assert code in told.err + told.out and why in told.err + told.out
+
+
+@pytest.mark.parametrize("name", CORRECTIVE)
+def test_values_refuse_too(name: str) -> None:
+    text = "data A: matrix[n, p]\nvar x: vector[p] in box(0, inf)\nminimize mean(squared(A @ x, ones(n)))\n"
+    problem = fw.parse(text).bind(A=np.ones((3, 2)))
+    with pytest.raises(fw.PlanError, match="not bounded"):
+        problem.solve(method=name)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_short_steps_need_bounded_curvature(name: str) -> None:
+    with pytest.raises(fw.PlanError, match="curvature without bound"):
+        bound("poisson", "l1_ball(1)").solve(method=name, step="short")
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_set_of_one_point_is_solved_at_once(name: str) -> None:
+    found = bound("squared", "box(0.5, 0.5)").solve(method=name, threads=1)
+    assert found.status == "optimal" and found.iterations <= 1 and np.all(found["x"] == 0.5)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_linear_objectives_end_at_a_vertex(name: str) -> None:
+    text = "data c: vector[p]\nvar x: vector[p] in simplex(2)\nminimize dot(c, x)\n"
+    found = fw.parse(text).bind(c=np.array([3.0, -1.0, 2.0])).solve(method=name, threads=1)
+    assert found.status == "optimal" and found.objective == pytest.approx(-2.0)
+    np.testing.assert_array_equal(found["x"], [0.0, 2.0, 0.0])
