@@ -1,0 +1,271 @@
+r"""Doubly stochastic primal-dual coordinates, as a method of the planner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...atoms.losses import smoothness
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..baselines.common import BaselineState, keep_point
+from ..baselines.samples import unbounded_curvature
+from ..finite_sum import draws, reasons
+from ..functions import FastLoss
+from ..kernels.pool import serial_blas
+from ..method import Estimate, Method, Report
+from ..option import Option
+from ..problem import Problem
+from . import blocks, coordinates
+from .blocks import Blocks
+from .coordinates import Coordinates
+from .links import places_of
+from .scale import sampled_scale
+from .state import DSPDCState
+from .steps import Steps, steps_of
+
+STARTING_SHARE = 0.1
+"""Of the least of the two guesses of Lambda, what is tried first: a quarter to a tenth is 1.5 to 3 times faster than the whole (methods.md, B2)."""
+
+GROWTH = 2.0
+"""A gap that is this many times the least one so far says that Lambda is too small."""
+
+RAISE = 4.0
+"""What Lambda is multiplied with then."""
+
+PATIENCE = 20.0
+"""Logarithm of the contraction that theory promises for a Lambda that is large enough, after which a gap that was not halved says that it is not."""
+
+REST = 0.2
+"""After a certificate, the share of all work so far that is done before the next."""
+
+LONGEST_REST = 16.0
+"""Full gradients, or sweeps over the blocks, between certificates at most."""
+
+
+class DSPDC(Method):
+    r"""Doubly stochastic primal-dual coordinate method.
+
+    Problem: min over x of (1/n) sum_i phi_i(<K_i, x> + b_i) + <q, x> + sum_j g_j(x_j), phi_i = n w_i l(.; b_i) (1 / gamma)-smooth, each g_j
+    mu-strongly convex; as a saddle point
+
+        min over x max over y   sum_j g_j(x_j) + <q, x> + (1/n) <y, K x> - (1/n) sum_i phi_i*(y_i)
+
+    For random samples I of m of the n rows and J of q of the p blocks of x, with u = K'y and v = K x or, for K = U V, u = U'y and v = V x:
+
+        y_i <- argmax_b (1/n) (<K_i, xbar> b - phi_i*(b)) - (b - y_i)^2 / (2 sigma),  i in I;     ybar = y_old + (n/m) (y - y_old)
+        x_j <- argmin_a (1/n) <K^j, ybar> a + q_j a + g_j(a) + |a - x_j|^2 / (2 tau),  j in J;    xbar = x_old + (1 + theta) (x - x_old)
+
+    A vector variable goes by coordinates (Algorithm 1; Algorithm 2 where the program has a product of two matrices, which is never formed);
+    g_j is then |x_j|, a box, or both, with its ridge. Where there are several variables or a family (matrix risk minimisation, (30)), or a matrix,
+    each variable and each member of a family is a block with any prox, an eigendecomposition for psd. Differences of `quad(U, F[task])` are
+    Algorithm 3: a prediction is a'X a - c'X c and S_j = sum_i y_i (a a' - c c') is moved by E' diag(dy) E, without an outer product.
+
+    Steps: (15), (16) with theta of Theorem 1 or 2 (`theorem`), from mu = min_j mu_j, gamma and Lambda >= max |K_I^J|_2^2. `Lambda` multiplies
+    the estimate m q max_i |K_i|^2 / p of the paper. Where it is not given, Lambda starts at a tenth of the lesser of that estimate and 1.1 times
+    the largest of some random blocks, and the gap is watched: when it is twice the least one so far, or has not been halved where theory
+    promises e^-20, Lambda is multiplied by 4 and the run starts again from the best pair.
+
+    Complexity: O((max(n/m, p/q) + sqrt(Lambda / (n mu gamma)) n p / (m q)) log(1 / eps)) iterations, of O(r (m + q)) for U (n, r) and V (r, p);
+    of q eigendecompositions and the products of m rows or q columns for blocks. Certificates take a pass (and an eigendecomposition a block),
+    a fifth of the work so far apart, at most 16 full gradients or sweeps.
+
+    Source: Yu, Lin, Yang, Doubly stochastic primal-dual coordinate method for bilinear saddle-point problems (2015), Algorithms 1, 2, 3,
+    Theorems 1 and 2. Corrected: (23) has <V^j, ubar>, where the text before it has vbar; Lambda = m q Lambda_{p,1} / p, not m q R^2 Lambda_{p,1} / p;
+    (29) is around x_j; (38) is right with W^0 = sum ybar_i Z_i and B^0 = 0 and its sum over all p tasks, and is had here as S + (n/m) B, S += B,
+    which does not drift; xbar_j = x_j for the coordinates of earlier samples; the logistic loss has gamma = 4, and its prox is taken in z.
+
+    `state.iteration` counts steps of as many iterations as take about a millisecond. `state.decompositions` counts the eigendecompositions of
+    the updates, `state.checks` those of the certificates.
+    """
+
+    name = "dspdc"
+    title = "doubly stochastic primal-dual coordinates"
+    source = "Yu, Lin, Yang 2015"
+    by_name_only = "it loses to full gradients wherever they can be taken at all (methods.md, B2)"
+    most_iterations = 10_000_000
+    options = MappingProxyType(
+        {
+            "m": Option(None, "rows whose dual coordinates are updated in an iteration", kind=int, lower=1),
+            "q": Option(None, "coordinates or blocks of x that are updated in an iteration", kind=int, lower=1),
+            "Lambda": Option(
+                None,
+                "what the paper's estimate m q max |K_i|^2 / p is multiplied with; by default Lambda is found from random blocks and watched",
+                kind=float,
+                lower=0.0,
+                open_lower=True,
+            ),
+            "theorem": Option(1, "the theorem whose theta is taken: 1 (distance) or 2 (gap)", lower=1, upper=2),
+        }
+    )
+
+    def __init__(
+        self, m: int | None = None, q: int | None = None, Lambda: float | None = None, theorem: int = 1
+    ) -> None:
+        self.m, self.q, self.multiplier, self.theorem = m, q, Lambda, theorem
+        self._kept: tuple[Problem, Coordinates | Blocks] | None = None
+
+    # --- where it applies -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """One smooth loss over samples, and a ridge on each variable."""
+        plans = arrangement.blocks
+        found = list(reasons(arrangement)) if len(plans) == 1 else list(_losses(arrangement))
+        found += [
+            f"it needs a `sum_squares({b.name})`, which makes its steps strongly convex" for b in plans if not b.ridges
+        ]
+        return tuple(found)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """Data by rows, ridges that are not zero, a bounded second derivative."""
+        found = [
+            f"the `sum_squares` on {b.name} has coefficient 0" for b in canonical.blocks if not b.g.curvature > 0.0
+        ]
+        if found:
+            return tuple(found)
+        view = coordinates if _by_coordinates(canonical) else blocks
+        return view.value_reasons(canonical) or unbounded_curvature(canonical)
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """No more rows and blocks than there are."""
+        n = canonical.terms[0].map.rows
+        by_coordinates = _by_coordinates(canonical)
+        p = canonical.size if by_coordinates else len(places_of(canonical))
+        found = []
+        m, q = options.get("m"), options.get("q")
+        if isinstance(m, int | float) and m > n:
+            found.append(f"`m` is {m:g}, and there are {n} rows")
+        if isinstance(q, int | float) and q > p:
+            found.append(f"`q` is {q:g}, and x has {p} {'coordinates' if by_coordinates else 'blocks'}")
+        return tuple(found)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """That of a slow method: nothing is chosen by it."""
+        return costs.pdhg(canonical, tol)
+
+    # --- runs -------------------------------------------------------------------------------------------------------
+
+    def _of(self, problem: Problem) -> Coordinates | Blocks:
+        if self._kept is None or self._kept[0] is not problem:
+            view = Coordinates if _by_coordinates(problem.canonical) else Blocks
+            self._kept = problem, view(problem, self.m, self.q)
+        return self._kept[1]
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> DSPDCState:
+        """Lambda from the data; y of the start if there is one, else 0 or the slopes at x, whichever has the better bound."""
+        with serial_blas():
+            return self._start(problem, x, ys)
+
+    def _start(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> DSPDCState:
+        of = self._of(problem)
+        s = DSPDCState(0, problem.prox_g(x, 0.0))
+        (f,) = problem.functions
+        assert isinstance(f, FastLoss)
+        if ys is not None and len(ys) == 1 and ys[0].size == of.n:
+            starts = [ys[0].copy()]
+        else:
+            starts = [np.zeros(of.n), problem.losses_gradient(problem.forward(s.x))[1][0]]
+        for y in starts:
+            s.y = y
+            f.into_domain(s.y)
+            of.start(s)
+            self._certify(problem, s)
+        s.y = s.ys[0].copy()
+        of.start(s)
+        s.scale = self._scale(problem)
+        s.best_gap = s.halved = s.best_value - s.best_bound
+        return s
+
+    def _scale(self, problem: Problem) -> float:
+        """Lambda: the paper's estimate times `Lambda`, or what is tried first."""
+        of = self._of(problem)
+        estimate = of.m * of.q * of.largest_row() / of.p
+        if self.multiplier is not None:
+            return self.multiplier * estimate
+        found = sampled_scale(of.sampler, of.n, of.p, of.m, of.q, draws(problem.seed, 1 << 40))
+        return STARTING_SHARE * (min(found, estimate) if found > 0.0 else estimate)
+
+    def steps(self, problem: Problem, s: DSPDCState) -> Steps:
+        """The steps for the Lambda of a state."""
+        of = self._of(problem)
+        (f,) = problem.functions
+        assert isinstance(f, FastLoss)
+        lipschitz = of.n * f.f.lipschitz
+        gamma = 1.0 / lipschitz if lipschitz > 0.0 else 1.0
+        return steps_of(of.n, of.p, of.m, of.q, of.mu, gamma, s.scale, self.theorem)
+
+    def _certify(self, problem: Problem, s: DSPDCState) -> None:
+        """P(x) and D(y), and what their gap says of Lambda."""
+        of = self._of(problem)
+        objective = of.objective(s)
+        keep_point(s, s.x, objective)
+        v = -(problem.q + of.response(s))
+        bound = problem.canonical.constant - problem.conjugates([s.y])
+        bound -= sum(g.conjugate(v[b.slice]) for b, g in zip(problem.canonical.blocks, problem.g, strict=True))
+        s.checks += of.decompositions()
+        if bound > s.best_bound or not s.ys:
+            s.best_bound, s.ys = bound, [s.y.copy()]
+        if s.scale > 0.0:
+            self._watch(problem, s, objective - bound, 1e-13 * max(abs(objective), abs(bound)))
+
+    def _watch(self, problem: Problem, s: DSPDCState, gap: float, noise: float) -> None:
+        """Raise Lambda and go back to the best pair where the gap has grown, or has not been halved in many times the time it should take."""
+        if gap <= 0.5 * s.halved:
+            s.halved, s.waited = gap, 0.0
+        grown = not gap <= GROWTH * s.best_gap + noise
+        stuck = s.waited > PATIENCE and not gap <= noise
+        s.best_gap = min(s.best_gap, gap) if math.isfinite(gap) else s.best_gap
+        if self.multiplier is None and (grown or stuck):
+            s.scale *= RAISE
+            s.raised += 1
+            s.waited = 0.0
+            s.value = s.best_value
+            s.x, s.y = s.best_x.copy(), s.ys[0].copy()
+            self._of(problem).start(s)
+
+    def step(self, problem: Problem, state: DSPDCState) -> None:
+        """Iterations, then a certificate where one is due."""
+        s, of = state, self._of(problem)
+        steps = self.steps(problem, s)
+        s.epochs += of.step(s, steps, problem.seed)
+        s.waited += steps.rate * of.iterations()
+        s.iteration += 1
+        least = 1.0 if isinstance(of, Coordinates) else 2.0
+        if s.epochs - s.checked >= min(max(least, REST * s.epochs), LONGEST_REST) - 1e-9:
+            with serial_blas():
+                self._certify(problem, s)
+
+    def report(self, problem: Problem, state: BaselineState) -> Report:
+        """P at the last certificate and the best bound."""
+        return Report(state.value, state.best_bound, "doubly stochastic coordinates")
+
+    def candidate(self, problem: Problem, state: BaselineState) -> tuple[Array, list[Array] | None]:
+        """The best point and the best dual point of all certificates."""
+        return state.best_x, state.ys or None
+
+
+def _by_coordinates(canonical: Canonical) -> bool:
+    """Whether there is one vector variable, no family, no matrix."""
+    return len(canonical.blocks) == 1 and len(canonical.blocks[0].shape) == 1
+
+
+def _losses(arrangement: Arrangement) -> list[str]:
+    """Why several variables are under no one smooth loss."""
+    found = []
+    if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
+        others = [f"`{t.text}`" for t in arrangement.sums if t.kind != "loss"]
+        what = f"also {', '.join(others)}" if others else f"{len(arrangement.sums)} losses"
+        found.append(f"it takes one loss over samples, and the sum holds {what}")
+    return found + [
+        f"`{t.text}` is not smooth" for t in arrangement.sums if t.kind == "loss" and smoothness(t.atom) is None
+    ]
