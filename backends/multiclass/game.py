@@ -1,0 +1,337 @@
+r"""Losses of several classes as a game between the classifier and one point of the simplex a sample.
+
+    min over U max over V   sum_i w_i (<v_i - e_{y_i}, z_i> - f(v_i, y_i)) + <q, U> + lambda |U|_1,   z_i = c x_i U + o_i,  v_i in the simplex,
+
+f = v_y - 1 for the multiclass hinge, sum_l v_l log v_l for softmax; U (d x k) in an l1 ball, a simplex (filled or not), or free with lambda > 0.
+
+The dual point of the canonical form is u_i = w_i (v_i - e_{y_i}), G = c X'u. For a set the bound is -f*(u) + <o, u> - g*(-(q + G)). For a
+penalty alone it is that of s u with the largest s <= 1 for which |q + s G|_inf <= lambda: V' = Y + s (V - Y) is still in the simplices. It needs no
+radius, and is at least as good as that of any ball that holds the optimum (Babichev, Ostrovskii, Bach 2019, section 2, has the latter only).
+
+In the entropic geometry |U|_1 <= R is the filled simplex of mass R of the two signs of U. With L = log(number of entries),
+W = sum w, and l = c max_j (W sum_i w_i x_ij^2)^(1/2), the paper's L_UV (Omega_U Omega_V)^(1/2) is `pace` = l R (L log k)^(1/2), and a step gamma is
+
+    U <- U exp(-2 gamma R L (q + G)) min(exp(-2 gamma R L lambda), R / M)          (24)
+    V <- V exp(2 gamma log(k) W (z - Y)) by rows normalised                         (25), hinge
+    log V <- (log V + a z) / (1 + a) less its log-sum-exp, a = 2 gamma log(k) W           softmax: closed form, no root search
+
+(with equal weights W = 1 this is the paper's; weights of their own weigh the rows' entropies).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...atoms.losses.softmax import Softmax
+from ...atoms.vector_loss import Codes, VectorLossFunction
+from ...canon.arrange import Arrangement
+from ...canon.combined_maps import Scaled
+from ...canon.form import Canonical
+from ...canon.maps import LinearMap
+from ...canon.matrix_maps import LeftMultiply
+from ..kernels.compile import kernel
+from ..problem import Counted, Problem
+from .loops import entropic
+from .loops.exponential import exponentials
+
+LOSSES = ("multiclass_hinge", "softmax")
+SETS = (None, "l1_ball", "vec(l1_ball)", "vec(simplex)", "vec(solid_simplex)")
+
+SHRINK = 1.0 - 1e-12
+"""The scaled dual point is kept this far inside: rounding in products would put it outside."""
+
+
+def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple[str, ...]:
+    """Why a problem is no such game: one loss of several classes, one variable in an l1 ball or a simplex or with a `norm1`, nothing else."""
+    listed = " or ".join(f"`{loss}`" for loss in losses)
+    found = [
+        f"`{term.text}`: it takes one {listed} loss and nothing else in the sum"
+        for term in arrangement.sums
+        if term.kind != "loss" or term.atom not in losses
+    ]
+    if len(arrangement.sums) != 1 and not found:
+        found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")
+    if len(arrangement.blocks) != 1:
+        found.append(f"it takes one variable, and the program has {', '.join(b.name for b in arrangement.blocks)}")
+    for block in arrangement.blocks:
+        if block.set not in SETS:
+            found.append(
+                f"{block.name} is in {block.set}: it takes l1_ball, vec(simplex), vec(solid_simplex) or no set"
+            )
+        elif block.norm not in (None, "norm1"):
+            found.append(f"{block.name} has a {block.norm}: it takes norm1 only")
+        elif block.norm is None and block.set is None:
+            found.append(f"{block.name} is in no l1 ball and has no `norm1({block.name})`")
+        if block.ridges:
+            found.append(f"the `sum_squares` on {block.name}")
+    return tuple(found)
+
+
+def value_reasons(canonical: Canonical) -> tuple[str, ...]:
+    """Why a bound problem that passed `reasons` is still none: its predictions, a penalty or a radius of 0, fewer than two classes."""
+    ((block, m), *others) = canonical.terms[0].map.parts or ((canonical.blocks[0], None),)
+    found = []
+    if others or m is None or product_of(m) is None:
+        found.append("its predictions are not the rows of one data matrix times one variable")
+    if canonical.terms[0].f.shape[1] < 2:  # type: ignore[union-attr]
+        found.append("there is one class only")
+    if not float(canonical.terms[0].f.w.sum()) > 0.0:  # type: ignore[union-attr]
+        found.append("all samples have weight 0")
+    if not math.isfinite(block.g.radius()):
+        lam = _penalty(block.g)
+        if not lam > 0.0:
+            found.append(f"the weight of `norm1({block.name})` is 0 and {block.name} is in no l1 ball")
+        elif not float(np.abs(canonical.q[block.slice]).max(initial=0.0)) < lam:
+            found.append(f"the linear terms of {block.name} outweigh its `norm1`")
+    elif not block.g.radius() > 0.0:
+        found.append(f"the set of {block.name} is a point")
+    return tuple(found)
+
+
+def _penalty(g: Any) -> float:
+    coercive = g.coercive() if g.pair[0] == "norm1" else None
+    return 0.0 if coercive is None else float(coercive[0])
+
+
+def product_of(m: LinearMap) -> tuple[float, LeftMultiply, LinearMap] | None:
+    """(c, the product, the map as it is counted) where a map is c A X with A stored."""
+    if isinstance(m, Scaled):
+        inner = product_of(m.inner)
+        return (m.c * inner[0], inner[1], inner[2]) if inner is not None else None
+    inside = m.inner if isinstance(m, Counted) else m
+    if isinstance(inside, LeftMultiply) and not inside.transposed:
+        stored = isinstance(inside.A, np.ndarray) or hasattr(inside.A, "indptr")
+        return (1.0, inside, m) if stored else None
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The game of a problem that passed `reasons` and `value_reasons`.
+
+    `parts` is 2 where both signs of U are kept, 1 on a simplex; `exact` says that U's mass is given; `ball` is the radius of its set, or inf.
+    """
+
+    problem: Problem
+    f: VectorLossFunction
+    c: float
+    A: Any
+    parts: int
+    exact: bool
+    lam: float
+    ball: float
+
+    @staticmethod
+    def of(problem: Problem) -> Game:
+        """The view."""
+        (term,), (block,) = problem.terms, problem.canonical.blocks
+        assert isinstance(term.f, VectorLossFunction)
+        found = product_of(term.map.parts[0][1])
+        assert found is not None
+        c, product, _ = found
+        on = block.g.pair[1]
+        return Game(
+            problem, term.f, c, product.A, 2 if on in (None, "l1_ball") else 1, on == "simplex", _penalty(block.g),
+            float(block.g.radius()),
+        )  # fmt: skip
+
+    # --- sizes and constants ----------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Samples."""
+        return self.f.shape[0]
+
+    @property
+    def k(self) -> int:
+        """Classes."""
+        return self.f.k
+
+    @property
+    def d(self) -> int:
+        """Features."""
+        return self.problem.size // self.f.k
+
+    @property
+    def y(self) -> Codes:
+        """The classes."""
+        return self.f.y
+
+    @property
+    def w(self) -> Array:
+        """The weights of the samples."""
+        return self.f.w
+
+    @cached_property
+    def W(self) -> float:
+        """Their sum."""
+        return float(self.f.w.sum())
+
+    @property
+    def softmax(self) -> bool:
+        """Whether the loss is softmax rather than the hinge."""
+        return self.f.loss is Softmax
+
+    @cached_property
+    def entries(self) -> float:
+        """L, the logarithm of the number of entries of the simplex of U (at least log 2)."""
+        return math.log(max(2, self.parts * self.problem.size))
+
+    @cached_property
+    def classes(self) -> float:
+        """log k."""
+        return math.log(self.k)
+
+    @cached_property
+    def squares(self) -> tuple[Array, Array]:
+        """(W c^2 sum_i w_i x_ij^2 for each column j, |c x_i|_inf for each row i)."""
+        A = self.A
+        columns = np.zeros(A.shape[1])
+        largest = np.zeros(A.shape[0])
+        weights = self.W * self.c**2 * self.w
+        if hasattr(A, "indptr"):
+            squared = abs(A).astype(np.float64)
+            largest[:] = abs(self.c) * np.asarray(squared.max(axis=1).todense()).reshape(-1)
+            squared.data **= 2
+            columns += squared.T @ weights
+            return columns, largest
+        step = max(1, 2**18 // max(1, A.shape[1]))
+        for i in range(0, A.shape[0], step):
+            part = np.abs(np.asarray(A[i : i + step], dtype=np.float64))
+            largest[i : i + step] = abs(self.c) * part.max(axis=1, initial=0.0)
+            columns += weights[i : i + step] @ part**2
+        return columns, largest
+
+    def pace(self, radius: float) -> float:
+        """The paper's L_UV (Omega_U Omega_V)^(1/2)."""
+        return (
+            (math.sqrt(float(self.squares[0].max(initial=0.0))) or 1.0)
+            * radius
+            * math.sqrt(self.entries * self.classes)
+        )
+
+    def steps(self, gamma: float, radius: float) -> tuple[float, float]:
+        """(2 gamma R L, 2 gamma log(k) W)."""
+        return 2.0 * gamma * radius * self.entries, 2.0 * gamma * self.classes * self.W
+
+    # --- points -----------------------------------------------------------------------------------------------------
+
+    def uniform(self) -> tuple[Array, Array]:
+        """The logarithms of U at mass 1, shape (parts, d k), and of V, (n, k), at their centres."""
+        m = self.problem.size
+        return np.full((self.parts, m), -math.log(self.parts * m)), np.full((self.n, self.k), -self.classes)
+
+    def around(self, x: Array, radius: float, share: float = 0.1) -> Array:
+        """The logarithms of a U with `share` of its mass even and the rest at x, which is scaled into the set."""
+        signed = np.stack([np.maximum(x, 0.0), np.maximum(-x, 0.0)][: self.parts])
+        size = float(signed.sum())
+        mass = radius if self.exact else max(min(size, radius), share * radius)
+        if size > 0.0:
+            signed *= (1.0 - share) * (mass if self.exact else min(size, mass)) / size
+        even = mass * (share if size > 0.0 else 1.0) / signed.size
+        return np.asarray(np.log(signed + even))
+
+    def flat(self, U: Array) -> Array:
+        """x = U+ - U-."""
+        return np.asarray(U[0] - U[1] if self.parts == 2 else U[0])
+
+    def forward(self, x: Array) -> Array:
+        """c X U + o, (n, k): one data pass."""
+        return self.problem.forward(x)[0].reshape(self.n, self.k)
+
+    def multipliers(self, V: Array) -> Array:
+        """u_i = w_i (v_i - e_{y_i})."""
+        out = np.empty_like(V)
+        kernel(entropic.multipliers, reorder=True)(V, self.y, self.w, out)
+        return out
+
+    def slope(self, u: Array) -> Array:
+        """q + G: one data pass."""
+        return self.problem.adjoint([u.reshape(-1)]) + self.problem.q
+
+    def primal_step(self, log_u: Array, slope: Array, a: float, radius: float) -> tuple[Array, Array]:
+        """(24): (log U, U)."""
+        out_log, out = np.empty_like(log_u), np.empty_like(log_u)
+        kernel(entropic.primal_logarithms, reorder=True)(log_u, slope, a, out_log)
+        peak = float(out_log.max())
+        _linked(entropic.primal_masses)(out_log, peak, -a * self.lam, math.log(radius), self.exact, out)
+        return out_log, out
+
+    def dual_step(self, log_v: Array, z: Array, a: float) -> tuple[Array, Array]:
+        """(25), or its closed form for softmax: (log V, V)."""
+        out_log, out = np.empty_like(log_v), np.empty_like(log_v)
+        share, margin = (1.0 / (1.0 + a), 0.0) if self.softmax else (1.0, a)
+        _linked(entropic.dual_step)(log_v, z, a, share, margin, self.y, out_log, out)
+        return out_log, out
+
+    # --- certificates -----------------------------------------------------------------------------------------------
+
+    def value(self, x: Array, z: Array) -> float:
+        """P at a point of the set, given z."""
+        return self.problem.objective(x, [z.reshape(-1)])
+
+    def settle(self, u: Array) -> Array:
+        """Multipliers that were added up, each row's own entry again minus the sum of the others."""
+        out = u.copy()
+        rows = np.arange(self.n)
+        out[rows, self.y] = 0.0
+        out[rows, self.y] = -out.sum(axis=1)
+        return out
+
+    def bound(self, u: Array, slope: Array, radius: float) -> tuple[float, Array, float]:
+        """(D, the multipliers it is of, D of the game whose U has at most mass `radius`), given q + G."""
+        problem, canonical = self.problem, self.problem.canonical
+        base = canonical.constant - problem.conjugates([u.reshape(-1)])
+        g = problem.g[0]
+        if math.isfinite(self.ball):
+            found = base - g.conjugate(-slope)
+            return found, u, found
+        largest = float(np.abs(slope).max(initial=0.0))
+        within = base - radius * max(0.0, largest - self.lam)
+        if largest <= self.lam:
+            return base, u, within
+        s = self._scale(slope)
+        scaled = s * u
+        return canonical.constant - problem.conjugates([scaled.reshape(-1)]), scaled, within
+
+    def _scale(self, slope: Array) -> float:
+        """The largest s with |q + s G|_inf <= lambda, a little less."""
+        q = self.problem.q
+        if not self.problem.has_q:
+            return min(1.0, self.lam / float(np.abs(slope).max())) * SHRINK
+        G = slope - q
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(G > 0.0, (self.lam - q) / G, np.where(G < 0.0, (-self.lam - q) / G, np.inf))
+        return min(1.0, float(room.min(initial=1.0))) * SHRINK
+
+    def safe_radius(self, value: float) -> float:
+        """A radius that the optimum is within: that of the set, or what P(U) allows a penalty."""
+        if math.isfinite(self.ball):
+            return self.ball
+        below = self.problem.canonical.constant + self.f.infimum()
+        tilt = float(np.abs(self.problem.q).max(initial=0.0))
+        return max(value - below, 1e-12 * abs(value), 1e-300) / (self.lam - tilt)
+
+    def first_radius(self, value: float, slope: Array) -> float:
+        """Of a penalty: the least radius in which the loss could fall to its infimum at the slope of the start, if that is safe."""
+        safe = self.safe_radius(value)
+        if math.isfinite(self.ball):
+            return safe
+        steepest = float(np.abs(slope).max(initial=0.0))
+        below = self.problem.canonical.constant + self.f.infimum()
+        return min(safe, max(value - below, 0.0) / steepest) if steepest > 0.0 and value > below else safe
+
+
+def _linked(fn: Callable[..., Any]) -> Callable[..., Any]:
+    # its sums may be reordered, the exponential's own operations not
+    kernel(exponentials)
+    linked = partial(kernel, fn, reorder=True)
+    found: Callable[..., Any] = linked(exponentials=exponentials)
+    return found

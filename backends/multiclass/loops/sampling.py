@@ -1,0 +1,325 @@
+"""The sublinear method's iterations: draws of one row and one column of the data, and lazily scaled updates of one class."""
+
+# ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
+
+import math
+
+import numpy as np
+
+BLOCK = 64
+"""Entries whose weights are added up before one of them is looked for."""
+
+SAMPLES = 256
+"""Samples that are worked on together: what a step keeps of them stays in the first cache."""
+
+SMALLEST = 1e-200
+"""What multiplicative updates keep iterates above: nothing turns into a slow denormal number, nor into a zero that stays."""
+
+LARGEST = 1e100
+
+ABSORBED = 1e-6
+"""A scaling below this part of its sum is folded in: the digits of the averages would be lost in the sum's rounding."""
+
+DRIFT = 1e-9
+"""The bound of a row's rounding error, as it is carried along, at which the row is normalised by its true sum."""
+
+
+STEADY = 100.0
+"""The scaling of a row up to which the sums of its classes by groups, which are kept by adding up, are as good as its entries."""
+
+
+def dense_fill(rows, i, c, out):
+    """out = c a_i."""
+    A = rows[0]
+    for j in range(out.size):
+        out[j] = c * A[i, j]
+
+
+def csr_fill(rows, i, c, out):
+    """out = c a_i."""
+    indptr, indices, data = rows
+    for j in range(out.size):
+        out[j] = 0.0
+    for p in range(indptr[i], indptr[i + 1]):
+        out[indices[p]] = c * data[p]
+
+
+def added(a):
+    """The sum of an array; compiled with reordering it is five times as fast as numba's own."""
+    total = 0.0
+    for j in range(a.size):
+        total += a[j]
+    return total
+
+
+def pick(weights, share, total):
+    """The index where the running sum of the weights passes share * total; the last with a weight where rounding leaves none."""
+    n = weights.size
+    left = share * total
+    first = 0
+    while first < n:
+        last = min(first + BLOCK, n)
+        part = 0.0
+        for j in range(first, last):
+            part += weights[j]
+        if part > left:
+            for j in range(first, last):
+                left -= weights[j]
+                if left < 0.0:
+                    return j
+        else:
+            left -= part
+        first = last
+    for j in range(n - 1, -1, -1):
+        if weights[j] > 0.0:
+            return j
+    return 0
+
+
+def pick_feature(column, sigma, blocks, share, total):
+    """The index where the running sum of sigma_i column_i passes share * total, by `blocks`, the sums of each BLOCK of either sign."""
+    d = sigma.size
+    in_half = (d + BLOCK - 1) // BLOCK
+    left = share * total
+    b = 0
+    while b < blocks.size - 1 and left >= blocks[b]:
+        left -= blocks[b]
+        b += 1
+    while b > 0 and not blocks[b] > 0.0:
+        b -= 1
+    half = b // in_half
+    first = (b % in_half) * BLOCK
+    last = min(first + BLOCK, d)
+    found = first
+    for i in range(first, last):
+        w = sigma[i] * column[half * d + i]
+        if w > 0.0:
+            found = i
+        left -= w
+        if left < 0.0:
+            break
+    return half * d + found
+
+
+def pick_class(V, groups, j, own, steady, share, total):
+    """A class other than `own` where the running sum of V(., j) passes share * total; V(own, j) is 0.
+
+    `groups` are sums of each BLOCK of classes, which spare most of the strided reads; where the row is not `steady` its entries are so
+    much smaller than they were that the rounding of those sums would show.
+    """
+    k = V.shape[0]
+    left = share * total
+    g = 0
+    if steady:
+        while g < groups.shape[0] - 1 and left >= groups[g, j]:
+            left -= groups[g, j]
+            g += 1
+    for l in range(g * BLOCK, k):
+        left -= V[l, j]
+        if left < 0.0 and V[l, j] > 0.0:
+            return l
+    last = k - 1
+    while last == own or (last > 0 and not V[last, j] > 0.0):
+        last -= 1
+    return last
+
+
+def column_sums(column, sigma, blocks):
+    """The sum of the column; those weighted by sigma of each BLOCK into `blocks`."""
+    d = sigma.size
+    in_half = (d + BLOCK - 1) // BLOCK
+    mass = 0.0
+    for b in range(blocks.size):
+        first = (b % in_half) * BLOCK
+        at = (b // in_half) * d
+        weighted = 0.0
+        for i in range(first, min(first + BLOCK, d)):
+            mass += column[at + i]
+            weighted += sigma[i] * column[at + i]
+        blocks[b] = weighted
+    return mass
+
+
+def fold_primal(U, U_sum, scale):
+    """alpha into U and its pending sums into theirs; scale = (alpha, A) becomes (1, 0)."""
+    for l in range(U.shape[0]):
+        for i in range(U.shape[1]):
+            U_sum[l, i] += U[l, i] * scale[1]
+            U[l, i] = max(U[l, i] * scale[0], SMALLEST)
+    scale[0] = 1.0
+    scale[1] = 0.0
+
+
+def fold_sample(j, V, V_sum, groups, own, beta, B, error):
+    """The scaling of row j into V, its pending sums into theirs, and the row normalised by its true sum."""
+    total = own[j]
+    for l in range(V.shape[0]):
+        total += V[l, j]
+    inverse = 1.0 / total
+    for g in range(groups.shape[0]):
+        groups[g, j] = 0.0
+    for l in range(V.shape[0]):
+        v = V[l, j]
+        V_sum[l, j] += v * B[j]
+        if v > 0.0:
+            V[l, j] = max(v * inverse, SMALLEST)
+            groups[l // BLOCK, j] += V[l, j]
+    own[j] = max(own[j] * inverse, SMALLEST)
+    beta[j] = 1.0
+    B[j] = 0.0
+    error[j] = 0.0
+
+
+def update_primal(column, column_sum, e, A, sigma, blocks):
+    """A class of U times e, and times 1 / e for the second sign; what changes goes into its sums; returns the column's new sum, and `blocks`."""
+    d = e.size
+    in_half = (d + BLOCK - 1) // BLOCK
+    mass = 0.0
+    for b in range(blocks.size):
+        first = (b % in_half) * BLOCK
+        last = min(first + BLOCK, d)
+        at = (b // in_half) * d
+        up = b < in_half
+        u = column[at + first : at + last]
+        total = column_sum[at + first : at + last]
+        factor = e[first:last]
+        size = sigma[first:last]
+        part = 0.0
+        weighted = 0.0
+        for i in range(u.size):
+            new = max(u[i] * factor[i] if up else u[i] / factor[i], SMALLEST)
+            total[i] += (u[i] - new) * A
+            u[i] = new
+            part += new
+            weighted += size[i] * new
+        mass += part
+        blocks[b] = weighted
+    return mass
+
+
+def update_dual(column, column_sum, group, l, omega, theta, y, own, beta, B, error, tau, weight):
+    """Some samples' class l times omega, their own class times theta, rows rescaled; returns (samples to fold, the sum of the chances)."""
+    bad = 0
+    total = 0.0
+    for j in range(omega.size):
+        w = omega[j]
+        both = theta * w if y[j] == l else theta
+        v = column[j]
+        # 0 where l is the sample's own class
+        new = 0.0 if y[j] == l else max(v * w, SMALLEST)
+        o = own[j]
+        own_new = max(o * both, SMALLEST)
+        b = beta[j]
+        pending = B[j] + weight * b
+        B[j] = pending
+        column[j] = new
+        group[j] += new - v
+        own[j] = own_new
+        column_sum[j] += (v - new) * pending
+        chi = 1.0 - b * ((v - new) + (o - own_new))
+        inverse = 1.0 / chi
+        miss = (error[j] + 2e-16 * (2.0 + w)) * inverse
+        error[j] = miss
+        b *= inverse
+        beta[j] = b
+        fine = chi > 0.0 and miss <= DRIFT and b <= LARGEST and weight * b >= ABSORBED * (pending + weight * b)
+        bad += 0 if fine else 1
+        total += tau[j] * max(2.0 - 2.0 * b * own_new, 0.0)
+    return bad, total
+
+
+def row_chances(tau, own, beta, out):
+    """out = tau_j |V_j - Y_j|_1; returns the sum."""
+    total = 0.0
+    for j in range(tau.size):
+        p = tau[j] * max(2.0 - 2.0 * beta[j] * own[j], 0.0)
+        out[j] = p
+        total += p
+    return total
+
+
+def full_steps(
+    rows, columns, uniform, primal, dual, log_shrink, averaging, radius, exact, y, sigma, tau, row_scale, column_scale,
+    U, U_sum, mass, weighted, blocks, scale, V, V_sum, groups, own, beta, B, error,
+):  # fmt: skip
+    """Iterations of the full sampling scheme, one a row of `uniform`; returns how often a row was folded.
+
+    Both draws of an iteration are made before either update (Jacobi, as in Theorem 3.1). `primal` = 2 gamma R log(2 d k), `dual` =
+    2 gamma log(k) W, `log_shrink` = -primal * lambda and `averaging` the weight of the iterate, each one an iteration.
+
+    U (k, parts d) times scale[0] is the primal point, U_sum + U scale[1] the sum of its iterates; V (k, n), 0 at the sample's own class, which
+    `own` holds, times beta is the dual one, V_sum + V B its sum (that of the own class is what is missing to the sum of the weights). `mass`,
+    `weighted`, `blocks` are sums of each class of U~: of it, of sigma times it, of the latter by blocks; `groups` of V~ by blocks of classes.
+    """
+    k, n = V.shape
+    d = sigma.size
+    x = np.empty(max(d, n))
+    e = np.empty(max(d, n))
+    power = np.empty(max(d, n))
+    bits = power.view(np.int64)
+    some = np.empty(SAMPLES)
+    sums = np.empty((n + SAMPLES - 1) // SAMPLES)
+    for b in range(sums.size):
+        first = b * SAMPLES
+        last = min(first + SAMPLES, n)
+        sums[b] = row_chances(tau[first:last], own[first:last], beta[first:last], some)
+    folds = 0
+    for t in range(uniform.shape[0]):
+        # the row of X and the class for the primal slope
+        chances = added(sums)
+        b = pick(sums, uniform[t, 0], chances)
+        first = b * SAMPLES
+        last = min(first + SAMPLES, n)
+        inside = row_chances(tau[first:last], own[first:last], beta[first:last], some)
+        share = min(max((uniform[t, 0] * chances - added(sums[:b])) / inside, 0.0), 1.0)
+        j = first + pick(some[: last - first], share, inside)
+        if uniform[t, 1] < 0.5:
+            l = y[j]
+            sign = -1.0
+        else:
+            others = max(1.0 / beta[j] - own[j], 0.0)
+            l = pick_class(V, groups, j, y[j], beta[j] < STEADY, uniform[t, 2], others)
+            sign = 1.0
+        # the column of X and the class for the dual slope
+        all_weighted = added(weighted)
+        class_drawn = pick(weighted, uniform[t, 3], all_weighted)
+        i = pick_feature(U[class_drawn], sigma, blocks[class_drawn], uniform[t, 4], weighted[class_drawn])
+        # primal update
+        fill(rows, j, -primal[t] * sign * chances / tau[j] * row_scale[j], x[:d])
+        exponentials(x[:d], bits[:d], power[:d], e[:d])
+        scale[1] += averaging[t] * scale[0]
+        mass[l] = update_primal(U[l], U_sum[l], e[:d], scale[1], sigma, blocks[l])
+        weighted[l] = added(blocks[l])
+        old = scale[0]
+        total = added(mass)
+        fit = radius / (old * total)
+        scale[0] = old * (fit if exact else min(math.exp(log_shrink[t]), fit))
+        # dual update; the slope was estimated with the scaling from before
+        sign = 1.0 if i < d else -1.0
+        i = i % d
+        fill(columns, i, dual[t] * sign * column_scale * (old * all_weighted) / sigma[i], x[:n])
+        exponentials(x[:n], bits[:n], power[:n], e[:n])
+        theta = math.exp(-dual[t])
+        for b in range(sums.size):
+            first = b * SAMPLES
+            last = min(first + SAMPLES, n)
+            bad, sums[b] = update_dual(
+                V[class_drawn, first:last], V_sum[class_drawn, first:last], groups[class_drawn // BLOCK, first:last],
+                class_drawn, e[first:last], theta, y[first:last], own[first:last], beta[first:last], B[first:last],
+                error[first:last], tau[first:last], averaging[t],
+            )  # fmt: skip
+            if bad > 0:
+                for s in range(first, last):
+                    fine = error[s] >= 0.0 and error[s] <= DRIFT and beta[s] > 0.0 and beta[s] <= LARGEST
+                    if not (fine and averaging[t] * beta[s] >= ABSORBED * (B[s] + averaging[t] * beta[s])):
+                        fold_sample(s, V, V_sum, groups, own, beta, B, error)
+                        folds += 1
+                sums[b] = row_chances(tau[first:last], own[first:last], beta[first:last], some)
+        lost = averaging[t] * scale[0] < ABSORBED * (scale[1] + averaging[t] * scale[0])
+        if lost or not (total < LARGEST and total > 1.0 / LARGEST):
+            fold_primal(U, U_sum, scale)
+            for c in range(k):
+                mass[c] = column_sums(U[c], sigma, blocks[c])
+                weighted[c] = added(blocks[c])
+    return folds

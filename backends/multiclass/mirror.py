@@ -1,0 +1,286 @@
+r"""Mirror descent and Mirror Prox on the saddle point of a loss of several classes, in the entropic geometry.
+
+Problem, steps and bounds: `game`. `mirror_descent` takes one step with the exact slopes, `mirror_prox` one to W' = (U', V') and from
+the same point one with the slopes at W'; the answer is the mean of the iterates (of the W'), each weighted by its gamma.
+
+Steps, of `pace` = L_UV (Omega_U Omega_V)^(1/2):
+
+    mirror_descent   gamma_t = step / (pace (5 (t + 1))^(1/2)), or step / (pace (5 T)^(1/2)) with `horizon` T (Theorem 2.1)
+    mirror_prox      theory: step / (2 pace), 2 pace being the Lipschitz constant of the field in the joint norm of (21);
+                     adaptive: the largest gamma for which gamma <F(W') - F(W), W' - W+> <= D(W', W) + D(W+, W'), by 1.3 up after a step
+                     that holds, halved and tried again after one that does not: 50 to 500 times the theory's (the constant is that pessimistic)
+
+Means: `all` of the stage, `tail` from the last power of two of its iterations on (better at small gaps), `best` both of them, `none` for the
+last point. By linearity they cost no product.
+
+Radius: that of the set; of a penalty `radius`, or the one at which the loss could first vanish, doubled while it binds (`state.grown`), from
+where the iterates were with a tenth of their mass spread evenly, up to P / lambda. The certificate does not depend on it.
+
+Complexity: two data passes an iteration for mirror_descent, gap 2 5^(1/2) pace / T^(1/2) (+ r / T for softmax); four for mirror_prox, O(pace / T).
+
+Source: Babichev, Ostrovskii, Bach 2019, (22), (24), (25), Theorem 2.1; Nemirovski 2004; Juditsky, Nemirovski 2011. Corrected: the gradients
+of (23) are swapped in the introduction; Omega_U of the unnormalised entropy on the filled simplex is R^2 (1 + log 2dk); Mirror Prox's step is
+not that of Theorem 2.1, as section 5 has it; softmax needs no root search.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..kernels.compile import kernel
+from ..method import Estimate, Method, Report
+from ..option import Option
+from ..problem import Problem
+from . import game as games
+from .game import Game
+from .loops import entropic
+from .state import GameState, MirrorState, grown, judge, mixed
+
+WORK = 4_000_000
+"""Multiplications that one step of the driver is worth, at least, and the most iterations it takes for that."""
+MOST_INNER = 16
+
+UP, DOWN = 1.3, 0.5
+MOST_TRIES = 60
+
+AVERAGES = ("best", "all", "tail", "none")
+
+STEP = Option(1.0, "what the step is multiplied by", lower=0.0, open_lower=True, upper=1e9)
+RADIUS = Option(
+    None, "the bound of |U|_1 to start with, where a penalty gives none", kind=float, lower=0.0, open_lower=True
+)
+HORIZON = Option(None, "the iterations a constant step is for", kind=int, lower=1)
+AVERAGE = Option("best", "the iterates whose mean is the answer", choices=AVERAGES)
+
+G = TypeVar("G", bound=GameState)
+
+
+class GameMethod(Method):
+    """What the mirror methods share."""
+
+    by_name_only = "slower than pdhg wherever it was measured"
+    most_iterations = 1_000_000
+    _seen: tuple[Problem, Game] | None = None
+
+    def game(self, problem: Problem) -> Game:
+        """The problem as a game, looked at once."""
+        if self._seen is None or self._seen[0] is not problem:
+            self._seen = problem, Game.of(problem)
+        return self._seen[1]
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """One loss of several classes over one variable in an l1 ball or a simplex, or with a `norm1`."""
+        return games.reasons(arrangement)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """Predictions by the rows of one data matrix, two classes or more, a bounded set or a penalty above 0."""
+        return games.value_reasons(canonical)
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """No radius beside that of a set."""
+        ball = canonical.blocks[0].g.radius()
+        if options.get("radius") not in (None, "auto") and math.isfinite(ball):
+            return (f"`radius` is that of the set, {ball:g}: give none",)
+        return ()
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """That of a sublinear method, with both points, their logarithms, means and those of a step in memory."""
+        return replace(costs.fw(canonical, tol), memory=costs.memory(canonical, 24, 20))
+
+    def report(self, problem: Problem, state: GameState) -> Report:
+        """P at the last certificate and the best bound."""
+        return Report(state.value, state.best_bound, f"{self.title}, radius {state.radius:.3g}")
+
+    def candidate(self, problem: Problem, state: GameState) -> tuple[Array, list[Array] | None]:
+        """The best point and the best multipliers."""
+        return state.best_x, [state.best_u] if state.best_u.size else None
+
+
+def start(game: Game, cls: type[G], radius: float | None, x: Array) -> tuple[G, Array]:
+    """A state with its radius and P and D at x and the centre of V, and the slope there (one or two data passes)."""
+    problem = game.problem
+    x = problem.prox_g(x, 0.0)
+    z = game.forward(x) if np.any(x) else problem.terms[0].map.offset.reshape(game.n, game.k).copy()
+    u = game.multipliers(np.exp(game.uniform()[1]))
+    slope = game.slope(u)
+    value = game.value(x, z)
+    safe = game.safe_radius(value)
+    chosen = game.first_radius(value, slope) if radius is None else min(radius, safe)
+    state = cls(0, max(chosen, min(safe, 1.2 * float(np.abs(x).sum()))) if np.any(x) else chosen)
+    judge(game, state, x, z, u, slope)
+    return state, x
+
+
+def begin(game: Game, s: MirrorState, x: Array) -> None:
+    """U around x, and empty means."""
+    s.log_u = game.around(x, s.radius) if np.any(x) else game.uniform()[0] + math.log(s.radius)
+    s.U = np.exp(s.log_u)
+    s.mean_x, s.mean_z = np.zeros(x.size), np.zeros((game.n, game.k))
+    s.mean_u, s.mean_slope = np.zeros((game.n, game.k)), np.zeros(x.size)
+    s.late = [np.zeros_like(a) for a in (s.mean_x, s.mean_z, s.mean_u, s.mean_slope)]
+    s.total, s.late_total, s.tail = 0.0, 0.0, s.k
+
+
+def spread(game: Game, s: MirrorState) -> None:
+    """The iterates in a larger ball, a tenth of their mass spread evenly: entries that vanished may come back."""
+    begin(game, s, game.flat(s.U))
+    s.log_v = mixed(s.log_v, game.classes)
+    s.V = np.exp(s.log_v)
+
+
+def add(s: MirrorState, weight: float, x: Array, z: Array, u: Array, slope: Array, average: str) -> None:
+    """One more iterate into the means, which start afresh where `average` says so."""
+    late = s.k - s.began >= 2 * (s.tail - s.began) + 1
+    s.tail = s.k if late else s.tail
+    if average == "none" or (average == "tail" and late):
+        s.total = 0.0
+    s.total = _mix((s.mean_x, s.mean_z, s.mean_u, s.mean_slope), (x, z, u, slope), weight, s.total)
+    if average == "best":
+        s.late_total = _mix(s.late, (x, z, u, slope), weight, 0.0 if late else s.late_total)
+    s.k += 1
+
+
+def _mix(means: Sequence[Array], new: Sequence[Array], weight: float, total: float) -> float:
+    total += weight
+    for mean, value in zip(means, new, strict=True):
+        mean += (weight / total) * (value - mean)
+    return total
+
+
+class _Mirror(GameMethod):
+    """A method with exact slopes."""
+
+    radius: float | None
+    average: str
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> MirrorState:
+        """The centres of both sets, or U around a given start."""
+        game = self.game(problem)
+        state, x = start(game, self.state, self.radius, x)
+        begin(game, state, x)
+        state.log_v = game.uniform()[1]
+        state.V = np.exp(state.log_v)
+        return state
+
+    state: type[MirrorState] = MirrorState
+
+    def iterate(self, game: Game, s: MirrorState) -> None:
+        """One iteration, into the means."""
+        raise NotImplementedError
+
+    def step(self, problem: Problem, state: MirrorState) -> None:
+        """An iteration, or several of a small problem, and a certificate of their means."""
+        game, s = self.game(problem), state
+        inner = min(MOST_INNER, max(1, WORK // max(1, problem.canonical.nnz * game.k)))
+        for _ in range(inner):
+            self.iterate(game, s)
+        s.iteration += 1
+        if self.average == "best":
+            judge(game, s, *s.late)
+        judge(game, s, s.mean_x, s.mean_z, s.mean_u, s.mean_slope)
+        if grown(game, s):
+            spread(game, s)
+
+
+class MirrorDescentState(MirrorState):
+    """That of `mirror_descent`."""
+
+
+class MirrorProxState(MirrorState):
+    """That of `mirror_prox`."""
+
+
+class MirrorDescent(_Mirror):
+    """Entropic mirror descent; options `step`, `horizon`, `radius`, `average` as the module says. Iterations count `WORK`."""
+
+    name = "mirror_descent"
+    title = "mirror descent"
+    source = "Babichev, Ostrovskii, Bach 2019, (MD)"
+    options = MappingProxyType({"step": STEP, "horizon": HORIZON, "radius": RADIUS, "average": AVERAGE})
+    state = MirrorDescentState
+
+    def __init__(self, step: float, horizon: int | None, radius: float | None, average: str) -> None:
+        self.multiplier = step
+        self.horizon = horizon
+        self.radius = radius
+        self.average = average
+
+    def iterate(self, game: Game, s: MirrorState) -> None:
+        """Both steps from the same point."""
+        t = self.horizon if self.horizon is not None else s.k - s.began + 1
+        s.gamma = self.multiplier / (game.pace(s.radius) * math.sqrt(5.0 * t))
+        x, u = game.flat(s.U), game.multipliers(s.V)
+        z, slope = game.forward(x), game.slope(u)
+        add(s, s.gamma, x, z, u, slope, self.average)
+        a, b = game.steps(s.gamma, s.radius)
+        s.log_u, s.U = game.primal_step(s.log_u, slope, a, s.radius)
+        s.log_v, s.V = game.dual_step(s.log_v, z, b)
+
+
+class MirrorProx(_Mirror):
+    """Mirror Prox; options `rule`, `step`, `radius`, `average` as the module says. Iterations count `WORK`."""
+
+    name = "mirror_prox"
+    title = "Mirror Prox"
+    source = "Nemirovski 2004; Babichev, Ostrovskii, Bach 2019"
+    options = MappingProxyType(
+        {
+            "rule": Option("adaptive", "where the steps come from", choices=("adaptive", "theory")),
+            "step": Option(1.0, "what the first step is multiplied by, with rule=\"theory\" all", lower=0.0, open_lower=True, upper=1e9),
+            "radius": RADIUS,
+            "average": AVERAGE,
+        }
+    )  # fmt: skip
+    state = MirrorProxState
+
+    def __init__(self, rule: str, step: float, radius: float | None, average: str) -> None:
+        self.adaptive = rule == "adaptive"
+        self.multiplier = step
+        self.radius = radius
+        self.average = average
+
+    def iterate(self, game: Game, s: MirrorState) -> None:
+        """A step to W', and one with its slopes; the adaptive rule tries until they are one step of the method."""
+        theory = self.multiplier / (2.0 * game.pace(s.radius))
+        s.gamma = s.gamma if self.adaptive and s.gamma > 0.0 else theory
+        x, u = game.flat(s.U), game.multipliers(s.V)
+        z, slope = game.forward(x), game.slope(u)
+        for _ in range(MOST_TRIES):
+            a, b = game.steps(s.gamma, s.radius)
+            half_log_u, half_u = game.primal_step(s.log_u, slope, a, s.radius)
+            half_log_v, half_v = game.dual_step(s.log_v, z, b)
+            half_x, half_m = game.flat(half_u), game.multipliers(half_v)
+            half_z, half_slope = game.forward(half_x), game.slope(half_m)
+            log_u, new_u = game.primal_step(s.log_u, half_slope, a, s.radius)
+            log_v, new_v = game.dual_step(s.log_v, half_z, b)
+            if not self.adaptive:
+                break
+            fall = float((half_slope - slope) @ (half_x - game.flat(new_u)))
+            fall -= float(((half_z - z) * (half_m - game.multipliers(new_v))).sum())
+            apart, rows_apart = (
+                kernel(entropic.divergence, reorder=True),
+                kernel(entropic.weighted_divergence, reorder=True),
+            )
+            moved = apart(half_u, half_log_u, s.log_u, s.U) + apart(new_u, log_u, half_log_u, half_u)
+            rows = rows_apart(game.w, half_v, half_log_v, s.log_v) + rows_apart(game.w, new_v, log_v, half_log_v)
+            if s.gamma * fall <= moved / (2.0 * s.radius * game.entries) + rows / (2.0 * game.W * game.classes):
+                break
+            s.gamma *= DOWN
+        add(s, s.gamma, half_x, half_z, half_m, half_slope, self.average)
+        s.log_u, s.log_v, s.U, s.V = log_u, log_v, new_u, new_v
+        if self.adaptive:
+            s.gamma *= UP

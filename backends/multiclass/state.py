@@ -1,0 +1,94 @@
+"""Where a run of a mirror method stands, and what its certificates keep."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...atoms.base import Array
+from ..method import State
+from .game import Game
+
+BOUND = 0.75
+"""Where |U|_1 is less than this part of the radius, the radius does not bind."""
+
+
+def _none() -> Array:
+    return np.zeros(0)
+
+
+@dataclass
+class GameState(State):
+    """The radius of U and since when (`began`, in the method's iterations, `k` of them done); the best point and the best multipliers of all
+    certificates; P and D of the game within the radius, the best since it was set."""
+
+    radius: float
+    k: int = 0
+    began: int = 0
+    value: float = math.inf
+    best_value: float = math.inf
+    best_bound: float = -math.inf
+    best_x: Array = field(default_factory=_none)
+    best_u: Array = field(default_factory=_none)
+    stage_value: float = math.inf
+    stage_bound: float = -math.inf
+    stage_size: float = 0.0
+
+
+@dataclass
+class MirrorState(GameState):
+    """U (parts, d k) and V (n, k) with their logarithms, the weighted means of U (flat), z, u and q + G with their weight `total`, those `late`
+    since the iteration `tail`, and the step `gamma`, which the adaptive rule changes."""
+
+    U: Array = field(default_factory=_none)
+    V: Array = field(default_factory=_none)
+    log_u: Array = field(default_factory=_none)
+    log_v: Array = field(default_factory=_none)
+    mean_x: Array = field(default_factory=_none)
+    mean_z: Array = field(default_factory=_none)
+    mean_u: Array = field(default_factory=_none)
+    mean_slope: Array = field(default_factory=_none)
+    total: float = 0.0
+    late: list[Array] = field(default_factory=list)
+    late_total: float = 0.0
+    tail: int = 0
+    gamma: float = 0.0
+
+
+def judge(game: Game, s: GameState, x: Array, z: Array, u: Array, slope: Array) -> None:
+    """Note P at x, with z = c X U + o, and D at u, with q + G of it; the best of each are kept."""
+    s.value = game.value(x, z)
+    if s.value < s.best_value or not s.best_x.size:
+        s.best_value, s.best_x = s.value, game.problem.prox_g(x, 0.0) if math.isfinite(game.ball) else x.copy()
+    u = game.settle(u)
+    bound, found, within = game.bound(u, slope, s.radius)
+    if bound > s.best_bound or not s.best_u.size:
+        s.best_bound, s.best_u = bound, found.reshape(-1)
+    if s.value < s.stage_value:
+        s.stage_value, s.stage_size = s.value, float(np.abs(x).sum())
+    s.stage_bound = max(s.stage_bound, within)
+
+
+def grown(game: Game, s: GameState) -> bool:
+    """Double the radius of a penalty where it is what holds the gap up; True where it was, and a new stage begins.
+
+    It is where |U|_1 comes near it and the game within it is better solved than the problem: P - D_R of the stage is at most P - D.
+    """
+    if math.isfinite(game.ball):
+        return False
+    safe = game.safe_radius(s.best_value)
+    if s.radius >= safe or s.stage_size < BOUND * s.radius:
+        return False
+    if s.stage_value - s.stage_bound > s.best_value - s.best_bound:
+        return False
+    s.radius = min(2.0 * s.radius, safe)
+    s.began = s.k
+    s.stage_value, s.stage_bound, s.stage_size = math.inf, -math.inf, 0.0
+    return True
+
+
+def mixed(log_v: Array, classes: float, share: float = 0.1) -> Array:
+    """log((1 - share) V + share / k)."""
+    return np.asarray(np.logaddexp(log_v + math.log(1.0 - share), math.log(share) - classes))

@@ -1,0 +1,352 @@
+r"""Stochastic mirror descent for several classes with l1 regularisation, at O(n + d + k) an iteration: the sublinear algorithm.
+
+Problem, geometry and bounds: `game`. Both slopes of a step are estimated without bias from samples of the data.
+
+`full` (multiclass hinge): a row j of X with probability t_j |V_j - Y_j|_1 and a class l in it with |V_jl - Y_jl|; a column i of X and a class
+l' with probability s_i U_il', t_j = w_j |x_j|_inf, s_i the size of column i. Then one column of the slope of U and one of X U are not 0:
+
+    G:  x_j w_j sign(V_jl - Y_jl) (sum_j t_j |V_j - Y_j|_1) / t_j  in column l,       X U:  x^i (sum s_i U_il) / s_i  in column l'
+
+A step changes one class of U and two entries a row of V, and scales the rest. So U = alpha U~ with one number alpha, V_j = beta_j V~_j:
+
+    U~(:, l) *= exp(-2 gamma L R eta),   alpha *= nu = min(exp(-2 gamma L R lambda), R / M)
+    V~(j, l') *= omega_j,  V~(j, y_j) *= theta (omega_j theta where l' = y_j),  beta_j /= chi_j,   omega_j = exp(2 gamma log(k) W xi_j),
+    theta = exp(-2 gamma log(k) W),   chi_j = 1 - beta_j (the fall of the two entries)
+
+`partial` (either loss): a row j and a column i, with probabilities as w_j |x_j|_inf |V_j - Y_j|_inf and |x^i| |U_i|_inf; the estimates have
+rank one, and a step goes through all of U and V: O(d k + n k).
+
+Means of the iterates are kept lazily: with A = sum of the alphas, the sum of U is U_sum + A U~, where U_sum takes (u - u') A when an entry of
+U~ changes. Scalings are folded in before digits are lost (methods of the page `sublinear` in docs/papers say what fails otherwise): alpha
+where it is below 1e-6 A; beta_j of a row alone where it is below 1e-6 B_j, where the row's rounding error, carried along as
+(error + 2e-16 (2 + omega)) / chi, passes 1e-9, or where chi is not positive. A folded row is normalised by its true sum. That is rare: no
+fixed schedule is safe, and each costs more.
+
+Layout: U~ and V~ by classes, so that an update runs through contiguous memory; V(j, y_j) apart; X by rows and by columns (dense data are
+copied once). The class l' is drawn first, from the sums of s_i U~_il' of which only one changes a step, then i in that class.
+
+Steps: gamma_t = step min(1 / (L_UV (5 Omega_U Omega_V)^(1/2)), (Omega_U sigma_V^2 + Omega_V sigma_U^2)^(-1/2)) / (2 T)^(1/2), sigma from (34):
+(35) with `horizon` T, constant. Without one T = t + 10,000 (t + 1 as theory has it, at its start, throws points to vertices from which the means
+do not recover: measured). `average` and `radius` as in `mirror`.
+
+Complexity: gap O(log(2dk) R max(...) / T^(1/2)) (36): measured, 12 times below that bound at the step of the theory, 64 times at ten times it.
+A certificate costs two products of the data with matrices, O(n d k); they are asked for when the iterations have grown by half.
+
+Source: Babichev, Ostrovskii, Bach 2019, Algorithm 1 with Procedures 1 to 4, Theorem 3.1, Propositions 3.1 and 3.2. Corrected: line 11 of
+Procedure 2 multiplies by omega again (row sums drift off by 0.2 to 0.7); line 7 of Algorithm 1 has |V_j|_1 for |V_j - Y_j|_1; both draws are made
+before either update, as in (SMD) (Algorithm 1 updates U in between); line 15 has the drawn j in its sum; eq. (65) misses a 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...atoms.vector_loss import VectorLossFunction
+from ...canon.form import Canonical
+from .. import costs
+from ..finite_sum import draws
+from ..kernels.compile import Function, kernel
+from ..method import Estimate
+from ..option import Option
+from ..problem import Problem
+from .data import Data, first_step, partial_estimates
+from .game import Game, product_of
+from .loops import sampling
+from .loops.exponential import exponentials
+from .mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, begin, spread, start
+from .state import GameState, MirrorState, grown, judge, mixed
+
+CHUNK = 8_000_000
+"""Numbers that the iterations of a step go through at most."""
+
+GROWTH = 2
+"""A certificate is asked for when the iterations have grown by this part of them."""
+
+INNER: tuple[Function, ...] = (
+    sampling.added,
+    sampling.pick,
+    sampling.row_chances,
+    sampling.pick_feature,
+    sampling.pick_class,
+    sampling.column_sums,
+    sampling.update_primal,
+    sampling.update_dual,
+    sampling.fold_primal,
+    sampling.fold_sample,
+)
+
+EARLY = 10_000.0
+"""Steps do not start larger than those of a constant step for so many iterations: points near vertices take long to come back, and so do means."""
+
+MOST_STEPS = 50
+"""Steps of the driver between two certificates."""
+
+LEAST = 4
+"""And after the time of so many of its products, at a fifth of the cost of a number of an iteration."""
+
+
+@dataclass
+class SublinearState(GameState):
+    """The lazily scaled points and their sums of `loops.sampling`: `scale` is (alpha, A), `own` is V~(j, y_j), `error` bounds a row's rounding.
+
+    `total` is the weight of all iterates in the sums, since the iteration `tail`; `judged` when the last certificate was, `folds` counts folded rows.
+    """
+
+    U: Array = field(default_factory=lambda: np.zeros(0))
+    U_sum: Array = field(default_factory=lambda: np.zeros(0))
+    mass: Array = field(default_factory=lambda: np.zeros(0))
+    weighted: Array = field(default_factory=lambda: np.zeros(0))
+    blocks: Array = field(default_factory=lambda: np.zeros(0))
+    scale: Array = field(default_factory=lambda: np.zeros(0))
+    V: Array = field(default_factory=lambda: np.zeros(0))
+    V_sum: Array = field(default_factory=lambda: np.zeros(0))
+    groups: Array = field(default_factory=lambda: np.zeros(0))
+    own: Array = field(default_factory=lambda: np.zeros(0))
+    beta: Array = field(default_factory=lambda: np.zeros(0))
+    B: Array = field(default_factory=lambda: np.zeros(0))
+    error: Array = field(default_factory=lambda: np.zeros(0))
+    total: float = 0.0
+    tail: int = 0
+    judged: int = 0
+    folds: int = 0
+
+
+@dataclass
+class PartialState(MirrorState):
+    """That of partial sampling; `judged` is when the last certificate was."""
+
+    judged: int = 0
+
+
+class Sublinear(GameMethod):
+    """The sublinear algorithm; options `sampling`, `step`, `horizon`, `radius`, `average` as the module says.
+
+    Iterations of the driver are blocks of those of the algorithm, which `state.k` counts.
+    """
+
+    name = "sublinear"
+    title = "sublinear mirror descent"
+    source = "Babichev, Ostrovskii, Bach 2019, Algorithm 1"
+    options = MappingProxyType(
+        {
+            "sampling": Option("full", "one entry of each point a step, or one row", choices=("full", "partial")),
+            "step": STEP,
+            "horizon": HORIZON,
+            "radius": RADIUS,
+            "average": Option("all", "the iterates whose mean is the answer", choices=AVERAGES[1:3]),
+        }
+    )
+
+    def __init__(self, sampling: str, step: float, horizon: int | None, radius: float | None, average: str) -> None:
+        self.full = sampling == "full"
+        self.multiplier = step
+        self.horizon = horizon
+        self.radius = radius
+        self.average = average
+        self._data: tuple[Problem, Data] | None = None
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """And data that are not all zero."""
+        found = super().requires_values(canonical)
+        if not found:
+            product = product_of(canonical.terms[0].map.parts[0][1])
+            assert product is not None
+            A = product[1].A
+            if product[0] == 0.0 or not (A.data.any() if hasattr(A, "indptr") else np.any(A)):
+                found = ("its data are all zero",)
+        return found
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Full sampling is for the hinge, and for predictions and objectives without constants or linear terms."""
+        found = list(super().requires_options(canonical, options))
+        (term,) = canonical.terms
+        if options.get("sampling", "full") == "full":
+            assert isinstance(term.f, VectorLossFunction)
+            if term.f.name != "multiclass_hinge":
+                found.append(f'`sampling="full"` takes `multiclass_hinge` only, and the loss is `{term.f.name}`')
+            if np.any(term.map.offset) or np.any(canonical.q):
+                found.append('`sampling="full"` takes no constants in predictions and no linear terms')
+        return tuple(found)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """That of a sublinear method, with the points, their sums and a copy of the data for the other order in memory."""
+        return replace(costs.fw(canonical, tol), memory=costs.memory(canonical, 14, 14) + 8.0 * canonical.nnz)
+
+    def data(self, problem: Problem) -> Data:
+        """The data by rows and by columns, prepared once."""
+        if self._data is None or self._data[0] is not problem:
+            self._data = problem, Data.of(self.game(problem))
+        return self._data[1]
+
+    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SublinearState | PartialState:
+        """The centres of both sets, or U around a given start."""
+        game = self.game(problem)
+        if not self.full:
+            state, x = start(game, PartialState, self.radius, x)
+            begin(game, state, x)
+            state.log_v = game.uniform()[1]
+            state.V = np.exp(state.log_v)
+            return state
+        lazy, x = start(game, SublinearState, self.radius, x)
+        log_u = game.around(x, lazy.radius) if np.any(x) else game.uniform()[0] + math.log(lazy.radius)
+        self._place(problem, lazy, np.exp(log_u), np.exp(game.uniform()[1]))
+        return lazy
+
+    def _place(self, problem: Problem, s: SublinearState, U: Array, V: Array) -> None:
+        """The lazy state at U (parts, d k) and V (n, k), with empty sums."""
+        game, data = self.game(problem), self.data(problem)
+        by_class = U.reshape(game.parts, game.d, game.k).transpose(2, 0, 1)
+        s.U = np.ascontiguousarray(by_class).reshape(game.k, -1)
+        s.mass, s.blocks = np.zeros(game.k), np.zeros((game.k, game.parts * -(-game.d // sampling.BLOCK)))
+        sums = kernel(sampling.column_sums, reorder=True)
+        for l in range(game.k):
+            s.mass[l] = sums(s.U[l], data.sigma, s.blocks[l])
+        s.weighted = s.blocks.sum(axis=1)
+        s.scale = np.array([1.0, 0.0])
+        s.V = np.ascontiguousarray(V.T)
+        samples = np.arange(game.n)
+        s.own = s.V[game.y, samples]
+        s.V[game.y, samples] = 0.0
+        s.groups = np.add.reduceat(s.V, np.arange(0, game.k, sampling.BLOCK))
+        s.beta, s.error = np.ones(game.n), np.zeros(game.n)
+        self._forget(s)
+
+    @staticmethod
+    def _forget(s: SublinearState) -> None:
+        """Empty sums."""
+        s.U_sum, s.V_sum = np.zeros_like(s.U), np.zeros_like(s.V)
+        # the lazy sums are U_sum + A U~: with A at 0 nothing is pending
+        s.scale[1] = 0.0
+        s.B = np.zeros_like(s.beta)
+        s.total, s.tail = 0.0, s.k
+
+    def gammas(self, game: Game, s: GameState, count: int) -> Array:
+        """The steps of the next iterations."""
+        if self.horizon is not None:
+            t = np.full(count, float(self.horizon))
+        else:
+            t = np.arange(s.k - s.began, s.k - s.began + count, dtype=np.float64) + EARLY
+        return np.asarray(self.multiplier * first_step(game, s.radius) / np.sqrt(t))
+
+    def step(self, problem: Problem, state: SublinearState | PartialState) -> None:
+        """A block of iterations, and a certificate of the means where one is due."""
+        game, s = self.game(problem), state
+        if isinstance(s, SublinearState):
+            per_iteration = 16 * (game.n + game.d) + game.k
+        else:
+            per_iteration = 8 * (game.n + game.d) * game.k
+        certificate = LEAST * game.n * game.d * game.k // 5 // per_iteration
+        due = max(s.judged + max(certificate, (s.judged - s.began) // GROWTH), s.judged + 1)
+        # the driver takes many steps without a new certificate for the end of all progress
+        count = max(1, min(due - s.k, max(CHUNK // per_iteration, (due - s.judged) // MOST_STEPS + 1)))
+        if self.average == "tail" and s.k - s.began >= 2 * (s.tail - s.began) + 1:
+            if isinstance(s, SublinearState):
+                self._forget(s)
+            else:
+                s.total, s.tail = 0.0, s.k
+        if isinstance(s, SublinearState):
+            self.advance(problem, s, count)
+        else:
+            self.advance_partial(problem, s, count)
+        s.iteration += 1
+        if s.k >= due:
+            self._judge(problem, s)
+            s.judged = s.k
+
+    # --- full sampling ----------------------------------------------------------------------------------------------
+
+    def advance(self, problem: Problem, s: SublinearState, count: int) -> None:
+        """So many iterations of full sampling, their draws those of the driver's iteration."""
+        game, data = self.game(problem), self.data(problem)
+        gammas = self.gammas(game, s, count)
+        primal, dual = game.steps(1.0, s.radius)
+        # of one size whatever the step: folding compares scalings with their weighted sums
+        weights = gammas / gammas[0] if self.horizon is not None else gammas / first_step(game, s.radius)
+        uniform = draws(problem.seed, s.iteration).random((count, 5))
+        s.folds += steps_kernel(data.sparse)(
+            data.rows, data.columns, uniform, primal * gammas, dual * gammas, -primal * game.lam * gammas,
+            weights,
+            s.radius, game.exact, game.y, data.sigma, data.tau, data.row_scale, game.c, s.U, s.U_sum, s.mass, s.weighted, s.blocks, s.scale,
+            s.V, s.V_sum, s.groups, s.own, s.beta, s.B, s.error,
+        )  # fmt: skip
+        s.total += float(weights.sum())
+        s.k += count
+        data.counted.touched += round(count * data.touched)
+
+    def points(self, problem: Problem, s: SublinearState) -> tuple[Array, Array]:
+        """U (parts, d k) and V (n, k) as they are."""
+        return self._unpacked(self.game(problem), s.U * s.scale[0], s.V * s.beta, s.own * s.beta)
+
+    def means(self, problem: Problem, s: SublinearState) -> tuple[Array, Array]:
+        """The weighted means of the iterates, in the same shapes."""
+        U = s.U_sum + s.U * s.scale[1]
+        # sums of falls may end an ulp below 0
+        V = np.maximum(s.V_sum + s.V * s.B, 0.0) / s.total
+        own = np.maximum(1.0 - V.sum(axis=0), 0.0)
+        U, V = self._unpacked(self.game(problem), np.maximum(U, 0.0) / s.total, V, own)
+        return U, V / V.sum(axis=1, keepdims=True)
+
+    @staticmethod
+    def _unpacked(game: Game, U: Array, V: Array, own: Array) -> tuple[Array, Array]:
+        by_part = U.reshape(game.k, game.parts, game.d).transpose(1, 2, 0)
+        V = V.T.copy()
+        V[np.arange(game.n), game.y] = own
+        return np.ascontiguousarray(by_part).reshape(game.parts, -1), V
+
+    # --- partial sampling -------------------------------------------------------------------------------------------
+
+    def advance_partial(self, problem: Problem, s: PartialState, count: int) -> None:
+        """The same of partial sampling."""
+        game, data = self.game(problem), self.data(problem)
+        gammas = self.gammas(game, s, count)
+        uniform = draws(problem.seed, s.iteration).random((count, 2))
+        for gamma, (to_row, to_column) in zip(gammas, uniform, strict=True):
+            estimate_slope, estimate_z = partial_estimates(game, data, s.U, s.V, to_row, to_column)
+            s.total += gamma
+            share = gamma / s.total
+            s.mean_x += share * (game.flat(s.U) - s.mean_x)
+            s.mean_u += share * (s.V - s.mean_u)
+            a, b = game.steps(gamma, s.radius)
+            s.log_u, s.U = game.primal_step(s.log_u, estimate_slope + problem.q, a, s.radius)
+            s.log_v, s.V = game.dual_step(s.log_v, estimate_z + problem.terms[0].map.offset.reshape(game.n, game.k), b)
+        s.k += count
+        data.counted.touched += round(count * data.touched)
+
+    # --- certificates -----------------------------------------------------------------------------------------------
+
+    def _judge(self, problem: Problem, s: SublinearState | PartialState) -> None:
+        game = self.game(problem)
+        if isinstance(s, SublinearState):
+            U, V = self.means(problem, s)
+            x = game.flat(U)
+        else:
+            x, V = s.mean_x, s.mean_u
+        u = game.multipliers(V)
+        judge(game, s, x, game.forward(x), u, game.slope(u))
+        if not grown(game, s):
+            return
+        if isinstance(s, SublinearState):
+            U, V = self.points(problem, s)
+            self._place(problem, s, np.exp(game.around(game.flat(U), s.radius)), np.exp(mixed(np.log(V), game.classes)))
+        else:
+            spread(game, s)
+
+
+def steps_kernel(sparse: bool) -> Function:
+    """The compiled iterations of full sampling: sums in vector registers, exponentials as written."""
+    kernel(exponentials)
+    for inner in INNER:
+        kernel(inner, reorder=True)
+    uses: dict[str, Any] = {f.__name__: f for f in INNER}
+    uses |= {"exponentials": exponentials, "fill": sampling.csr_fill if sparse else sampling.dense_fill}
+    return kernel(sampling.full_steps, reorder=True, **uses)
