@@ -8,10 +8,13 @@ from collections.abc import Callable
 import numpy as np
 
 from ..atoms.base import Array
+from .functions import FastLoss
 from .problem import Problem
 
 POWER_STEPS = 12
 RUIZ_STEPS = 5
+ORDINARY = 1e3
+MOST_WEIGHT = 1e10
 
 
 def balance(problem: Problem) -> tuple[Array, list[Array], float]:
@@ -53,6 +56,40 @@ def balance(problem: Problem) -> tuple[Array, list[Array], float]:
         return columns * problem.adjoint([r * part for r, part in zip(rows, np.split(y, cuts), strict=True)])
 
     return columns, rows, _power(apply, adjoint, problem.size)
+
+
+def first_weight(problem: Problem, columns: Array, rows: list[Array]) -> float:
+    """The first primal weight |dy| / |dx| in the scaled unknowns, as the data's size tells it; 1 where it tells nothing or is ordinary.
+
+    A loss has its y in a box of known size, and its predictions z about as large as its targets, which asks for |x / t| of about s |z|, as the scaled
+    K has norm one. Where the domain is bounded, its radius takes the place of that. Restarts find a weight within ORDINARY of one soon by themselves.
+    """
+    dual = reach = 0.0
+    for f, term, s in zip(problem.functions, problem.terms, rows, strict=True):
+        if not isinstance(f, FastLoss):
+            continue
+        lo, hi = f.dual_bounds
+        width = np.minimum(hi - lo, 1e300)
+        box = width[(width > 0.0) & (width < 1e300)]
+        if box.size < width.size // 2 or not box.size:
+            continue
+        size = float(np.sqrt(np.mean(np.square(np.abs(f.f.b) + np.abs(term.map.offset)))))
+        dual += float(np.sum((box / float(s[0])) ** 2))
+        reach += (size * float(s[0])) ** 2 * f.f.size
+    radius = sum(
+        _reach(g.f.radius(), columns[b.slice]) for b, g in zip(problem.canonical.blocks, problem.g, strict=True)
+    )
+    # in a bounded domain the bound pays for what K'y misses by with the radius, however small x is
+    reach = radius if math.isfinite(radius) else math.sqrt(reach)
+    if not (0.0 < dual < math.inf and 0.0 < reach < math.inf):
+        return 1.0
+    weight = math.sqrt(dual) / reach
+    return 1.0 if 1.0 / ORDINARY <= weight <= ORDINARY else min(max(weight, 1.0 / MOST_WEIGHT), MOST_WEIGHT)
+
+
+def _reach(radius: float, columns: Array) -> float:
+    """|x / t| of an x of a block's radius."""
+    return radius / math.exp(float(np.log(columns).mean())) if math.isfinite(radius) and columns.size else radius
 
 
 def _balance_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:

@@ -49,6 +49,10 @@ class State:
 
     iteration: int
 
+    def counts(self) -> dict[str, int]:
+        """What a method counts beside iterations and passes, for the record of a solution."""
+        return {}
+
 
 class Method(ABC):
     """A method for canonical problems: `form` is the canonical one or, for methods that are `factored`, one with a factored form; `problem` is

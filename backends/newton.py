@@ -5,8 +5,9 @@ On the face, g is affine plus its ridge, so P is smooth there. With I the free c
     [H  N'] [d ]   [-(grad F(x)_I + slope)]
     [N  0 ] [mu] = [          0           ]
 
-The full step is made feasible by the prox with t = 0 (the projection on the set); where P does not fall, the step is stopped at the first
-entry that reaches zero, or at the boundary of the set. A step is taken only if P falls.
+The full step is made feasible by the prox with t = 0 (the projection on the set); where P does not fall, entries that reach zero are held
+there one after the other, the step solved again for the rest each time, and what comes of it stops at the boundary of the set. A step is
+taken only if P falls.
 
 The system is scaled to a unit diagonal, so that its damping means the same however the columns are scaled. Where steps have failed again and
 again, f'' is a poor model (losses with linear pieces have none there): `stubborn` steps put at least FLOOR times the largest f'' in its
@@ -27,9 +28,14 @@ from .problem import Problem
 MAX_DENSE = 1_500
 """Free coordinates up to which H is formed and factored; beyond, projected conjugate gradients apply it."""
 
+MOST_ROUNDS = 40
+ROUNDS_WORK = 5e9
+"""Most solves along one path, and the most cubes of sizes that they may cost together."""
+
 CG_STEPS = 60
 FLOOR = 0.05
 CUTS = 8
+SEARCH = 30
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -97,14 +103,21 @@ def newton_step(
     if stubborn:
         weights = [np.maximum(w, floor) for w, floor in zip(weights, _floors(problem), strict=True)]
     rhs = -(grad[face.free] + face.slope)
-    d = _direction(problem, face, weights, rhs)
+    system = _System.of(problem, face, weights, rhs)
+    d = system.solve() if system is not None else _conjugate_gradients(problem, face, weights, rhs)
     if d is None or not np.all(np.isfinite(d)):
         return None
     slope = float(rhs @ d)
-    if slope <= 0.0:
+    if slope <= EPS * abs(value):
+        # P would fall by half of it at most, which rounding hides
         return None
     cuts = [(0.25**k, True) for k in range(2, CUTS)] if stubborn else []
     for step, stop in [(1.0, False), (1.0, True), (0.25, True), *cuts]:
+        if stop and step == 1.0 and system is not None:
+            d = _along_signs(face, system, x[face.free], d)
+            slope = float(rhs @ d)
+            if slope <= 0.0:
+                return None
         length, new = _moved(problem, face, x, step * d, stop)
         if length <= EPS:
             # an entry at its bound to rounding is in the way: the prox step of APG puts it there and leaves it out
@@ -114,9 +127,50 @@ def newton_step(
         if value - value_new > 1e-4 * step * length * slope:
             return new, z_new, value_new
         if stop and length == 1.0 and not stubborn:
-            # nothing was in the way: a shorter step only helps where the model is poor, which APG mends as well
-            break
+            # nothing was in the way: it is the model that is poor, as where the loss has pieces
+            return _searched(problem, face, x, z, value, rhs, d)
     return None
+
+
+def _searched(
+    problem: Problem, face: NewtonFace, x: Array, z: list[Array], value: float, rhs: Array, d: Array
+) -> tuple[Array, list[Array], float] | None:
+    """The step to the minimum of P along d: by a safeguarded secant on the slope, which needs one product with the data for all its trials.
+
+    On losses with quadratic pieces steps of length 1 can go back and forth between two sets of active samples; those of an exact search end after
+    finitely many (Keerthi, DeCoste 2005).
+    """
+    slope = float(rhs @ d)
+    _, start = problem.losses_gradient(z)
+    along = np.zeros_like(x)
+    along[face.free] = d
+    dz = problem.linear(along)
+    bend = float(face.curvature @ np.square(d))
+
+    def falls(t: float) -> float:
+        """-dP/dt at x + t d."""
+        _, ys = problem.losses_gradient([a + t * b for a, b in zip(z, dz, strict=True)])
+        return slope - t * bend - sum(float((y - y0) @ b) for y, y0, b in zip(ys, start, dz, strict=True))
+
+    lo, hi, left, right = 0.0, 1.0, slope, falls(1.0)
+    if not right < 0.0:
+        return None
+    t = left / (left - right)
+    for _ in range(SEARCH):
+        here = falls(t)
+        if abs(here) <= 1e-3 * slope:
+            break
+        if here > 0.0:
+            lo, left = t, here
+        else:
+            hi, right = t, here
+        secant = lo + (hi - lo) * left / (left - right)
+        # an end that stays makes the secant creep
+        t = secant if lo + 0.1 * (hi - lo) < secant < hi - 0.1 * (hi - lo) else 0.5 * (lo + hi)
+    length, new = _moved(problem, face, x, t * d, True)
+    z_new = problem.forward(new)
+    value_new = problem.objective(new, z_new)
+    return (new, z_new, value_new) if value - value_new > 1e-4 * t * length * slope else None
 
 
 def _floors(problem: Problem) -> list[Array]:
@@ -132,8 +186,8 @@ def _moved(problem: Problem, face: NewtonFace, x: Array, d: Array, stop: bool) -
     """The share of d taken, and x + d on the face or, with `stop`, x + t d with the largest t <= 1 that stays on it.
 
     Without `stop`, entries that would change sign are put to zero and the rest is projected on the set: the better step where the
-    problem is well scaled. With it, the first entry to reach zero, or the boundary of the set, ends the step, and P falls along it
-    as the model says, however the columns are scaled.
+    problem is well scaled. With it, the first entry to cross zero, or the boundary of the set, ends the step, and P falls along it
+    as the model says, however the columns are scaled; a step `_along_signs` crosses nothing.
     """
     at = x[face.free]
     t = 1.0
@@ -172,29 +226,77 @@ def _longest_feasible(problem: Problem, face: NewtonFace, x: Array, d: Array, t:
     return lo
 
 
-def _direction(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array | None:
-    if face.free.size > MAX_DENSE or not problem.can_form(face.free.size):
-        return _conjugate_gradients(problem, face, weights, rhs)
-    hessian = problem.gram(face.free, weights)
-    diagonal = np.einsum("ii->i", hessian)
-    diagonal += face.curvature
-    # entries without curvature take the largest scale
-    largest = max(float(diagonal.max(initial=0.0)), 1e-300)
-    scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))
-    hessian *= scale[:, None]
-    hessian *= scale
-    # a hair of damping where columns repeat: the step is only a trial
-    diagonal += 1e-13
-    free, k = face.free.size, face.normals.shape[0]
-    system = np.zeros((free + k, free + k))
-    system[:free, :free] = hessian
-    system[free:, :free] = face.normals * scale
-    system[:free, free:] = system[free:, :free].T
-    try:
-        step = np.linalg.solve(system, np.concatenate([scale * rhs, np.zeros(k)]))[:free]
-    except np.linalg.LinAlgError:
-        return None
-    return np.asarray(scale * step)
+@dataclass(frozen=True)
+class _System:
+    """The system of a step, scaled to a unit diagonal: `solve` takes entries out that are to reach zero."""
+
+    matrix: Array
+    rhs: Array
+    scale: Array
+
+    @staticmethod
+    def of(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> _System | None:
+        """H with the normals below; None where it is too large to be formed."""
+        if face.free.size > MAX_DENSE or not problem.can_form(face.free.size):
+            return None
+        hessian = problem.gram(face.free, weights)
+        diagonal = np.einsum("ii->i", hessian)
+        diagonal += face.curvature
+        # entries without curvature take the largest scale
+        largest = max(float(diagonal.max(initial=0.0)), 1e-300)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))
+        hessian *= scale[:, None]
+        hessian *= scale
+        # a hair of damping where columns repeat: the step is only a trial
+        diagonal += 1e-13
+        free, k = face.free.size, face.normals.shape[0]
+        matrix = np.zeros((free + k, free + k))
+        matrix[:free, :free] = hessian
+        matrix[free:, :free] = face.normals * scale
+        matrix[:free, free:] = matrix[free:, :free].T
+        return _System(matrix, np.concatenate([scale * rhs, np.zeros(k)]), scale)
+
+    def solve(self, held: NDArray[np.bool_] | None = None, at: Array | None = None) -> Array | None:
+        """d; where `held`, d = -at."""
+        free = self.scale.size
+        try:
+            if held is None or at is None:
+                return np.asarray(self.scale * np.linalg.solve(self.matrix, self.rhs)[:free])
+            d = np.zeros(self.rhs.size)
+            d[:free][held] = -at[held] / self.scale[held]
+            rest = np.ones(self.rhs.size, dtype=np.bool_)
+            rest[:free] = ~held
+            rhs = self.rhs - self.matrix @ d
+            d[rest] = np.linalg.solve(self.matrix[np.ix_(rest, rest)], rhs[rest])
+        except np.linalg.LinAlgError:
+            return None
+        out = np.asarray(self.scale * d[:free])
+        out[held] = -at[held]
+        return out
+
+
+def _along_signs(face: NewtonFace, system: _System, at: Array, d: Array) -> Array:
+    """The end of a path on which the model falls and no entry changes sign: where one reaches zero it is held there, and the step solved again."""
+    rounds = min(MOST_ROUNDS, max(1, int(ROUNDS_WORK / max(1, at.size) ** 3)))
+    held = np.zeros(at.size, dtype=np.bool_)
+    gone = np.zeros(at.size)
+    for _ in range(rounds):
+        here, rest = at + gone, d - gone
+        crossing = face.signed & ~held & ((at + d) * at < 0.0)
+        if not crossing.any():
+            return d
+        lengths = np.full(at.size, np.inf)
+        lengths[crossing] = here[crossing] / -rest[crossing]
+        t = float(lengths.min())
+        first = lengths <= t * (1.0 + 4.0 * EPS)
+        gone = gone + t * rest
+        held |= first
+        gone[held] = -at[held]
+        again = system.solve(held, at)
+        if again is None or not np.all(np.isfinite(again)):
+            return gone
+        d = again
+    return gone
 
 
 def _conjugate_gradients(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array:

@@ -8,7 +8,7 @@ Problem: min_x max_y g(x) + <q, x> + <K x + b, y> - F*(y), F* separable over the
 anchored at the last restart point z_0 (Lu, Yang 2024, r2HPDHG). It restarts at (x^, y^) when the fixed-point residual
 r = |z - (x^, y^)|_M has fallen to a fifth, or to four fifths and grows again, or after 36 % of all iterations. tau = eta t_j^2 / omega and
 sigma = eta omega s_i^2 with scales of columns and rows that balance |K| (one a block or term whose function is no sum over entries); omega
-follows |dy| / |dx| between restarts
+follows |dy| / |dx| between restarts, from one that the data's size tells where that is extraordinary
 (Applegate et al. 2021). eta starts from a power iteration and is cut whenever M loses positivity along a step, so an
 underestimated norm does no harm. By linearity K x and K' y of the Halpern point need no product of their own: an iteration is one
 K x and one K' y; they are computed afresh at every restart.
@@ -30,7 +30,7 @@ from ..atoms.base import Array
 from ..canon.arrange import Arrangement
 from ..canon.form import Canonical
 from . import costs
-from .balance import balance
+from .balance import MOST_WEIGHT, balance, first_weight
 from .dual import dual_value, feasible_scale
 from .functions import prox_conjugate
 from .method import Estimate, Method, Report, State
@@ -39,7 +39,6 @@ from .problem import Problem
 from .proximal import Centre, Proximal, applies, overhead
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
-OMEGA = 1e10
 REPORT_EVERY = 10
 FIRST_LEAP = 200
 """Iterations before large proximal steps are tried."""
@@ -137,7 +136,7 @@ class PDHG(Method):
             column_scale=column_scale,
             row_scale=row_scale,
             eta=0.99 / norm if norm > 0.0 else 1.0,
-            omega=1.0,
+            omega=first_weight(problem, column_scale, row_scale),
         )
         self._measure(problem, state)
         return state
@@ -211,7 +210,9 @@ class PDHG(Method):
         moved = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
         dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in moved))
         if dx > 1e-14 and dy > 1e-14:
-            s.omega = min(max(math.exp(0.5 * math.log(dy / dx) + 0.5 * math.log(s.omega)), 1.0 / OMEGA), OMEGA)
+            s.omega = min(
+                max(math.exp(0.5 * math.log(dy / dx) + 0.5 * math.log(s.omega)), 1.0 / MOST_WEIGHT), MOST_WEIGHT
+            )
         s.x, s.ys = s.x_hat, s.ys_hat
         # afresh: rounding of the maintained products must not outlive a restart
         s.kx, s.kty = problem.linear(s.x), s.kty_hat

@@ -16,6 +16,7 @@ from ..canon.combined_maps import Add, Compose, Scaled
 from ..canon.data_maps import Matrix
 from ..canon.form import Block, Canonical, Stacked, SumTerm
 from ..canon.maps import LinearMap
+from ..canon.matrix_maps import LeftMultiply
 from ..data_operator import DataOperator
 from .functions import FastLoss, FastRows, FastVector
 from .kernels.operators import Operator
@@ -237,7 +238,8 @@ class Problem:
             return Compose(self._substitute(m.outer), self._substitute(m.inner))
         if isinstance(m, Add):
             return Add(self._substitute(m.left), self._substitute(m.right))
-        if m.nnz:
+        # data of zeros alone are still data, which methods that go by samples look for
+        if m.nnz or isinstance(m, LeftMultiply):
             products = isinstance(m, Matrix) and isinstance(m.A, DataOperator)
             self.counted.append(ByProducts(m) if products else Counted(m))
             return self.counted[-1]

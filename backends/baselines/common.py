@@ -15,12 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...atoms.base import Array
-from ...canon.form import Canonical
+from ...atoms.matrices import Spectral
+from ...canon.form import Block, Canonical
 from .. import costs
 from ..dual import feasible_scale
 from ..method import Estimate, Method, Report, State
 from ..problem import Problem
-from .samples import Samples
+from .samples import Samples, without_ridge
 
 LEAST_WORK = 50_000
 """Stored numbers that a step touches at least, so that calls from Python do not dominate on small data."""
@@ -28,8 +29,20 @@ LEAST_WORK = 50_000
 MOST_EPOCHS = 64
 """Epochs that a step takes at most."""
 
+MOST_NUMBERS = 20_000_000
+"""Numbers that the proxes or vertices of a step go through at most: an epoch of a large matrix would take minutes, past any limit of time."""
+
+CALL = 10_000
+"""Numbers that a call from Python costs as much as."""
+
+SWEEPS = 20
+"""Numbers of a matrix's Gram matrix times this many stand for its singular value decomposition."""
+
 REST = 0.2
 """After a certificate, the share of all epochs so far that pass before the next: certificates then cost a fraction of the run."""
+
+MOST_STEPS = 64
+"""Steps from certificate to certificate at most, where a step is a small part of an epoch: a run that says nothing new for long is taken for done."""
 
 LONGEST_REST = 16.0
 """Epochs between certificates at most."""
@@ -98,10 +111,18 @@ def epochs_a_step(nnz: int) -> int:
     return max(1, min(MOST_EPOCHS, LEAST_WORK // max(1, nnz)))
 
 
+def most_calls(block: Block) -> int:
+    """Proxes, or vertices, of the block that a step takes at most where each is a call from Python."""
+    work = CALL + block.size
+    if isinstance(without_ridge(block.g), Spectral):
+        work += SWEEPS * block.size * min(block.shape)
+    return max(1, MOST_NUMBERS // work)
+
+
 def due(state: BaselineState) -> bool:
     """Whether a certificate is to be asked for, by what the run has done so far."""
     rest = min(max(1.0, REST * state.epochs), LONGEST_REST)
-    return state.epochs - state.checked >= rest - 1e-9
+    return state.epochs - state.checked >= rest - 1e-9 or state.iteration % MOST_STEPS == 0
 
 
 def certify(problem: Problem, state: BaselineState, x: Array) -> tuple[list[Array], Array]:
@@ -135,5 +156,8 @@ def keep_bound(
         vb = v[block.slice]
         found = g.conjugate(vb)
         bound -= found if math.isfinite(found) else g.conjugate(g.f.dual_project(vb))
+    if not math.isfinite(bound):
+        # of a run that diverges
+        bound = -math.inf
     if bound > state.best_bound or not state.ys:
         state.best_bound, state.ys = bound, ys

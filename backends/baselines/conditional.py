@@ -23,7 +23,7 @@ from ..finite_sum import draws
 from ..option import Option
 from ..problem import Problem
 from . import samples
-from .common import Baseline, BaselineState, certify, due, epochs_a_step
+from .common import Baseline, BaselineState, certify, due, epochs_a_step, most_calls
 from .samples import Samples, batch_misfit, unbounded_curvature, without_ridge
 
 UNBOUNDED = (None, "nonnegative", "psd", "affine", "halfspace")
@@ -87,7 +87,7 @@ class Conditional(Baseline):
         of = self.samples(problem)
         rng = draws(problem.seed, state.iteration)
         until = state.epochs + epochs_a_step(problem.canonical.nnz)
-        most = state.vertices + MOST_VERTICES
+        most = state.vertices + min(MOST_VERTICES, most_calls(problem.canonical.blocks[0]))
         while state.epochs < until - 1e-9 and state.vertices < most:
             state.epochs += self.advance(problem, of, state, rng) / of.n
         state.iteration += 1

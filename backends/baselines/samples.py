@@ -101,8 +101,8 @@ class Samples(ABC):
         return largest
 
     def at(self, y: Array, rows: Rows) -> Array:
-        """Those of the numbers y of all samples that belong to the rows."""
-        return y[rows] if y.size == self.n else y.reshape(self.n, -1)[rows]
+        """Those of the numbers y of all samples that belong to the rows, in the shape of `slopes`."""
+        return y[rows]
 
     def gradient(self, x: Array) -> Array:
         """The gradient of F: two passes."""
@@ -202,6 +202,10 @@ class MatrixSamples(Samples):
     def _count(self, rows: Rows) -> None:
         self.counted.touched += round(self.left.nnz * rows.size / self.n)
 
+    def at(self, y: Array, rows: Rows) -> Array:
+        """See `Samples.at`: a row of k numbers each, of one too."""
+        return y.reshape(self.n, self.k)[rows]
+
     def slopes(self, x: Array, rows: Rows) -> Array:
         """See `Samples.slopes`."""
         self._count(rows)
@@ -258,11 +262,13 @@ def batch_size(batch: float | None, n: int, share: float) -> int:
 
 
 def batch_misfit(batch: Any, canonical: Canonical) -> tuple[str, ...]:
-    """Why a batch does not fit the number of samples."""
+    """Why a batch does not fit the number of samples, or is none."""
     f = canonical.terms[0].f
     n = f.shape[0] if isinstance(f, VectorLossFunction) else _samples(canonical)
     if isinstance(batch, int | float) and batch > n:
         return (f"`batch` is {batch:g}, and there are {n} samples",)
+    if isinstance(batch, float) and batch > 1.0 and not batch.is_integer():
+        return (f"`batch` is {batch:g}, and from 1 on it is a number of samples",)
     return ()
 
 

@@ -49,7 +49,7 @@ from ..kernels.storage import Sparse
 from ..option import Option
 from ..problem import Problem
 from . import samples
-from .common import Baseline, BaselineState, certify, due, epochs_a_step, keep_bound, start
+from .common import MOST_NUMBERS, Baseline, BaselineState, certify, due, epochs_a_step, keep_bound, most_calls, start
 from .loops import (
     csr_outer,
     csr_times,
@@ -68,9 +68,6 @@ from .samples import (
     linked,
     loss_name,
 )
-
-MOST_NUMBERS = 20_000_000
-"""Numbers of x that the iterations of a step go through at most: an epoch of a large matrix would take minutes."""
 
 
 @dataclass
@@ -165,7 +162,8 @@ class Subgradient(Baseline):
         """Iterations of up to an epoch, and a certificate of the mean where one is due."""
         s, of = state, self.samples(problem)
         epoch = math.ceil(epochs_a_step(problem.canonical.nnz) * of.n / s.batch)
-        count = max(1, min(epoch, MOST_NUMBERS // of.size))
+        compiled = problem.g[0].f.compiled
+        count = max(1, min(epoch, MOST_NUMBERS // of.size if compiled else most_calls(problem.canonical.blocks[0])))
         eta, weights = self._steps(of, s.k + 1, count, s)
         rng = draws(problem.seed, s.iteration)
         index = rng.integers(0, of.n, (count, s.batch)) if s.batch == 1 else batches(rng, of.n, s.batch, count)

@@ -91,7 +91,7 @@ class FactoredProblem:
         """Data passes of so many products of a gradient with a vector: of one that is written down they are but a share of A X."""
         if isinstance(self.sight, Entries):
             return float(products)
-        return products * math.prod(self.form.shape) / self.form.data.nnz
+        return products * math.prod(self.form.shape) / max(1, self.form.data.nnz)
 
     @cached_property
     def reach(self) -> float:

@@ -162,6 +162,8 @@ def _attach(given: Given, sizes: Sizes, bound: _Bound, findings: Findings) -> No
     bound.origins[decl.name] = given.origin
     if classes:
         bound.maps[decl.name] = classes
+    if given.header:
+        bound.maps[f"{decl.name}.columns"] = given.header
 
 
 def _convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
@@ -271,13 +273,20 @@ def _attach_index(given: Given, sizes: Sizes, bound: _Bound, findings: Findings)
                 f"{given.at(at)} is {top}, but `{decl.name}: {format_type(decl.type)}` has positions 0 to {size - 1}",
                 span=decl.span,
                 rule="An `index[n] of T` holds whole numbers from 0 to T-1.",
-                hint="number the positions from 0" if top == size else f"give `{classes}` a size of {top + 1}",
+                hint=_of_more_positions(classes, top, size),
                 place=given.place_of(at, top),
             )
             return
     bound.values[decl.name] = value
     bound.stats[decl.name] = _plain_stats(value)
     bound.origins[decl.name] = given.origin
+
+
+def _of_more_positions(classes: Any, top: int, size: int) -> str:
+    """What to do about a position that is too large."""
+    if top == size:
+        return "number the positions from 0"
+    return f"leave out what has other positions or, unless `{classes}` is that of an earlier fit, give it a size of {top + 1}"
 
 
 def _observe(given: Given, observed: list[Observed], findings: Findings) -> None:

@@ -23,7 +23,8 @@ from .provenance import DECLARED
 class Given:
     """A datum's value as it came: `origin` says where from, `place` is the file it was read from, if any.
 
-    `located` tells that rows and columns of the array are those of the file; `labels` are the values that an earlier fit knows.
+    `located` tells that rows and columns of the array are those of the file; `labels` are the values that an earlier fit knows,
+    `header` the names of a table's columns.
     """
 
     decl: DataDecl
@@ -32,6 +33,7 @@ class Given:
     place: Place | None = None
     located: bool = False
     labels: tuple[Any, ...] | None = None
+    header: tuple[str, ...] = ()
 
     def at(self, position: Sequence[int]) -> str:
         """An entry in words: `X[3, 2]` as Python counts, row and column from 1 where it was read from a file."""
@@ -164,8 +166,10 @@ def _read(
         # New data for an earlier fit need not show both signs.
         kind = "labels" if type_.kind == "signs" and len(shape) == 1 and decl.name in labels else type_.kind
         of = type_.element.kind if type_.kind == "entries" and type_.element is not None else ""
-        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of))
-    arrays, diagnostics = read(job.spec, roles)
+        columns = labels.get(f"{decl.name}.columns", ()) if type_.kind != "entries" else ()
+        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, tuple(columns)))
+    headers: dict[str, tuple[str, ...]] = {}
+    arrays, diagnostics = read(job.spec, roles, headers)
     findings.adopt(diagnostics, job.span)
     given = {}
     for decl in job.serves:
@@ -173,7 +177,8 @@ def _read(
             continue
         key = str(job.spec.options.get("key", decl.name)) if job.spec.format == "npz" else None
         place = Place(job.spec.path, key)
-        given[decl.name] = Given(decl, arrays[decl.name], job.spec.path, place, job.spec.format in ("npy", "npz"))
+        located, header = job.spec.format in ("npy", "npz"), headers.get(decl.name, ())
+        given[decl.name] = Given(decl, arrays[decl.name], job.spec.path, place, located, header=header)
     return given
 
 

@@ -4,8 +4,8 @@ With z = k K X, y = f'(z), G = k K'y + 2 r X and s >= sigma_1(G) proven (`backen
 
     D = constant - f*(y) - r |X|_F^2 - R (s - m)_+      and, where m > 0,      D = constant - f*(c y) - r |c X|_F^2,  c = min(1, m / s),
 
-because |Z|_F^2 >= 2 <X, Z> - |X|_F^2 for all Z. Where an intercept b is free, z has the best one added, and the columns of y must sum to 0: they
-are corrected to, and what is left must be rounding.
+because |Z|_F^2 >= 2 <X, Z> - |X|_F^2 for all Z, or D = constant - f*(0), with c = 0. Where an intercept b is free, z has the best one added, and
+the columns of y must sum to 0: they are corrected to, and what is left must be rounding.
 """
 
 from __future__ import annotations
@@ -85,6 +85,8 @@ def verify_factored(form: Factored, X: LowRank, tol: float, attempt: int = 0, se
     dual, used, c = _dual(form, y, squares, bound.value_upper)
     kind: CertificateKind = "rigorous" if bound.kind == "rigorous" else "probabilistic"
     statement = f"the gradient's largest singular value is at most {bound.value_upper:.6g}, by {bound.statement}"
+    if c == 0.0:
+        kind, statement, balanced = "exact", "the infimum of the loss alone", True
     if not (math.isfinite(primal) and math.isfinite(dual)):
         kind, statement, dual = "none", "the dual point is outside the domain of a conjugate", -math.inf
     elif not balanced:
@@ -124,13 +126,15 @@ def trace_norm(X: LowRank) -> float:
 
 
 def _dual(form: Factored, y: Array, squares: float, s: float) -> tuple[float, Array, float]:
-    """The better of the two bounds, its dual point, and the factor of both y and X in it."""
+    """The best of the bounds, its dual point, and the factor of both y and X in it."""
     over = max(0.0, s - form.penalty)
     cost = form.radius * over if over > 0.0 else 0.0
     points: list[tuple[float, Array, float]] = [(-form.f.conjugate(y) - squares - cost, y, 1.0)]
     if form.penalty > 0.0 and over > 0.0:
         c = form.penalty / s
         points.append((-form.f.conjugate(c * y) - c * c * squares, c * y, c))
+    # with nothing to gain from y, as where the optimum is a perfect fit and all that y holds is rounding, the loss's infimum is a bound
+    points.append((-form.f.conjugate(np.zeros_like(y)), np.zeros_like(y), 0.0))
     value, used, c = max(points, key=lambda point: point[0])
     return form.constant + value, used, c
 

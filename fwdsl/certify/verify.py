@@ -163,6 +163,9 @@ def evaluate_dual(
         statements.append(
             f"no point with |x| <= {radius:.3g} is better, the dual missing the equality of {block.name} by {relative:.1e}"
         )
+    if not math.isfinite(total):
+        # squares of a diverged run's multipliers overflow, to either side: what is left is no bound
+        return -math.inf, "none", "the numbers of the dual point overflow", None
     return total, kind, "; ".join(statements), radius
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from ..canon import Canonical, Factored
     from ..options import Options
 
+FIRST_AFTER = 5.0
 SECONDS_BETWEEN = 60.0
 
 
@@ -31,7 +35,25 @@ class Checkpoints:
         self._canonical = canonical
         self._output = output
         self._now = now
-        self._next = now() + SECONDS_BETWEEN
+        self._next = now() + FIRST_AFTER
+        self.terminated = False
+
+    @contextmanager
+    def on_termination(self) -> Iterator[None]:
+        """While open, SIGTERM ends the run as Ctrl-C does, so that its state is saved; `terminated` tells that it came."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def handle(_signal: int, _frame: object) -> None:
+            self.terminated = True
+            signal.raise_signal(signal.SIGINT)
+
+        previous = signal.signal(signal.SIGTERM, handle)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, previous)
 
     def after_step(self, state: Any) -> None:
         """Save if it is time."""

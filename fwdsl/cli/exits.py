@@ -13,6 +13,7 @@ PROVEN = 3  # infeasible or unbounded
 LIMIT = 4
 BUG = 70
 INTERRUPTED = 130
+TERMINATED = 143
 
 OF_STATUS = {
     "optimal": OK,

@@ -65,7 +65,9 @@ def _bound(form: Factored, parts: list[np.ndarray]) -> float:
             rmatvec=lambda x: G.T @ np.ravel(x) + R @ (L.T @ np.ravel(x)),
             dtype=np.float64,
         )
-        top = float(svds(both if form.ridge else G, 1, return_singular_vectors=False, rng=0)[0])
+        # the Lanczos method has nothing to start from where all is zero
+        nonzero = np.any(y) or (np.any(L) and np.any(R))
+        top = float(svds(both if form.ridge else G, 1, return_singular_vectors=False, rng=0)[0]) if nonzero else 0.0
     else:
         top = float(np.linalg.norm(form.k * form.data.A.T @ y.reshape(-1, form.shape[1]) + L @ R.T, 2))
     over = top - form.penalty

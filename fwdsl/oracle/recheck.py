@@ -103,9 +103,11 @@ def _missed(translator: Translator, constraint: Constraint) -> float:
     assert constraint.set is not None
     cp, far = translator.cp, 0.0
     for block in blocks_of(_expression(cp, translator.expr(constraint.argument))):
+        # relative to its own size, as the claim is
+        size = float(np.abs(block.value).max(initial=0.0)) or 1.0
         z = cp.Variable(block.shape)
-        distance = cp.norm(cp.vec(z - block.value, order="C"), 2)
-        far = max(far, _minimum(translator, distance, translator.member(z, constraint.set)))
+        distance = cp.norm(cp.vec(z - block.value / size, order="C"), 2)
+        far = max(far, min(size, 1.0) * _minimum(translator, distance, translator.member(size * z, constraint.set)))
     return far
 
 

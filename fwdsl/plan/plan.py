@@ -209,7 +209,7 @@ def _refuse_options(options: Options, model: Model, form: Canonical | Factored |
         if not option.accepts(value):
             return _refusal(
                 "FW5004",
-                f"the option `{name}` of `{options.method}` is {option.describe()}, not `{value}`",
+                f"the option `{name}` of `{options.method}` is {option.describe()}, not `{_written(value)}`",
                 model,
                 rule="A method's options have a domain.",
                 hint=f"write {name}={option.example()}",
@@ -224,6 +224,13 @@ def _refuse_options(options: Options, model: Model, form: Canonical | Factored |
             hint="give other values, or leave them out",
         )
     return None
+
+
+def _written(value: object) -> str:
+    """A value as a program writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _refusal(code: str, message: str, model: Model, rule: str, hint: str) -> Diagnostic:

@@ -61,7 +61,12 @@ def choose(
         return None
     if table is None:
         return Choice(None, (), targets)
-    if "columns" not in options:
+    if table.columns and header.names is not None:
+        fitted = _of_the_fit(header, table, path, findings)
+        if fitted is None:
+            return None
+        columns = fitted
+    elif "columns" not in options:
         taken = {target, *(position for _, position in targets)}
         columns = [c for c in range(header.count) if c not in taken]
     if not columns:
@@ -72,7 +77,27 @@ def choose(
             hint=header.listed(),
         )
         return None
+    if header.names is not None:
+        findings.headers[table.name] = tuple(header.names[c] for c in columns)
     return Choice(table, tuple(columns), targets)
+
+
+def _of_the_fit(header: Header, table: Role, path: str, findings: Findings) -> list[int] | None:
+    """The columns of an earlier fit by their names, whatever their order; none, and why, where some are not there once."""
+    names = header.names or ()
+    missing = [name for name in table.columns if names.count(name) != 1]
+    if not missing:
+        return [names.index(name) for name in table.columns]
+    absent = [name for name in missing if name not in names] or missing
+    listed = f"{', '.join(f'`{name}`' for name in absent[:5])}{', ...' if len(absent) > 5 else ''}"
+    findings.add(
+        "FW4032",
+        f"`{path}` has {'several columns' if absent[0] in names else 'no column'} {listed}, which `{table.name}` has in the fit",
+        rule="New data with a header are matched with the fit's columns by name.",
+        hint=f"name the columns as in the fit, or leave the header out and say `header=false`; {header.listed()}",
+        row=header.row,
+    )
+    return None
 
 
 def _targets(

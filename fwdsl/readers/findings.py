@@ -24,6 +24,7 @@ class Findings:
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self.headers: dict[str, tuple[str, ...]] = {}  # the names of the columns of tables that have some
         self._found: list[Diagnostic] = []
         self._alike: dict[
             tuple[str, int | None], list[int]

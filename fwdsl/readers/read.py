@@ -17,18 +17,23 @@ if TYPE_CHECKING:
 __all__ = ["LabelSets", "Role", "read"]
 
 
-def read(spec: SourceSpec, roles: Sequence[Role]) -> tuple[dict[str, Raw], tuple[Diagnostic, ...]]:
+def read(
+    spec: SourceSpec, roles: Sequence[Role], headers: dict[str, tuple[str, ...]] | None = None
+) -> tuple[dict[str, Raw], tuple[Diagnostic, ...]]:
     """The arrays that a source serves, by name, and its diagnostics; no name is served where one of them is an error.
 
     A `Raw` is a dense array, a memory map (plain `.npy`), a `csr_array` (libsvm, sparse mtx), an array of label values
     (numbers or words), `LabelSets` or `Triplets` (coo). Text formats are checked to be finite as they are read; arrays of npy and npz are
-    not (see `scan.find_nonfinite`), since that would load a memory map. `spec.format` must be one of `sources.FORMATS`.
+    not (see `scan.find_nonfinite`), since that would load a memory map. The names of the columns of tables go into
+    `headers`. `spec.format` must be one of `sources.FORMATS`.
     """
     findings = Findings(spec.path)
     try:
         arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
     except Unreadable:
         arrays = {}
+    if headers is not None:
+        headers.update(findings.headers)
     return ({} if findings.failed else arrays), findings.result()
 
 

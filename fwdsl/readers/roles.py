@@ -19,13 +19,14 @@ class Role:
     `kind` is the head of its type (`matrix`, `vector`, `signs`, `labels`, `index`, `tensor`, ...); `shape` has an
     integer where the program fixes a dimension and `None` where the data does; `ids`, of the coordinates of observed entries,
     are texts that are kept as they are. `of` is what observed entries are of:
-    `signs`, or nothing for numbers.
+    `signs`, or nothing for numbers; `columns` are the names that an earlier fit's table has, in order.
     """
 
     name: str
     kind: str
     shape: tuple[int | None, ...] = ()
     of: str = ""
+    columns: tuple[str, ...] = ()
 
     @property
     def is_column(self) -> bool:

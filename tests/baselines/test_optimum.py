@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.baselines.samples import Samples
@@ -284,6 +285,21 @@ def test_a_matrix_is_refused_where_rows_meet_a_vector(name: str) -> None:
     assert error.code == "FW5003" and "rows of one data matrix" in str(error)
 
 
+@pytest.mark.parametrize("name", ["svrf", "block_fw", "factored_fw"])
+def test_a_matrix_seen_through_data_without_any_stored_number(name: str) -> None:
+    given = matrix_data("squared") | {"A": sp.csr_array((12, 4))}
+    found = bound(matrix_text("squared", "nuclear_ball(1)"), given).solve(method=name)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(float(np.sum(given["y"] ** 2)) / 12)
+
+
+@pytest.mark.parametrize("name", ["svrg", "svrf", "storc"])
+def test_a_matrix_of_one_column(name: str) -> None:
+    given = matrix_data("squared", k=1)
+    problem = bound(matrix_text("squared", "fro_ball(0.5)", " + 0.05 * sum_squares(X)"), given)
+    check(problem, name, 1e-3, steps=60)
+
+
 def test_two_losses_are_no_sum_over_samples() -> None:
     program = text("logistic", "l1_ball(1)", " + mean(squared(A @ x, w))")
     error = refused(program, data("logistic"), method="svrg")
@@ -298,6 +314,7 @@ def test_two_losses_are_no_sum_over_samples() -> None:
         ("svrg", {"snapshot": "first"}),
         ("spdc", {"batch": 100}),
         ("sdca", {"multiplier": 0}),
+        ("svrg", {"batch": 2.5}),
         ("sfw", {"cap": 1.5}),
         ("scgs", {"smoothness": "none"}),
         ("subgradient", {"horizon": 0}),

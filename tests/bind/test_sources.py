@@ -47,9 +47,9 @@ def test_a_joint_source_is_read_once(declare, folder, monkeypatch):
     paths = []
     original = reading.read
 
-    def spy(spec, roles):
+    def spy(spec, roles, headers):
         paths.append((spec.path, [r.name for r in roles]))
-        return original(spec, roles)
+        return original(spec, roles, headers)
 
     monkeypatch.setattr(reading, "read", spy)
     instance, _ = run(declare, JOINT, folder)

@@ -107,7 +107,7 @@ def test_the_text_and_the_file(capsys: pytest.CaptureFixture[str]):
     [
         (["loss"], "FW0204"),
         (["--data", "X,y=maybe.csv"], "FW4520"),
-        (["--data", "X,y=narrow.csv"], "FW4506"),
+        (["--data", "X,y=narrow.csv"], "FW4032"),
         (["--data", "Z=train.csv"], "FW4500"),
         (["--solution", "none.npz"], "FW0016"),
         (["--solution", "train.csv"], "FW0016"),
@@ -157,3 +157,42 @@ def test_ratings_of_users_that_the_fit_has_not_seen_are_left_out(capsys: pytest.
     Path("test.csv").write_text("user,movie,rating\nzoe,7,1\n")
     assert main(["eval", "rate.fw", "fit", "--solution", "rate.npz", "--data", "M=test.csv"]) == 1
     assert "error[FW4519]" in capsys.readouterr().err
+
+
+def reordered(name: str, X: np.ndarray, labels: list[str], header: str) -> None:
+    rows = [f"{label},7,{x[2]!r},{x[0]!r},{x[1]!r}" for x, label in zip(X.tolist(), labels, strict=True)]
+    Path(name).write_text("\n".join([header, *rows]) + "\n")
+
+
+def test_columns_are_those_of_the_fit_by_name(capsys: pytest.CaptureFixture[str], fitted: dict[str, Any]):
+    X, labels = table(15, 1)
+    write("test.csv", X, labels)
+    reordered("other.csv", X, labels, "label,id,c,a,b")
+    _, one = evaluated(capsys, "--data", "X,y=test.csv")
+    code, other = evaluated(capsys, "--data", "X,y=other.csv")
+    assert code == 0 and other["values"] == one["values"]
+
+
+def test_a_column_of_the_fit_that_is_missing(capsys: pytest.CaptureFixture[str]):
+    X, labels = table(15, 1)
+    reordered("other.csv", X, labels, "label,id,c,a,B")
+    code, form = evaluated(capsys, "--data", "X,y=other.csv")
+    (found,) = form["diagnostics"]
+    assert (code, found["code"]) == (1, "FW4032")
+    assert found["message"] == "`other.csv` has no column `b`, which `X` has in the fit"
+
+
+def test_a_position_that_the_fit_has_not(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    Path("tasks.fw").write_text(
+        "data A: matrix[n, p], y: vector[n], task: index[n] of T\nvar W: family[T] of vector[p]\n"
+        "minimize mean(squared(inner(A, W[task]), y)) + sum_squares(W)\n"
+    )
+    rng = np.random.default_rng(0)
+    np.savez("d.npz", A=rng.normal(size=(6, 2)), y=rng.normal(size=6), task=np.arange(6) % 3)
+    assert main(["run", "tasks.fw", "--data", "A,y,task=d.npz", "--out", "tasks.npz", "--json"]) == 0
+    np.save("task.npy", np.array([0, 1, 2, 0, 1, 9]))
+    capsys.readouterr()
+    argv = ["--data", "A,y=d.npz", "--data", "task=task.npy", "--json"]
+    assert main(["eval", "tasks.fw", "--solution", "tasks.npz", *argv]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert found["code"] == "FW4515" and "unless `T` is that of an earlier fit" in found["hint"]

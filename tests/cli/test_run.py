@@ -9,7 +9,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -220,6 +221,39 @@ def test_ctrl_c_gives_the_best_point(program: Any, root: Path):
     assert process.returncode == 130
     assert (last["type"], last["status"]) == ("solution", "interrupted")
     assert last["variables"]["x"] is not None and last["objective"] >= last["dual_bound"] - 1e-9
+
+
+def test_termination_saves_the_state(program: Any, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    name, state = program(MIX), tmp_path / "state.npz"
+    command = [sys.executable, "-m", "fwdsl", "run", name, "--json-stream", "--checkpoint", str(state), *NEVER]
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        for line in process.stdout:
+            event = json.loads(line)
+            if event["type"] == "progress" and event["phase"] not in ("starting", "compiling"):
+                process.send_signal(signal.SIGTERM)
+                break
+        last = json.loads(process.stdout.readlines()[-1])
+        assert process.stderr.read() == ""
+    assert process.returncode == 143
+    assert (last["type"], last["status"]) == ("solution", "interrupted")
+    code, rest = run_json(
+        capsys, name, "--resume", str(state), "--max-iter", str(last["iterations"] + 1), "--tol", "1e-16"
+    )
+    assert code in (0, 4) and rest["iterations"] >= last["iterations"]
+
+
+def test_the_first_checkpoint_comes_early(program: Any, monkeypatch: pytest.MonkeyPatch):
+    from fwdsl.cli import checkpoint
+    from fwdsl.cli.output import Output
+
+    now, saved = [0.0], []
+    monkeypatch.setattr(checkpoint, "save_state", lambda *_: saved.append(now[0]))
+    checkpoints = checkpoint.Checkpoints("state.npz", cast(Any, None), Output(), lambda: now[0])
+    for second in range(140):
+        now[0] = float(second)
+        checkpoints.after_step(SimpleNamespace(iteration=second))
+    assert saved == [5.0, 65.0, 125.0]
 
 
 def test_progress_is_live_on_a_terminal(program: Any, root: Path):

@@ -262,3 +262,21 @@ def test_cvxpy_is_not_asked_for_what_it_cannot_hold() -> None:
     from fwdsl.oracle import solve_oracle
 
     assert solve_oracle(large().instance).status == "too large"
+
+
+@pytest.mark.parametrize("radius", [1e6, 1e12])
+def test_a_perfect_fit_in_a_loose_ball_is_certified_by_the_infimum_of_the_loss(radius: float) -> None:
+    """The gradient is rounding there, which a large radius blows up: y = 0 bounds better."""
+    pytest.importorskip("cvxpy")
+    from fwdsl.oracle import check_certificate
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((24, 2)) @ rng.standard_normal((2, 17))
+    at = rng.permutation(24 * 17)[:120]
+    data = Entries(at // 17, at % 17, X[at // 17, at % 17], (24, 17))
+    text = ENTRIES + "var X: matrix[n, p] in nuclear_ball(r)\nminimize mean(squared(X[M], M))\n"
+    solution = fw.parse(text).bind(M=data, r=radius).solve(threads=1, method="lowrank", max_iter=2000)
+    assert solution.status == "optimal", solution.reason
+    assert solution.certificate.statement == "the infimum of the loss alone"
+    again = check_certificate(solution.instance, solution)
+    assert again.agrees, again.text

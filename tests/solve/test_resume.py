@@ -86,7 +86,7 @@ import fwdsl.cli.checkpoint as checkpoint
 import fwdsl.solve.state as state
 from fwdsl.cli import main
 
-checkpoint.SECONDS_BETWEEN = 0.0
+checkpoint.FIRST_AFTER = checkpoint.SECONDS_BETWEEN = 0.0
 when, count, replace = sys.argv[1], 0, os.replace
 
 def replaced(part, target):

@@ -134,3 +134,62 @@ def test_certificates_hold_when_checked_again_at_any_scale(set_: str, scale: flo
         again = check_certificate(solution.instance, solution)
         assert again.agrees, again.text
         assert math.isclose(again.objective, solution.objective, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e4, 1e8])
+@pytest.mark.parametrize("loss", ["squared", "huber", "logistic"])
+def test_a_sparse_penalty_and_a_column_out_of_scale(loss: str, scale: float) -> None:
+    """Newton's steps must pass the entries that reach zero on the way."""
+    data = _data(scale)
+    target = "s: signs[n]" if loss == "logistic" else "y: vector[n]"
+    text = (
+        f"data A: matrix[n, p], {target}\nvar x: vector[p]\nminimize mean({loss}(A @ x, {target[0]})) + 0.01*norm1(x)\n"
+    )
+    solution = fw.parse(text).bind(A=data["A"], **{target[0]: data[target[0]]}).solve(threads=1, max_iter=200)
+    assert solution.status == "optimal", solution.reason
+    assert solution.method == "apg"
+
+
+def test_more_columns_than_rows_and_a_small_penalty() -> None:
+    """Newton's full steps cross zero in many entries at once here; stopped at the first one, they took thousands of iterations."""
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((40, 100)) + 3.0 * rng.standard_normal((40, 1))
+    y = A @ np.where(rng.random(100) < 0.2, rng.standard_normal(100), 0.0) + 0.1 * rng.standard_normal(40)
+    text = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p]\nminimize mean(squared(A @ x, y)) + 0.001*norm1(x)\n"
+    solution = fw.parse(text).bind(A=A, y=y).solve(threads=1, method="apg", max_iter=1500)
+    assert solution.status == "optimal", solution.reason
+
+
+FREE = "var x: vector[p]\nminimize mean(hinge(A @ x, s))\n"
+SPARSE = "var x: vector[p]\nparam m: positive\nminimize mean(hinge(A @ x, s)) + m*norm1(x)\n"
+BALL = "param R: positive\nvar x: vector[p] in l1_ball(R)\nminimize mean(hinge(A @ x, s))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "scale"),
+    [(FREE, {}, 1e-8), (SPARSE, {"m": 0.01}, 1e-8), (SPARSE, {"m": 0.01}, 1e8), (BALL, {"R": 1.0}, 1e-8)],
+)
+def test_all_columns_in_another_unit(text: str, options: dict[str, float], scale: float) -> None:
+    """What the unit of A is must not matter to the primal-dual method: its first weight is that of the data."""
+    data = _data(1.0)
+    units = {"m": scale, "R": 1.0 / scale}
+    problem = fw.parse(f"data A: matrix[n, p], s: signs[n]\n{text}")
+    given = {name: value * units[name] for name, value in options.items()}
+    solution = problem.bind(A=scale * data["A"], s=data["s"], **given).solve(threads=1, method="pdhg", max_iter=300)
+    assert solution.status == "optimal", solution.reason
+    unit = problem.bind(A=data["A"], s=data["s"], **options).solve(threads=1, method="pdhg")
+    assert solution.objective == pytest.approx(unit.objective, rel=1e-5)
+
+
+@pytest.mark.parametrize("C", [10.0, 1e3, 1e5])
+def test_newton_steps_do_not_go_back_and_forth_between_pieces_of_a_loss(C: float) -> None:
+    rng = np.random.default_rng(340)
+    A, y = rng.standard_normal((14, 8)), np.where(rng.random(14) < 0.5, -1.0, 1.0)
+    A[:, 5] = 1.0
+    text = (
+        "data A: matrix[n, d], y: signs[n], q: vector[d]\nparam C: positive\nvar w: vector[d], b: real\n"
+        "minimize C * sum(squared_hinge(A @ w + b, y)) + 0.001 * sum_squares(w) + 0.001 * sum_squares(b) + dot(q, w)"
+    )
+    problem = fw.parse(text).bind(A=A, y=y, q=rng.standard_normal(8), C=C)
+    solution = problem.solve(tol=1e-8, method="apg", max_iter=100)
+    assert solution.status == "optimal"

@@ -99,3 +99,14 @@ def test_no_dual_point_gives_no_bound() -> None:
     verified = verify(canonical, np.zeros(2), None)
     assert verified.kind == "none"
     assert verified.dual == -math.inf
+
+
+@pytest.mark.parametrize("power", (100, *range(146, 158), 200))
+def test_numbers_that_overflow_bound_nothing(power: int) -> None:
+    # |v|^2 / (2 mu) goes through <v, x> - mu/2 |x|^2, which overflows to either side
+    text = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p]\nminimize mean(squared(A @ x, y)) + 0.01 * sum_squares(x)\n"
+    canonical = canonical_of(text, A=np.array([[1.0, 1e3], [2.0, 1.0]]), y=np.array([1.0, 0.0]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = verify(canonical, np.zeros(2), [np.full(2, float(f"1e{power}"))])
+    assert found.dual < 0.0
+    assert math.isfinite(found.dual) == (found.kind == "exact")

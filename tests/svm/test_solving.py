@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.registry import METHODS
@@ -173,6 +174,21 @@ def test_the_planner_takes_exact_steps_for_several_classes() -> None:
         fw.parse(text + "minimize sum(multiclass_hinge(X @ W, y)) + sum_squares(W) + norm1(b)\n").plan().method
         != "bcfw"
     )
+
+
+def test_the_planner_leaves_dear_samples_in_tall_data_to_the_general_method() -> None:
+    # at C |x|^2 beyond a few hundred the exact steps need tens of thousands of sweeps, but on wide data they never do
+    assert classes("multiclass_hinge", C=1e4).plan().method == "pdhg"
+    assert classes("weston_watkins", C=1e4, n=6, d=40).plan().method == "bcfw"
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("method", ["auto", "bcfw", "matrix_fw"])
+def test_sparse_data_without_any_stored_number(method: str, intercept: bool) -> None:
+    problem = classes("multiclass_hinge", intercept=intercept).bind(X=sp.csr_array((30, 5)))
+    found = problem.solve(method=method, tol=1e-4)
+    assert found.status == "optimal" and not found["W"].any()
+    assert found.objective == pytest.approx(problem.solve(method="pdhg").objective, rel=2e-4)
 
 
 @pytest.mark.parametrize("method", ["bcfw", "matrix_fw"])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
-from ..exits import OF_STATUS, USAGE
+from ..exits import OF_STATUS, TERMINATED, USAGE
 from ..files import require_writable, unwritable
 from ..output import Mode, Output
 from ..plot import plot_gap, require_plot
@@ -28,7 +29,11 @@ def run(argv: Sequence[str], output: Output) -> int:
     add_solve(parser)
     add_json(parser, stream=True)
     parser.add_argument("--out", metavar="FILE.npz", help="save variables, duals and the record of the run")
-    parser.add_argument("--checkpoint", metavar="FILE", help="save the state of the run, each minute and at its end")
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="save the state of the run after 5 s, each minute, and at its end or SIGTERM",
+    )
     parser.add_argument("--resume", metavar="FILE", help="go on from a state that --checkpoint saved")
     parser.add_argument("--plot", metavar="FILE", help="draw how the gap closed; the suffix tells the format")
     add_strict(parser)
@@ -57,12 +62,15 @@ def run(argv: Sequence[str], output: Output) -> int:
     plan = clock.measure("plan", lambda: plan_for(canonical, options, known, output))
     output.event("plan", {"plan": plan.to_json(everything=False)})
     on_state = checkpoints.after_step if checkpoints else None
-    solution = solve_plan(canonical, plan, options, clock, output, state, on_state)
-    unsaved = checkpoints.save(solution.state) if checkpoints else []
+    with checkpoints.on_termination() if checkpoints else nullcontext():
+        solution = solve_plan(canonical, plan, options, clock, output, state, on_state)
+        unsaved = checkpoints.save(solution.state) if checkpoints else []
     saved, more = _save(known, solution, canonical, options)
     unsaved += more
     output.report(unsaved)
     tell(solution, output, saved)
+    if checkpoints and checkpoints.terminated and solution.status == "interrupted":
+        return USAGE if unsaved else TERMINATED
     return USAGE if unsaved else OF_STATUS[solution.status]
 
 
