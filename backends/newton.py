@@ -114,10 +114,9 @@ def newton_step(
     cuts = [(0.25**k, True) for k in range(2, CUTS)] if stubborn else []
     for step, stop in [(1.0, False), (1.0, True), (0.25, True), *cuts]:
         if stop and step == 1.0 and system is not None:
-            d = _along_signs(face, system, x[face.free], d)
-            slope = float(rhs @ d)
-            if slope <= 0.0:
-                return None
+            bent = _along_signs(face, system, x[face.free], d)
+            if float(rhs @ bent) > 0.0:
+                d, slope = bent, float(rhs @ bent)
         length, new = _moved(problem, face, x, step * d, stop)
         if length <= EPS:
             # an entry at its bound to rounding is in the way: the prox step of APG puts it there and leaves it out

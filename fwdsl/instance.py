@@ -40,9 +40,9 @@ class Instance:
     signs are float64 in {-1, 1}; labels are int64 codes 0..k-1; observed entries are `fwdsl.bind.entries.Entries`; for parameters: a
     float. `maps[name]` gives
     the original label values in order of code; for observed entries whose ids were mapped, `maps["M.rows"]` and `maps["M.columns"]` the
-    ids in order of position; for matrices
-    of files with a header, `maps["X.columns"]` the names of the columns. `dims` has the columns of feature maps under "dim(Phi)" (of an implicit one the number of its expansion
-    coefficients), numbers of observations under "len(M)". `features` are the feature maps with their statistics.
+    ids in order of position; for matrices of files with a header, `maps["X.columns"]` the names of the columns. `dims` has the columns of
+    feature maps under "dim(Phi)" (of an implicit one the number of its expansion coefficients), numbers of observations under "len(M)".
+    `features` are the feature maps with their statistics.
     `origins[name]` says where a value came from, for messages ("train.svm", "--set delta", "the declaration").
     """
 

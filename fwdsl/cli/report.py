@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 LARGEST_IN_JSON = 10_000
 _LARGEST_IN_TEXT = 6
 
+ROUNDING = 1e-15
+"""An infeasibility that is not worth a line: some ulps of the numbers compared."""
+
 _HEADLINES = {
     "optimal": "optimal",
     "tolerance_not_reached": "tolerance not reached",
@@ -102,7 +105,7 @@ def _rows(solution: Solution) -> Iterator[tuple[str, str]]:
     yield "dual bound", number_text(c.dual_bound)
     yield "gap", f"{_small(c.gap)} (relative {_small(c.relative_gap)})"
     yield "known by", f"{c.kind}: {c.statement}" if c.statement else c.kind
-    if c.infeasibility > 0:
+    if c.infeasibility > ROUNDING:
         yield "infeasibility", _small(c.infeasibility)
     work = f"{_count(solution.iterations, 'iteration')}, {_count(solution.passes, 'data pass', 'data passes')}"
     yield "method", f"{solution.method}: {work} and {_plain(solution.verify_passes)} to verify"
