@@ -18,14 +18,13 @@ from ...atoms.base import Array, LossFunction, VectorFunction
 from ...atoms.vector_loss import VectorLossFunction
 from ...atoms.vectors.ridge import Ridged
 from ...canon.arrange import Arrangement
-from ...canon.combined_maps import Scaled
 from ...canon.form import Canonical
-from ...canon.maps import LinearMap
-from ...canon.matrix_maps import LeftMultiply, product
+from ...canon.matrix_maps import product
 from .. import finite_sum
 from ..finite_sum import FiniteSum
 from ..kernels.compile import Function, kernel
 from ..problem import Counted, Problem
+from ..products import product_of
 from .loops import batch_add, batch_slopes
 
 Rows = NDArray[np.int64]
@@ -39,7 +38,7 @@ def reasons(arrangement: Arrangement, **restrictions: Any) -> tuple[str, ...]:
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     """Why a bound problem is no sum over rows of one data matrix, times a vector or a matrix."""
     parts = canonical.terms[0].map.parts if len(canonical.terms) == 1 else ()
-    if len(parts) == 1 and _product(parts[0][1]) is not None and not parts[0][0].symmetric:
+    if len(parts) == 1 and product_of(parts[0][1]) is not None and not parts[0][0].symmetric:
         return ()
     return finite_sum.value_reasons(canonical)
 
@@ -47,16 +46,6 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 def without_ridge(g: VectorFunction) -> VectorFunction:
     """The norm, the set or the pair, its `sum_squares` left out."""
     return g.inner if isinstance(g, Ridged) else g
-
-
-def _product(m: LinearMap) -> tuple[float, LeftMultiply] | None:
-    """(c, X -> A X) where a map is c A X."""
-    if isinstance(m, Scaled):
-        inner = _product(m.inner)
-        return (m.c * inner[0], inner[1]) if inner is not None else None
-    m = m.inner if isinstance(m, Counted) else m
-    plain = isinstance(m, LeftMultiply) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr"))
-    return (1.0, m) if plain and isinstance(m, LeftMultiply) and not m.transposed else None
 
 
 class Samples(ABC):
@@ -75,7 +64,7 @@ class Samples(ABC):
     @staticmethod
     def of(problem: Problem) -> Samples:
         """The view of a problem that passed `reasons` and `value_reasons`."""
-        return MatrixSamples(problem) if _product(problem.terms[0].map.parts[0][1]) else VectorSamples(problem)
+        return MatrixSamples(problem) if product_of(problem.terms[0].map.parts[0][1]) else VectorSamples(problem)
 
     @abstractmethod
     def slopes(self, x: Array, rows: Rows) -> Array:
@@ -191,10 +180,10 @@ class MatrixSamples(Samples):
         super().__init__(problem)
         (term,) = problem.terms
         ((self.block, m),) = term.map.parts
-        found = _product(m)
+        found = product_of(m)
         assert found is not None
-        self.c, self.left = found
-        self.counted = m if isinstance(m, Counted) else m.inner  # type: ignore[attr-defined]
+        assert isinstance(found.counted, Counted)
+        self.c, self.left, self.counted = found.c, found.left, found.counted
         self.n, self.size = int(self.left.A.shape[0]), self.left.columns
         self.k = self.left.k
         self.offset = term.map.offset.reshape(self.n, self.k)
@@ -274,8 +263,8 @@ def batch_misfit(batch: Any, canonical: Canonical) -> tuple[str, ...]:
 
 def _samples(canonical: Canonical) -> int:
     m = canonical.terms[0].map
-    found = _product(m.parts[0][1]) if m.parts else None
-    return int(found[1].A.shape[0]) if found is not None else m.rows
+    found = product_of(m.parts[0][1]) if m.parts else None
+    return int(found.left.A.shape[0]) if found is not None else m.rows
 
 
 def unbounded_curvature(canonical: Canonical) -> tuple[str, ...]:

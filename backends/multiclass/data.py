@@ -14,7 +14,8 @@ from ..kernels.operators import Operator
 from ..kernels.rows import rows_of
 from ..kernels.storage import Dense, Sparse, readonly
 from ..problem import Counted
-from .game import Game, product_of
+from ..products import product_of
+from .game import Game
 from .loops import sampling
 
 
@@ -46,11 +47,11 @@ class Data:
             rows = (readonly(np.ascontiguousarray(rows[0])),)
         squares, largest = game.squares
         found = product_of(game.problem.terms[0].map.parts[0][1])
-        assert found is not None and isinstance(found[2], Counted)
-        touched = found[2].nnz / max(1, game.n) + found[2].nnz / max(1, game.d)
+        assert found is not None and isinstance(found.counted, Counted)
+        touched = found.counted.nnz / max(1, game.n) + found.counted.nnz / max(1, game.d)
         return Data(
             rows, columns, isinstance(storage, Sparse), np.sqrt(squares / game.W), game.w * largest, game.c * game.w,
-            found[2], touched,
+            found.counted, touched,
         )  # fmt: skip
 
     @property

@@ -32,12 +32,10 @@ from ...atoms.base import Array
 from ...atoms.losses.softmax import Softmax
 from ...atoms.vector_loss import Codes, VectorLossFunction
 from ...canon.arrange import Arrangement
-from ...canon.combined_maps import Scaled
 from ...canon.form import Canonical
-from ...canon.maps import LinearMap
-from ...canon.matrix_maps import LeftMultiply
 from ..kernels.compile import kernel
-from ..problem import Counted, Problem
+from ..problem import Problem
+from ..products import product_of
 from .loops import entropic
 from .loops.exponential import exponentials
 
@@ -100,18 +98,6 @@ def _penalty(g: Any) -> float:
     return 0.0 if coercive is None else float(coercive[0])
 
 
-def product_of(m: LinearMap) -> tuple[float, LeftMultiply, LinearMap] | None:
-    """(c, the product, the map as it is counted) where a map is c A X with A stored."""
-    if isinstance(m, Scaled):
-        inner = product_of(m.inner)
-        return (m.c * inner[0], inner[1], inner[2]) if inner is not None else None
-    inside = m.inner if isinstance(m, Counted) else m
-    if isinstance(inside, LeftMultiply) and not inside.transposed:
-        stored = isinstance(inside.A, np.ndarray) or hasattr(inside.A, "indptr")
-        return (1.0, inside, m) if stored else None
-    return None
-
-
 @dataclass(frozen=True, eq=False)
 class Game:
     """The game of a problem that passed `reasons` and `value_reasons`.
@@ -135,10 +121,9 @@ class Game:
         assert isinstance(term.f, VectorLossFunction)
         found = product_of(term.map.parts[0][1])
         assert found is not None
-        c, product, _ = found
         on = block.g.pair[1]
         return Game(
-            problem, term.f, c, product.A, 2 if on in (None, "l1_ball") else 1, on == "simplex", _penalty(block.g),
+            problem, term.f, found.c, found.left.A, 2 if on in (None, "l1_ball") else 1, on == "simplex", _penalty(block.g),
             float(block.g.radius()),
         )  # fmt: skip
 

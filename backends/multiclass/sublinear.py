@@ -56,8 +56,9 @@ from ..kernels.compile import Function, kernel
 from ..method import Estimate
 from ..option import Option
 from ..problem import Problem
+from ..products import product_of
 from .data import Data, first_step, partial_estimates
-from .game import Game, product_of
+from .game import Game
 from .loops import sampling
 from .loops.exponential import exponentials
 from .mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, begin, spread, start
@@ -159,8 +160,8 @@ class Sublinear(GameMethod):
         if not found:
             product = product_of(canonical.terms[0].map.parts[0][1])
             assert product is not None
-            A = product[1].A
-            if product[0] == 0.0 or not (A.data.any() if hasattr(A, "indptr") else np.any(A)):
+            A = product.left.A
+            if product.c == 0.0 or not (A.data.any() if hasattr(A, "indptr") else np.any(A)):
                 found = ("its data are all zero",)
         return found
 

@@ -44,6 +44,7 @@ from ..kernels.compile import Function, kernel
 from ..method import Estimate, Method, Report, State
 from ..option import Option
 from ..problem import Problem
+from ..products import product_of
 from . import multiclass
 from .loops import rows, sweeps
 from .multiclass import Machine
@@ -270,9 +271,9 @@ class BCFW(Method):
 def _data(canonical: Canonical) -> tuple[Block, float, LeftMultiply]:
     """The variable that the data multiply, the factor before them, the product."""
     for block, m in canonical.terms[0].map.parts:
-        found = multiclass.data_of(m)
+        found = product_of(m)
         if found is not None:
-            return block, found[0], found[2]
+            return block, found.c, found.left
     raise AssertionError("`requires_values` lets no other problem pass")
 
 

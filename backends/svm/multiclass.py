@@ -22,15 +22,14 @@ from ...atoms.base import Array
 from ...atoms.losses.weston_watkins import WestonWatkins
 from ...atoms.vector_loss import Codes, VectorLossFunction
 from ...canon.arrange import Arrangement
-from ...canon.combined_maps import Scaled
 from ...canon.form import Canonical
-from ...canon.maps import LinearMap
-from ...canon.matrix_maps import LeftMultiply, Tile
+from ...canon.matrix_maps import Tile
 from ..kernels.compile import Function, kernel
 from ..kernels.operators import Operator
 from ..kernels.rows import rows_of
 from ..kernels.storage import Sparse
 from ..problem import Counted, Problem
+from ..products import product_of
 from .loops import rows as kernels
 
 SPREAD = 4
@@ -69,25 +68,13 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 def row_reasons(canonical: Canonical) -> tuple[str, ...]:
     """Why the predictions are not the rows of one data matrix times one variable, an intercept for each class aside."""
     parts = canonical.terms[0].map.parts
-    data = [p for p in parts if data_of(p[1]) is not None]
+    data = [p for p in parts if product_of(p[1]) is not None]
     tiles = [p for p in parts if isinstance(p[1], Tile)]
     if len(data) == 1 and len(data) + len(tiles) == len(parts) and len(tiles) <= 1:
         return ()
     return (
         "its predictions are not the rows of one data matrix times one variable, perhaps with an intercept for each class",
     )
-
-
-def data_of(m: LinearMap) -> tuple[float, LinearMap, LeftMultiply] | None:
-    """(c, the map as it is counted, the product itself) where a map is c A X with the rows of A stored."""
-    if isinstance(m, Scaled):
-        inner = data_of(m.inner)
-        return (m.c * inner[0], inner[1], inner[2]) if inner is not None else None
-    inside = m.inner if isinstance(m, Counted) else m
-    if isinstance(inside, LeftMultiply) and not inside.transposed:
-        stored = isinstance(inside.A, np.ndarray) or hasattr(inside.A, "indptr")
-        return (1.0, m, inside) if stored else None
-    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +107,14 @@ class Machine:
         n, k = term.f.shape
         inverse_nu, intercept_at, q_intercept = 0.0, slice(0, 0), np.zeros(k)
         for block, m in term.map.parts:
-            found = data_of(m)
+            found = product_of(m)
             if found is None:
                 inverse_nu, intercept_at = 1.0 / block.g.curvature, block.slice
                 q_intercept = problem.q[block.slice]
                 continue
-            (c, counted, product), mu, at = found, block.g.curvature, block.slice
+            (c, left, counted), mu, at = found, block.g.curvature, block.slice
         assert isinstance(counted, Counted)
-        rows = _rows(product.A, problem)
+        rows = _rows(left.A, problem)
         sparse = len(rows) == 3
         q = problem.q[at].reshape(-1, k)
         curvature = c * c * _squares(rows, sparse, n) / mu + inverse_nu

@@ -1,0 +1,32 @@
+"""Recognising predictions of a matrix variable that are the rows of one data matrix times it: c A X."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..canon.combined_maps import Scaled
+from ..canon.maps import LinearMap
+from ..canon.matrix_maps import LeftMultiply
+from .problem import Counted
+
+
+class Product(NamedTuple):
+    """c A X: the factor, X -> A X with the rows of A stored, and that map as the problem counts its work."""
+
+    c: float
+    left: LeftMultiply
+    counted: LinearMap
+
+
+def product_of(m: LinearMap) -> Product | None:
+    """The parts of a map that is such a product; None for any other."""
+    if isinstance(m, Scaled):
+        inner = product_of(m.inner)
+        return inner._replace(c=m.c * inner.c) if inner is not None else None
+    inside = m.inner if isinstance(m, Counted) else m
+    if isinstance(inside, LeftMultiply) and not inside.transposed:
+        stored = isinstance(inside.A, np.ndarray) or hasattr(inside.A, "indptr")
+        return Product(1.0, inside, m) if stored else None
+    return None
