@@ -13,7 +13,7 @@ from .kernels.blocks import BLOCK_NUMBERS
 from .kernels.storage import GRAM_NUMBERS, PARTIALS
 from .method import Estimate
 from .newton import MAX_DENSE
-from .proximal import LARGEST
+from .pdhg.proximal import LARGEST
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`; methods.md, A8 has 0.7 to 1.0 and 0.43 to 0.85)."""

@@ -11,7 +11,7 @@ from .method import Method, State
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
-    "pdhg": ("pdhg", "PDHG", "PDHGState"),
+    "pdhg": ("pdhg.method", "PDHG", "PDHGState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
     "lowrank": ("lowrank.method", "LowRankMethod", "CompletionState", "RegressionState"),

@@ -10,13 +10,13 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.atoms.vectors.norm_inf import NormInf
-from fwdsl.backends import pdhg
-from fwdsl.backends.entries import entries, reached, readable
 from fwdsl.backends.functions import FastVector, prox_conjugate
-from fwdsl.backends.pdhg import PDHG
-from fwdsl.backends.pieces import Piece, of_conjugate, of_prox
+from fwdsl.backends.pdhg import method as pdhg
+from fwdsl.backends.pdhg.entries import entries, reached, readable
+from fwdsl.backends.pdhg.method import PDHG
+from fwdsl.backends.pdhg.pieces import Piece, of_conjugate, of_prox
+from fwdsl.backends.pdhg.proximal import INNER, Centre, Proximal
 from fwdsl.backends.problem import Problem
-from fwdsl.backends.proximal import INNER, Centre, Proximal
 from fwdsl.canon import canonicalise
 from fwdsl.canon.combined_maps import Compose
 from fwdsl.canon.data_maps import Matrix

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..atoms.base import Array
-from .functions import FastLoss
-from .problem import Problem
+from ...atoms.base import Array
+from ..functions import FastLoss
+from ..problem import Problem
 
 POWER_STEPS = 12
 RUIZ_STEPS = 5

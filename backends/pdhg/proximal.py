@@ -23,13 +23,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..atoms.base import Array
-from ..canon.maps import LinearMap
+from ...atoms.base import Array
+from ...canon.maps import LinearMap
+from ..functions import prox_conjugate
+from ..kernels.pool import serial_blas
+from ..problem import Problem
 from .entries import Index, entries, reached, readable
-from .functions import prox_conjugate
-from .kernels.pool import serial_blas
 from .pieces import Piece, of_conjugate, of_prox
-from .problem import Problem
 
 LARGEST = 700
 """Unknowns of the largest system."""

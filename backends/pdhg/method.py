@@ -26,16 +26,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..atoms.base import Array
-from ..canon.arrange import Arrangement
-from ..canon.form import Canonical
-from . import costs
+from ...atoms.base import Array
+from ...canon.arrange import Arrangement
+from ...canon.form import Canonical
+from .. import costs
+from ..dual import dual_value, feasible_scale
+from ..functions import prox_conjugate
+from ..method import Estimate, Method, Report, State
+from ..option import Option
+from ..problem import Problem
 from .balance import MOST_WEIGHT, balance, first_weight
-from .dual import dual_value, feasible_scale
-from .functions import prox_conjugate
-from .method import Estimate, Method, Report, State
-from .option import Option
-from .problem import Problem
 from .proximal import Centre, Proximal, applies, overhead
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
