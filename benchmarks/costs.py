@@ -30,7 +30,6 @@ from fwdsl.backends import costs
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.registry import METHODS
 
 PROGRAMS = Path(__file__).parent / "programs"
 ROUNDS = 9
@@ -171,7 +170,8 @@ def iterations(report: Report) -> list[list[str]]:
     """What an iteration costs beside data: by the number of unknowns, and whatever the size."""
     tiny, wide = sparse_rows(60, 40, 5, 5), sparse_rows(60, 1_000_000, 5, 5)
     rows, per, overhead = [], [], []
-    for name in (n for n, m in METHODS.items() if not m.factored):
+    problem = fw.load(PROGRAMS / "l1_logistic.fw").bind(X=tiny[0], y=tiny[1], delta=1.0)
+    for name in (c.name for c in problem.plan().weighed if c.applies):
         small = an_iteration(*tiny, name)
         large = an_iteration(*wide, name)
         coordinate = NS * max(0.0, large - small) / wide[0].shape[1]
@@ -202,7 +202,7 @@ def an_iteration(X: Any, y: Any, method: str) -> float:
 
 
 def predictions(report: Report) -> None:
-    """Passes and seconds as planned and as they were, for all methods."""
+    """Passes and seconds as planned and as they were, for the methods that the planner weighs."""
     cases: Mapping[str, fw.Problem] = {
         "a9a, l1 ball 5": logistic(*read("a9a"), 5.0),
         "w8a, l1 ball 5": logistic(*read("w8a"), 5.0),
@@ -213,7 +213,7 @@ def predictions(report: Report) -> None:
     rows = []
     for name, problem in cases.items():
         plan = problem.plan()
-        for candidate in plan.candidates:
+        for candidate in plan.weighed:
             estimate = candidate.estimate
             if estimate is None:
                 continue
