@@ -26,6 +26,7 @@ not that of Theorem 2.1, as section 5 has it; softmax needs no root search.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -178,9 +179,9 @@ class _Mirror(GameMethod):
 
     state: type[MirrorState] = MirrorState
 
+    @abstractmethod
     def iterate(self, game: Game, s: MirrorState) -> None:
         """One iteration, into the means."""
-        raise NotImplementedError
 
     def step(self, problem: Problem, state: MirrorState) -> None:
         """An iteration, or several of a small problem, and a certificate of their means."""

@@ -108,7 +108,7 @@ def cost(page: Page) -> dict[int, float]:
     page.section(
         "Table 1: microseconds an iteration, n = d = k",
         f"Full sampling with means kept, X Gaussian, the paper's step for T = 10^4, R = n, lambda = 1e-3: the best and the median of 12 "
-        f"blocks of iterations, in seconds of the thread (the machine was shared). A triad moves {speed:.1f} GB/s on one thread, measured "
+        f"blocks of iterations, in seconds of the thread. A triad moves {speed:.1f} GB/s on one thread, measured "
         "beside. Up to 400 all arrays fit into the caches, which is why the first ratio is the "
         "largest. The paper's are its own seconds of 10^4 iterations.",
     )
