@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
 from ..finite_sum import draws
-from ..method import Estimate, Method, Report
+from ..method import Report
 from ..option import Option
 from ..problem import Problem
-from . import requirements
 from .birkhoff import extended, reduced
+from .family import Family
 from .pieces import Piece, pieces
 from .plain import WARM_SHIFT
 from .state import REFRESH_EVERY, FWState, look, slope, start
@@ -37,7 +33,7 @@ class BlockFrankWolfeState(FWState):
     curvatures: Array = field(default_factory=lambda: np.zeros(0))
 
 
-class BlockFrankWolfe(Method):
+class BlockFrankWolfe(Family):
     r"""Block-coordinate Frank-Wolfe.
 
     Problem: min P(x_1, ..., x_m) = sum_i f_i(K_i x + b_i) + <q, x> + ridges, x_k in C_k compact, f_i smooth. The C_k are the sets of the
@@ -75,26 +71,6 @@ class BlockFrankWolfe(Method):
     def __init__(self, order: str = "cyclic", step: str = "secant") -> None:
         self.order, self.rule = order, step
         self._of: tuple[Problem, list[Piece]] | None = None
-
-    @classmethod
-    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Smooth losses over a compact set with an LMO on every variable, and no norm beside it."""
-        return requirements.reasons(arrangement)
-
-    @classmethod
-    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """No infinite side of a box."""
-        return requirements.value_reasons(canonical)
-
-    @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """Bounded curvature for `short`."""
-        return requirements.option_reasons(canonical, options)
-
-    @classmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Sublinear."""
-        return costs.fw(canonical, tol)
 
     def pieces(self, problem: Problem) -> list[Piece]:
         """The blocks, made once."""

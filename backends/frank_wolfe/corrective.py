@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
-from ..method import Estimate, Method, Report
+from ..method import Report
 from ..option import Option
 from ..problem import Problem
-from . import requirements
 from .atoms import ActiveState, atom_of
 from .birkhoff import extended, reduced
+from .family import Family
 from .starts import combination
 from .state import REFRESH_EVERY, keep_bound, look, moved, slope, start, vertex, without_offset
 from .steps import step_length, whole
@@ -61,7 +58,7 @@ class Move:
     of: int | None = None
 
 
-class Corrective(Method):
+class Corrective(Family):
     """A method that moves weight among the vertices of an active set."""
 
     by_name_only = "it is ahead where a handful of vertices make the solution, which no plan foresees"
@@ -77,25 +74,7 @@ class Corrective(Method):
     def __init__(self, step: str = "secant", lazy: bool = False) -> None:
         self.rule, self.lazy = step, lazy
 
-    @classmethod
-    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Smooth losses over compact sets with finitely many vertices, and no norm."""
-        return requirements.reasons(arrangement, finite=True)
-
-    @classmethod
-    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """No infinite side of a box."""
-        return requirements.value_reasons(canonical, finite=True)
-
-    @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """Bounded curvature for `short`."""
-        return requirements.option_reasons(canonical, options)
-
-    @classmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Linear over polytopes, at a rate that depends on the face of the solution: nothing is chosen by it."""
-        return costs.fw(canonical, tol)
+    finite = True
 
     # --- runs ---------------------------------------------------------------------------------------------------------
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
-from ..method import Estimate, Method, Report
+from ..method import Report
 from ..option import Option
 from ..problem import Problem
-from . import requirements
 from .birkhoff import extended, reduced
+from .family import Family
 from .state import FWState, moved, slope, start, vertex, without_offset
 from .steps import RULES, step_length, whole
 
 WARM_SHIFT = 50
 
 
-class FrankWolfe(Method):
+class FrankWolfe(Family):
     r"""Vanilla Frank-Wolfe.
 
     Problem: min P(x) = sum_i f_i(K_i x + b_i) + <q, x> + a ridge over a product of compact sets, f_i smooth.
@@ -51,26 +47,6 @@ class FrankWolfe(Method):
 
     def __init__(self, step: str = "open") -> None:
         self.rule = step
-
-    @classmethod
-    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Smooth losses over a compact set with an LMO on every variable, and no norm beside it."""
-        return requirements.reasons(arrangement)
-
-    @classmethod
-    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """No infinite side of a box."""
-        return requirements.value_reasons(canonical)
-
-    @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """Bounded curvature for `short`."""
-        return requirements.option_reasons(canonical, options)
-
-    @classmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Sublinear."""
-        return costs.fw(canonical, tol)
 
     def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> FWState:
         """x moved into the set."""
