@@ -125,7 +125,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
 
 def fw(canonical: Canonical, tol: float) -> Estimate:
     """The gap of Frank-Wolfe falls like 1/k: 10/sqrt(tol) iterations as a rule (methods.md, A5); 1/tol on the Birkhoff polytope, whose columns are
-    an indicator here (as measured at sizes 6 to 100 and gaps of 1e-1 to 1e-3)."""
+    an indicator here (as measured at sizes 6 to 100 and gaps of 1e-1 to 1e-3), and on a hull, whose points are one too."""
     worst = any(t.is_indicator for t in canonical.terms)
     iterations = 1.0 / tol if worst else 10.0 / math.sqrt(tol)
     passes = 2.0 * iterations

@@ -98,8 +98,8 @@ class Method(ABC):
 
     @classmethod
     @abstractmethod
-    def estimate(cls, form: Any, tol: float) -> Estimate:
-        """What it would cost on a bound problem, from shapes, counts and what bind measured; no pass over the data."""
+    def estimate(cls, form: Any, tol: float) -> Estimate | None:
+        """What it would cost on a bound problem, from shapes, counts and what bind measured; no pass over the data. None where these tell nothing."""
 
     @abstractmethod
     def init(self, problem: Any, x: Any, ys: Sequence[Array] | None) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import ref
@@ -201,6 +201,11 @@ class Columns:
         return np.stack(columns, axis=1) if columns else np.zeros((self.at.size, 0))
 
 
+def never() -> bool:
+    """What a problem says of stopping while no driver runs it."""
+    return False
+
+
 class Problem:
     """The canonical problem on kernels.
 
@@ -220,6 +225,9 @@ class Problem:
         self.q = canonical.q
         self.has_q = bool(canonical.q.any())
         self.size = canonical.size
+        #: Whether the run is to end now (its time is over, Ctrl-C), which the driver knows. A method whose steps are long asks within them, and
+        #: returns with a state that its next step goes on from.
+        self.must_stop: Callable[[], bool] = never
 
     # --- maps -------------------------------------------------------------------------------------------------------
 

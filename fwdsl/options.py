@@ -13,7 +13,8 @@ class Options:
     """The options of `solve` (language.md, section 8).
 
     tol: relative duality gap to certify; gap: whether `tol` is relative or absolute; method: "auto" or a method's name, with its own options in
-    `method_options`; max_iter: iterations; time: seconds of solving; seed: of the random generator; threads: of the kernels (0: one a core).
+    `method_options`; max_iter: iterations; time: seconds of solving, without those of compiling kernels; seed: of the random generator;
+    threads: of the kernels (0: one a core).
     """
 
     tol: float = 1e-6

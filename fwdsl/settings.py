@@ -32,7 +32,7 @@ def resolve_options(model: Model, **given: object) -> Options:
     """
     options = replace(Options(), **_declared(model))
     known = {name: value for name, value in given.items() if name in _NAMES and value is not None}
-    extra = {name: value for name, value in given.items() if name not in _NAMES}
+    extra = {name: _plain(value) for name, value in given.items() if name not in _NAMES}
     for name, value in known.items():
         if not _fits(name, value):
             raise misuse(
@@ -80,6 +80,13 @@ def _declared(model: Model) -> dict[str, Any]:
     if isinstance(method, tuple):
         declared["method"], declared["method_options"] = method[0], dict(method[1])
     return declared
+
+
+def _plain(value: object) -> object:
+    """A number of NumPy as Python's own, which is what methods look for."""
+    if isinstance(value, bool | int | float) or not isinstance(value, numbers.Real):
+        return value
+    return int(value) if isinstance(value, numbers.Integral) else float(value)
 
 
 def _fits(name: str, value: object) -> bool:

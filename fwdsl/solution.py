@@ -45,13 +45,15 @@ class Progress:
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds: compiling the program, loading data, planning, compiling kernels (within solve), solving, verifying (within solve)."""
+    """Seconds: compiling the program, loading data, planning, solving, verifying (within solve), compiling kernels (within solve; none where the
+    cache has them). The limit of time does not count the last."""
 
     compile: float = 0.0
     load: float = 0.0
     plan: float = 0.0
     solve: float = 0.0
     verify: float = 0.0
+    kernels: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Solution:
     `dual[name]` is the derivative of the optimal value in the right-hand side of that constraint; `terms[name]` the value of a named term;
     `support` counts nonzeros per variable; `passes` are data passes (one touch of every nonzero) of the method, `verify_passes` those of the
     verifier; `reason` says why it stopped; `start` what it started from; `instance` is the program with the data it was solved on.
+    Of a run that was resumed `iterations` and passes are those of the whole run, `times` and `history` of its last part.
     """
 
     status: Status

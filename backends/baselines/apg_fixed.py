@@ -1,22 +1,4 @@
-r"""Accelerated projected gradient with the textbook's fixed step: no backtracking, no restart.
-
-Problem: min F(x) + g(x), F = a sum of smooth losses, <q, x> and the ridge (mu / 2) |x|^2; g a set or a norm with a prox.
-
-    x^{k+1} = prox_{g / L}(y^k - grad F(y^k) / L),   y^{k+1} = x^{k+1} + beta_k (x^{k+1} - x^k),   L = beta R + mu
-
-beta R is the sum over the losses of beta sum_j w_j max_j |a_j|^2, what the row norms alone tell (R = max |a_j|^2 for a mean; `smoothness="rows"`);
-`"spectral"` takes the largest singular value by the power method, with a tenth to spare. Momentum: (1 - s) / (1 + s), s = sqrt(mu / L),
-where mu > 0,
-else (t_k - 1) / t_{k+1} of Beck and Teboulle. `step` multiplies 1 / L; above 1 nothing guarantees convergence.
-
-Complexity: sqrt(L / mu) log(1 / eps), or sqrt(L / eps), iterations of one A x and one A'y. On sparse rows beta R is far above the curvature that
-is met: backtracking and restarts, which `apg` has, are 24 to 60 times faster there (methods.md, A3), and this gap is what a paper's comparison
-with "accelerated gradient" may measure.
-
-Nesterov 2004 (2.2.11), Beck, Teboulle 2009.
-
-`state.iteration` counts iterations.
-"""
+"""Accelerated projected gradient with the textbook's fixed step: no backtracking, no restart."""
 
 from __future__ import annotations
 
@@ -36,9 +18,10 @@ from ...canon.maps import LinearMap
 from ...canon.matrix_maps import LeftMultiply
 from ..apg import APG
 from ..functions import FastVector
+from ..method import Estimate
 from ..option import Option
 from ..problem import Problem
-from .common import Baseline, BaselineState, keep_bound, keep_point, start
+from .common import Baseline, BaselineState, conditioning, keep_bound, keep_point, linear_estimate, start
 from .samples import loss_name, without_ridge
 
 
@@ -55,7 +38,26 @@ class APGFixedState(BaselineState):
 
 
 class APGFixed(Baseline):
-    """The textbook method; options `step`, `smoothness`."""
+    r"""Accelerated projected gradient with the textbook's fixed step: no backtracking, no restart.
+
+    Problem: min F(x) + g(x), F = a sum of smooth losses, <q, x> and the ridge (mu / 2) |x|^2; g a set or a norm with a prox.
+
+        x^{k+1} = prox_{g / L}(y^k - grad F(y^k) / L),   y^{k+1} = x^{k+1} + beta_k (x^{k+1} - x^k),   L = beta R + mu
+
+    beta R is the sum over the losses of beta sum_j w_j max_j |a_j|^2, what the row norms alone tell (R = max |a_j|^2 for a mean;
+    `smoothness="rows"`); `"spectral"` takes the largest singular value by the power method, with a tenth to spare. Momentum: (1 - s) / (1 + s), s =
+    sqrt(mu / L), where mu > 0, else (t_k - 1) / t_{k+1} of Beck and Teboulle. `step` multiplies 1 / L; above 1 nothing guarantees convergence.
+
+    Complexity: sqrt(L / mu) log(1 / eps), or sqrt(L / eps), iterations of one A x and one A'y. On sparse rows beta R is far above the curvature
+    that is met: backtracking and restarts, which `apg` has, are 24 to 60 times faster there (methods.md, A3), and this gap is what a paper's
+    comparison with "accelerated gradient" may measure.
+
+    Source: Nesterov 2004 (2.2.11), Beck, Teboulle 2009.
+
+    `state.iteration` counts iterations.
+
+    Options `step`, `smoothness`.
+    """
 
     name = "apg_fixed"
     title = "accelerated projected gradient with a fixed step"
@@ -85,6 +87,12 @@ class APGFixed(Baseline):
             for t in canonical.terms
             if isinstance(t.f, LossFunction | VectorLossFunction) and not math.isfinite(t.f.lipschitz)
         )
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """sqrt(L / mu) / 2 iterations for each factor e of the gap (methods.md, A3: from a third to all of what was measured)."""
+        why = "iterations: L from the row norms is far above what is met"
+        return linear_estimate(canonical, tol, 0.5 * math.sqrt(conditioning(canonical)[1]), 2.0, 1.0, why)
 
     def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> APGFixedState:
         """L of the data, and the start."""

@@ -1,8 +1,11 @@
-r"""What the baselines share: the state of a certified run, the bound of a full gradient, when to ask for one.
+r"""What the baselines share: the state of a certified run, the bound of a full gradient, when to ask for one, and steps that are broken off.
 
 For any y in the domain of f*, D(y) = constant - f*(y) + <b, y> - g*(-(q + K'y)) bounds the optimal value from below. At y = f'(K x + b)
 (a subgradient serves too) f*(y) - <b, y> = <K x, y> - f(K x + b), so a full gradient certifies at no further pass. Where the penalties' domain
 asks for it, y is scaled (`backends.dual`). A stochastic method works between such points without a certificate; the best pair so far is kept.
+
+A step is about an epoch, which may take long: it asks `Problem.must_stop` now and then, and a step that was broken off goes on where it was, with
+the generator as it stood. So the iterates do not depend on when it asked.
 """
 
 from __future__ import annotations
@@ -13,15 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...atoms.base import Array
+from ...atoms.base import Array, LossFunction
 from ...atoms.matrices import Spectral
+from ...atoms.vector_loss import VectorLossFunction
+from ...canon.combined_maps import Scaled
 from ...canon.form import Block, Canonical
 from .. import costs
 from ..dual import feasible_scale
+from ..finite_sum import draws
 from ..method import Estimate, Method, Report, State
 from ..problem import Problem
-from .samples import Samples, without_ridge
+from .samples import Samples, sample_count, without_ridge
 
 LEAST_WORK = 50_000
 """Stored numbers that a step touches at least, so that calls from Python do not dominate on small data."""
@@ -31,6 +38,12 @@ MOST_EPOCHS = 64
 
 MOST_NUMBERS = 20_000_000
 """Numbers that the proxes or vertices of a step go through at most: an epoch of a large matrix would take minutes, past any limit of time."""
+
+LOOK = 5_000_000
+"""Numbers that a compiled loop goes through between two looks at the clock: less than a tenth of a second."""
+
+PROX = 10
+"""Numbers that a coordinate of a prox costs as much as."""
 
 CALL = 10_000
 """Numbers that a call from Python costs as much as."""
@@ -65,6 +78,25 @@ class BaselineState(State):
     checked: float = 0.0
 
 
+def _none() -> NDArray[np.uint64]:
+    return np.zeros(0, np.uint64)
+
+
+@dataclass
+class SampledState(BaselineState):
+    """Of a method whose steps may be broken off: `generator` is that of its draws as it then stood, empty between steps."""
+
+    generator: NDArray[np.uint64] = field(default_factory=_none)
+
+
+@dataclass
+class SnapshotState(BaselineState):
+    """The slopes y at the snapshot of a method with reduced variance, and K'y."""
+
+    slopes: Array = field(default_factory=lambda: np.zeros(0))
+    kty: Array = field(default_factory=lambda: np.zeros(0))
+
+
 class Baseline(Method):
     """A method that is run by name: its report and its candidate are those of the certificates."""
 
@@ -80,9 +112,9 @@ class Baseline(Method):
         return self._seen[1]
 
     @classmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """That of a slow method: nothing is chosen by it."""
-        return costs.pdhg(canonical, tol)
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate | None:
+        """None: the noise of its samples, which the rate depends on, is not measured."""
+        return None
 
     def report(self, problem: Problem, state: BaselineState) -> Report:
         """P at the last certificate and the best bound."""
@@ -106,6 +138,15 @@ def start(problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None, 
     return state
 
 
+def take_snapshot(problem: Problem, s: SnapshotState) -> None:
+    """A certificate at x (two passes), which is the snapshot."""
+    ys, s.kty = certify(problem, s, s.x)
+    s.slopes = ys[0]
+
+
+# --- steps --------------------------------------------------------------------------------------------------------------
+
+
 def epochs_a_step(nnz: int) -> int:
     """Epochs that make up one step."""
     return max(1, min(MOST_EPOCHS, LEAST_WORK // max(1, nnz)))
@@ -117,6 +158,69 @@ def most_calls(block: Block) -> int:
     if isinstance(without_ridge(block.g), Spectral):
         work += SWEEPS * block.size * min(block.shape)
     return max(1, MOST_NUMBERS // work)
+
+
+def between_looks(of_rows: float, batch: int, size: int) -> int:
+    """Iterations of a compiled loop between two looks at the clock: each takes a batch of rows with so many numbers, drawn by a call where it is
+    more than one, and a prox."""
+    return max(1, int(LOOK / (2.0 * batch * of_rows + PROX * (size + 1) + (CALL if batch > 1 else 0))))
+
+
+def generator(problem: Problem, s: SampledState, epoch: int) -> np.random.Generator:
+    """That of an epoch, as it stood where the step was broken off."""
+    if s.generator.size == 0:
+        return draws(problem.seed, epoch)
+    high, low, step_high, step_low, has, kept = (int(v) for v in s.generator)
+    s.generator = _none()
+    bits = np.random.PCG64()
+    bits.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": high << 64 | low, "inc": step_high << 64 | step_low},
+        "has_uint32": has,
+        "uinteger": kept,
+    }
+    return np.random.Generator(bits)
+
+
+def break_off(s: SampledState, rng: np.random.Generator) -> None:
+    """Note how the generator stands."""
+    found: Any = rng.bit_generator.state
+    low = (1 << 64) - 1
+    numbers = (found["state"]["state"], found["state"]["inc"])
+    halves = [half for v in numbers for half in (v >> 64, v & low)]
+    s.generator = np.array([*halves, found["has_uint32"], found["uinteger"]], np.uint64)
+
+
+# --- what it would cost -------------------------------------------------------------------------------------------------
+
+
+def conditioning(canonical: Canonical) -> tuple[float, float]:
+    """n, and max_j L_j / mu by the largest row norm that bind measured, L_j the smoothness of n w_j l(a_j x); 10,000 stands for it where there
+    is no ridge, or no bound of the smoothness."""
+    mu = min((b.g.curvature for b in canonical.blocks), default=0.0)
+    row = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
+    n, top = 1, 0.0
+    for term in canonical.terms:
+        if isinstance(term.f, LossFunction | VectorLossFunction):
+            beta, rows = term.f.loss.smoothness, sample_count(term)
+            n = max(n, rows)
+            factor = max((abs(m.c) for _, m in term.map.parts if isinstance(m, Scaled)), default=1.0)
+            top += rows * (math.inf if beta is None else beta) * float(term.f.w.max(initial=0.0)) * factor**2
+    known = mu > 0.0 and math.isfinite(top)
+    return float(n), max(1.0, top * min(row, 1e150) ** 2 / mu) if known else 1e4
+
+
+def linear_estimate(
+    canonical: Canonical, tol: float, rounds: float, passes: float, iterations: float, why: str
+) -> Estimate:
+    """Of a method with a linear rate: `rounds` for each factor e of the gap, each so many passes and iterations with a prox."""
+    rounds *= max(1.0, -math.log(tol))
+    memory = costs.memory(canonical, 10, 8)
+    seconds = costs.seconds(canonical, rounds * passes, rounds * iterations)
+    return Estimate(rounds * passes, seconds, memory, f"about {rounds:.0f} {why}")
+
+
+# --- certificates -------------------------------------------------------------------------------------------------------
 
 
 def due(state: BaselineState) -> bool:
@@ -159,5 +263,7 @@ def keep_bound(
     if not math.isfinite(bound):
         # of a run that diverges
         bound = -math.inf
-    if bound > state.best_bound or not state.ys:
+    # where no scaling helps (an equality of the dual, of a free variable) the bound is optimistic, and the latest y is the one to repair
+    latest = scale == 0.0 and math.isfinite(bound)
+    if latest or bound > state.best_bound or not state.ys:
         state.best_bound, state.ys = bound, ys

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ from ...atoms.base import Array
 from ...atoms.vectors.common import ConvexSet
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
-from ..finite_sum import draws
+from .. import finite_sum
 from ..option import Option
 from ..problem import Problem
 from . import samples
-from .common import Baseline, BaselineState, certify, due, epochs_a_step, most_calls
+from .common import Baseline, SampledState, break_off, certify, due, epochs_a_step, generator, most_calls
 from .samples import Samples, batch_misfit, unbounded_curvature, without_ridge
 
 UNBOUNDED = (None, "nonnegative", "psd", "affine", "halfspace")
@@ -43,11 +43,16 @@ def factor(meaning: str) -> Option:
 
 
 @dataclass
-class ConditionalState(BaselineState):
-    """`k` is the paper's iteration, within its phase where it has phases; `vertices` counts calls of the oracle."""
+class ConditionalState(SampledState):
+    """`k` is the paper's iteration, within its phase where it has phases; `vertices` counts calls of the oracle.
+
+    The step under way ends at `until` epochs, or `most` vertices.
+    """
 
     k: int = 0
     vertices: int = 0
+    until: float = 0.0
+    most: int = 0
 
 
 class Conditional(Baseline):
@@ -56,7 +61,7 @@ class Conditional(Baseline):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss over samples of one variable in a bounded set, and no norm beside it."""
-        reasons = list(samples.reasons(arrangement))
+        reasons = list(finite_sum.reasons(arrangement))
         for block in arrangement.blocks:
             if block.set in UNBOUNDED:
                 reasons.append(f"{block.name} is not confined to a bounded set with a linear minimisation oracle")
@@ -85,18 +90,25 @@ class Conditional(Baseline):
     def step(self, problem: Problem, state: Any) -> None:
         """Iterations of about an epoch, and a certificate where one is due."""
         of = self.samples(problem)
-        rng = draws(problem.seed, state.iteration)
-        until = state.epochs + epochs_a_step(problem.canonical.nnz)
-        most = state.vertices + min(MOST_VERTICES, most_calls(problem.canonical.blocks[0]))
-        while state.epochs < until - 1e-9 and state.vertices < most:
-            state.epochs += self.advance(problem, of, state, rng) / of.n
+        if state.generator.size == 0:
+            state.until = state.epochs + epochs_a_step(problem.canonical.nnz)
+            state.most = state.vertices + min(MOST_VERTICES, most_calls(problem.canonical.blocks[0]))
+        rng = generator(problem, state, state.iteration)
+        while True:
+            visited = self.advance(problem, of, state, rng)
+            state.epochs += visited / of.n
+            if visited > 0 and (state.epochs >= state.until - 1e-9 or state.vertices >= state.most):
+                break
+            if problem.must_stop():
+                break_off(state, rng)
+                return
         state.iteration += 1
         if due(state):
             certify(problem, state, state.x)
 
     @abstractmethod
     def advance(self, problem: Problem, of: Samples, s: Any, rng: np.random.Generator) -> int:
-        """One iteration of the paper: the samples it visited."""
+        """One iteration of the paper: the samples it visited, 0 where it was broken off before its end."""
 
 
 def towards(problem: Problem, s: ConditionalState, slope: Array, gamma: float) -> None:
@@ -132,14 +144,26 @@ def grown(wanted: float, cap: float, n: int) -> int:
     return max(1, min(math.ceil(wanted), math.ceil(cap * n), n))
 
 
-def conditional_gradient(
-    problem: Problem, s: ConditionalState, g: Array, u: Array, beta: float, eta: float, d: float
-) -> Array:
+@dataclass
+class SlidingState(ConditionalState):
+    """Of an inner problem: its `slope` g, its point `inner` (empty between inner problems), its `turns` so far and the samples `visited` for g."""
+
+    slope: Array = field(default_factory=lambda: np.zeros(0))
+    inner: Array = field(default_factory=lambda: np.zeros(0))
+    turns: int = 0
+    visited: int = 0
+
+
+def conditional_gradient(problem: Problem, s: SlidingState, u: Array, beta: float, eta: float, d: float) -> bool:
     """CndG(g, u, beta, eta) of Lan and Zhou: Frank-Wolfe with exact line search on <g, x> + (beta / 2) |x - u|^2 from u until its gap is at most eta,
-    which takes at most 6 beta d^2 / eta steps, d the diameter; after `MOST_VERTICES` it ends where it is."""
-    x = u.copy()
-    for _ in range(min(math.ceil(6.0 * beta * d * d / eta) + 1, MOST_VERTICES) if eta > 0.0 else 1):
-        slope = g + beta * (x - u)
+    which takes at most 6 beta d^2 / eta steps, d the diameter; after `MOST_VERTICES` it ends where it is.
+
+    g is `slope`, and x is `inner`, which is to be u before the first turn. False where it was broken off.
+    """
+    x = s.inner
+    most = min(math.ceil(6.0 * beta * d * d / eta) + 1, MOST_VERTICES) if eta > 0.0 else 1
+    while s.turns < most:
+        slope = s.slope + beta * (x - u)
         direction = vertex(problem, slope) - x
         s.vertices += 1
         gap = -float(slope @ direction)
@@ -147,4 +171,7 @@ def conditional_gradient(
         if gap <= eta or square == 0.0:
             break
         x += min(1.0, gap / (beta * square)) * direction
-    return x
+        s.turns += 1
+        if problem.must_stop():
+            return False
+    return True

@@ -37,18 +37,17 @@ def batch_add(rows, index, y, scale, out):
     return touched
 
 
-def svrg_steps(rows, index, c, offset, b, w, p, slopes, base, eta, share, step, x, average, args):
+def svrg_steps(rows, index, c, offset, b, w, p, slopes, base, eta, share, step, whole, x, average, args):
     """Proximal steps x <- prox(share (x - eta v)), v = base + (n / m) sum over the batch of (w_i l'(z_i) - slopes_i) c a_i, for each row
     of `index`.
 
-    `average` becomes the mean of the points.
+    `average` gets the points over `whole`, the steps of an epoch: it becomes their mean.
     """
     count, m = index.shape
     z, bs, ws, y = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     v = np.empty(x.size)
     factor = c * slopes.size / m
     touched = 0
-    average[:] = 0.0
     for t in range(count):
         for k in range(m):
             i = index[t, k]
@@ -68,7 +67,7 @@ def svrg_steps(rows, index, c, offset, b, w, p, slopes, base, eta, share, step, 
             v[j] = share * (x[j] - eta * v[j])
         prox(v, step, x, *args)
         for j in range(x.size):
-            average[j] += x[j] / count
+            average[j] += x[j] / whole
     return touched
 
 

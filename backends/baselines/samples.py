@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ...atoms.base import Array, LossFunction, VectorFunction
 from ...atoms.vector_loss import VectorLossFunction
 from ...atoms.vectors.ridge import Ridged
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
+from ...canon.form import Canonical, SumTerm
 from ...canon.matrix_maps import product
 from .. import finite_sum
 from ..finite_sum import FiniteSum
@@ -28,11 +27,6 @@ from ..products import product_of
 from .loops import batch_add, batch_slopes
 
 Rows = NDArray[np.int64]
-
-
-def reasons(arrangement: Arrangement, **restrictions: Any) -> tuple[str, ...]:
-    """As `finite_sum.reasons`."""
-    return finite_sum.reasons(arrangement, **restrictions)
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
@@ -252,8 +246,7 @@ def batch_size(batch: float | None, n: int, share: float) -> int:
 
 def batch_misfit(batch: Any, canonical: Canonical) -> tuple[str, ...]:
     """Why a batch does not fit the number of samples, or is none."""
-    f = canonical.terms[0].f
-    n = f.shape[0] if isinstance(f, VectorLossFunction) else _samples(canonical)
+    n = sample_count(canonical.terms[0])
     if isinstance(batch, int | float) and batch > n:
         return (f"`batch` is {batch:g}, and there are {n} samples",)
     if isinstance(batch, float) and batch > 1.0 and not batch.is_integer():
@@ -261,10 +254,13 @@ def batch_misfit(batch: Any, canonical: Canonical) -> tuple[str, ...]:
     return ()
 
 
-def _samples(canonical: Canonical) -> int:
-    m = canonical.terms[0].map
-    found = product_of(m.parts[0][1]) if m.parts else None
-    return int(found.left.A.shape[0]) if found is not None else m.rows
+def sample_count(term: SumTerm) -> int:
+    """The samples of a loss: its predictions, or rows of them."""
+    if isinstance(term.f, VectorLossFunction):
+        return int(term.f.shape[0])
+    parts = term.map.parts
+    found = product_of(parts[0][1]) if parts else None
+    return int(found.left.A.shape[0]) if found is not None else term.map.rows
 
 
 def unbounded_curvature(canonical: Canonical) -> tuple[str, ...]:

@@ -1,18 +1,4 @@
-r"""Stochastic conditional gradient with an averaged gradient (momentum).
-
-    d_k = (1 - rho_k) d_{k-1} + rho_k g_k,   g_k the estimate of grad F(x_{k-1}) by a batch,   rho_k = 4 / (k + 8)^(2/3), at most 1
-    v_k = argmin over C of <d_k, v>,   x_k = x_{k-1} + gamma_k (v_k - x_{k-1}),   gamma_k = a / (k + a)
-
-with d_0 = 0. The averaging replaces growing batches: a batch stays what it is (1 % of n, as in Lu and Freund), and the error of d falls
-like k^(-2/3)
-in mean square. a = 1 is 1 / (k + 1) of the theory; a larger a (`decay`) forgets the first vertices sooner.
-
-Complexity: O(1 / eps^3) batches and vertices.
-
-Mokhtari, Hassani, Karbasi 2020 (algorithm 1, theorem 3).
-
-`state.iteration` counts steps of about an epoch; `state.k` is k.
-"""
+"""Stochastic conditional gradient with an averaged gradient (momentum)."""
 
 from __future__ import annotations
 
@@ -38,7 +24,25 @@ class SCGMState(ConditionalState):
 
 
 class SCGM(Conditional):
-    """Stochastic conditional gradient with momentum; options `batch`, `decay`."""
+    r"""Stochastic conditional gradient with an averaged gradient (momentum).
+
+    Problem: min F(x) = sum_j w_j l(a_j x) + <q, x> + (mu / 2) |x|^2 over x in C, l smooth, C bounded with a linear minimisation oracle; x a vector
+    or a matrix.
+
+        d_k = (1 - rho_k) d_{k-1} + rho_k g_k,   g_k the estimate of grad F(x_{k-1}) by a batch,   rho_k = 4 / (k + 8)^(2/3), at most 1
+        v_k = argmin over C of <d_k, v>,   x_k = x_{k-1} + gamma_k (v_k - x_{k-1}),   gamma_k = a / (k + a)
+
+    with d_0 = 0. The averaging replaces growing batches: a batch stays what it is (1 % of n, as in Lu and Freund), and the error of d falls like
+    k^(-2/3) in mean square. a = 1 is 1 / (k + 1) of the theory; a larger a (`decay`) forgets the first vertices sooner.
+
+    Complexity: O(1 / eps^3) batches and vertices.
+
+    Source: Mokhtari, Hassani, Karbasi 2020 (algorithm 1, theorem 3).
+
+    `state.iteration` counts steps of about an epoch; `state.k` is k.
+
+    Options `batch`, `decay`.
+    """
 
     name = "scgm"
     title = "stochastic conditional gradient with an averaged gradient"

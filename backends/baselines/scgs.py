@@ -1,26 +1,11 @@
-r"""Stochastic conditional gradient sliding.
-
-    z_k = (1 - gamma_k) y_{k-1} + gamma_k x_{k-1},   g_k the estimate of grad F(z_k) by B_k random rows
-    x_k = CndG(g_k, x_{k-1}, beta_k, eta_k),   y_k = (1 - gamma_k) y_{k-1} + gamma_k x_k
-
-CndG minimises <g, x> + (beta / 2) |x - u|^2 over C by Frank-Wolfe up to a gap of eta (`conditional.conditional_gradient`). With
-gamma_k = 3 / (k + 2), beta_k = 4 L / (k + 2), eta_k = L D^2 / (k (k + 1)), D the diameter of C, and B_k = factor k^3, at most `cap` n (the
-theory asks for
-sigma^2 (k + 2)^3 / (L D)^2; Table 2 of Lu and Freund has k^3 and n / 2). L is that of F, by the power method (`smoothness="spectral"`) or from the
-row norms (`"rows"`); `step` divides it. Nothing here uses strong convexity.
-
-Complexity: O(1 / eps^2) sample gradients, O(1 / eps) vertices, O(1 / sqrt(eps)) outer iterations.
-
-Lan, Zhou 2016 (algorithm 3, corollary 4).
-
-`state.iteration` counts steps of about an epoch; `state.k` is k.
-"""
+"""Stochastic conditional gradient sliding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,18 +17,18 @@ from .conditional import (
     CAP,
     SMOOTHNESS,
     Conditional,
-    ConditionalState,
+    SlidingState,
     conditional_gradient,
     diameter,
     factor,
     grown,
     lipschitz,
 )
-from .samples import Samples, draw
+from .samples import Rows, Samples, draw
 
 
 @dataclass
-class SCGSState(ConditionalState):
+class SCGSState(SlidingState):
     """x is the paper's y; `center` its x. L and D."""
 
     center: Array = field(default_factory=lambda: np.zeros(0))
@@ -51,8 +36,41 @@ class SCGSState(ConditionalState):
     diameter: float = 1.0
 
 
+@dataclass(frozen=True)
+class Constants:
+    """gamma, beta and eta of an iteration, and the batch that `factor` multiplies."""
+
+    gamma: float
+    beta: float
+    eta: float
+    batch: float
+
+
+S = TypeVar("S", bound=SCGSState)
+
+
 class SCGS(Conditional):
-    """Conditional gradient sliding; options `factor`, `cap` of the batches, `smoothness`, `step`."""
+    r"""Stochastic conditional gradient sliding.
+
+    Problem: min F(x) = sum_j w_j l(a_j x) + <q, x> + (mu / 2) |x|^2 over x in C, l smooth, C bounded with a linear minimisation oracle; x a vector
+    or a matrix.
+
+        z_k = (1 - gamma_k) y_{k-1} + gamma_k x_{k-1},   g_k the estimate of grad F(z_k) by B_k random rows
+        x_k = CndG(g_k, x_{k-1}, beta_k, eta_k),   y_k = (1 - gamma_k) y_{k-1} + gamma_k x_k
+
+    CndG minimises <g, x> + (beta / 2) |x - u|^2 over C by Frank-Wolfe up to a gap of eta (`conditional.conditional_gradient`). With gamma_k = 3 /
+    (k + 2), beta_k = 4 L / (k + 2), eta_k = L D^2 / (k (k + 1)), D the diameter of C, and B_k = factor k^3, at most `cap` n (the theory asks for
+    sigma^2 (k + 2)^3 / (L D)^2; Table 2 of Lu and Freund has k^3 and n / 2). L is that of F, by the power method (`smoothness="spectral"`) or from
+    the row norms (`"rows"`); `step` divides it. Nothing here uses strong convexity.
+
+    Complexity: O(1 / eps^2) sample gradients, O(1 / eps) vertices, O(1 / sqrt(eps)) outer iterations.
+
+    Source: Lan, Zhou 2016 (algorithm 3, corollary 4).
+
+    `state.iteration` counts steps of about an epoch; `state.k` is k.
+
+    Options `factor`, `cap` of the batches, `smoothness`, `step`.
+    """
 
     name = "scgs"
     title = "stochastic conditional gradient sliding"
@@ -75,21 +93,34 @@ class SCGS(Conditional):
 
     def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SCGSState:
         """x moved into the set; L and D of the data."""
-        bound = lipschitz(self.samples(problem), self.smoothness, problem.seed) / self.step_size
-        s = start(problem, SCGSState, x, ys, lipschitz=bound, diameter=diameter(problem))
-        s.center = s.x.copy()
+        s = self._start(problem, SCGSState, x, ys)
         certify(problem, s, s.x)
         return s
 
-    def advance(self, problem: Problem, of: Samples, s: SCGSState, rng: np.random.Generator) -> int:
+    def _start(self, problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None) -> S:
+        bound = lipschitz(self.samples(problem), self.smoothness, problem.seed) / self.step_size
+        s = start(problem, cls, x, ys, lipschitz=bound, diameter=diameter(problem))
+        s.center = s.x.copy()
+        return s
+
+    def advance(self, problem: Problem, of: Samples, s: Any, rng: np.random.Generator) -> int:
         """One estimate, one inner problem."""
-        s.k += 1
+        if s.inner.size == 0:
+            s.k += 1
+        now = self._constants(of, s)
+        if s.inner.size == 0:
+            rows = draw(rng, of.n, grown(self.factor * now.batch, self.cap, of.n))
+            s.slope = self._estimate(of, s, (1.0 - now.gamma) * s.x + now.gamma * s.center, rows)
+            s.inner, s.turns, s.visited = s.center.copy(), 0, rows.size
+        if not conditional_gradient(problem, s, s.center, now.beta, now.eta, s.diameter):
+            return 0
+        s.center, s.inner = s.inner, np.zeros(0)
+        s.x = (1.0 - now.gamma) * s.x + now.gamma * s.center
+        return int(s.visited)
+
+    def _constants(self, of: Samples, s: Any) -> Constants:
         k, big, d = s.k, s.lipschitz, s.diameter
-        gamma = 3.0 / (k + 2.0)
-        rows = draw(rng, of.n, grown(self.factor * k**3, self.cap, of.n))
-        slope = of.estimate((1.0 - gamma) * s.x + gamma * s.center, rows)
-        s.center = conditional_gradient(
-            problem, s, slope, s.center, 4.0 * big / (k + 2.0), big * d * d / (k * (k + 1.0)), d
-        )
-        s.x = (1.0 - gamma) * s.x + gamma * s.center
-        return rows.size
+        return Constants(3.0 / (k + 2.0), 4.0 * big / (k + 2.0), big * d * d / (k * (k + 1.0)), k**3)
+
+    def _estimate(self, of: Samples, s: Any, z: Array, rows: Rows) -> Array:
+        return of.estimate(z, rows)

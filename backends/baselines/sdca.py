@@ -1,35 +1,4 @@
-r"""Stochastic dual coordinate ascent, for elastic nets and for sets with one multiplier.
-
-Problem: min sum_i f_i(a_i x + b_i) + <q, x> + g(x) + (mu / 2) |x|^2, mu > 0, any scalar losses f_i = w_i l(.; b_i); g a box, a norm1, a norm1 over
-a box (nonnegative, linf_ball, box), or a ball or simplex: l1_ball, l2_ball, simplex, solid_simplex, each alone or with norm1.
-
-    D(y) = -sum_i [f_i*(y_i) - b_i y_i] - G*(v),   v = -(q + A'y),   G = g + (mu / 2) |.|^2,   x = grad G*(v)
-
-Each y_i in turn is moved to the maximiser of the lower bound that the curvature 1 / mu of G* gives (Prox-SDCA, option I of the paper):
-
-    y_i <- argmin_y f_i*(y) - z_i y + (|a_i|^2 / (2 mu)) (y - y_i)^2,   z_i = a_i x + b_i
-
-which is a prox of f_i by Moreau's identity. For separable g the response x is a function of each entry of v and kept up to date beside it.
-
-For balls and simplices G* is not separable; with the multiplier tau of the constraint it is: on the l1 ball
-
-    D(y, tau) = -sum_i [...] - |soft(v, tau)|^2 / (2 mu) - tau r
-
-jointly concave, so tau is one more coordinate: it is frozen over n / B rows and then set exactly by the prox of g, B times an epoch
-(methods.md, A1, A2
-and A8: B = nnz / (5 d) cut to [5, 100]). On the l2 ball tau adds to mu.
-
-y starts at f'(K x + b), which saves about half of the passes against y = 0 (methods.md, A2). Rows are visited in a random order that is drawn
-afresh for each epoch (`order="permutation"`), or drawn with replacement as in the theory (`"uniform"`). A row of zeros takes y_i = f_i'(b_i).
-
-Complexity: O((n + R / (mu gamma)) log(1 / eps)) row visits for (1 / gamma)-smooth losses, R = max n w |a_i|^2; O(n + R / (mu eps)) for
-Lipschitz ones.
-An epoch is two passes, its certificate one more.
-
-Shalev-Shwartz, Zhang 2013, 2014 (Prox-SDCA).
-
-`state.iteration` counts steps of as many epochs as make 50,000 touches.
-"""
+"""Stochastic dual coordinate ascent, for elastic nets and for sets with one multiplier."""
 
 from __future__ import annotations
 
@@ -47,9 +16,21 @@ from ...canon.form import Canonical
 from .. import finite_sum
 from ..finite_sum import FiniteSum, draws
 from ..kernels.storage import Sparse
+from ..method import Estimate
 from ..option import Option
 from ..problem import Problem
-from .common import Baseline, BaselineState, due, epochs_a_step, keep_bound, keep_point, start
+from .common import (
+    Baseline,
+    BaselineState,
+    between_looks,
+    conditioning,
+    due,
+    epochs_a_step,
+    keep_bound,
+    keep_point,
+    linear_estimate,
+    start,
+)
 from .loops import csr_advance, dense_advance, sdca_rows
 from .samples import linked, without_ridge
 
@@ -59,16 +40,52 @@ BALLS = ("l1_ball", "l2_ball", "simplex", "solid_simplex")
 
 @dataclass
 class SDCAState(BaselineState):
-    """y, v = -(q + K'y), and x the response to v at the multiplier: a `threshold` and the `inverse` of mu plus tau."""
+    """y, v = -(q + K'y), and x the response to v at the multiplier: a `threshold` and the `inverse` of mu plus tau.
+
+    `epoch` of the step and `at`, the rows visited in it, are where a step was broken off.
+    """
 
     y: Array = field(default_factory=lambda: np.zeros(0))
     v: Array = field(default_factory=lambda: np.zeros(0))
     threshold: float = 0.0
     inverse: float = 1.0
+    epoch: int = 0
+    at: int = 0
 
 
 class SDCA(Baseline):
-    """Prox-SDCA; options `multiplier` (updates of tau an epoch), `order`."""
+    r"""Stochastic dual coordinate ascent, for elastic nets and for sets with one multiplier.
+
+    Problem: min sum_i f_i(a_i x + b_i) + <q, x> + g(x) + (mu / 2) |x|^2, mu > 0, any scalar losses f_i = w_i l(.; b_i); g a box, a norm1, a norm1
+    over a box (nonnegative, linf_ball, box), or a ball or simplex: l1_ball, l2_ball, simplex, solid_simplex, each alone or with norm1.
+
+        D(y) = -sum_i [f_i*(y_i) - b_i y_i] - G*(v),   v = -(q + A'y),   G = g + (mu / 2) |.|^2,   x = grad G*(v)
+
+    Each y_i in turn is moved to the maximiser of the lower bound that the curvature 1 / mu of G* gives (Prox-SDCA, option I of the paper):
+
+        y_i <- argmin_y f_i*(y) - z_i y + (|a_i|^2 / (2 mu)) (y - y_i)^2,   z_i = a_i x + b_i
+
+    which is a prox of f_i by Moreau's identity. For separable g the response x is a function of each entry of v and kept up to date beside it.
+
+    For balls and simplices G* is not separable; with the multiplier tau of the constraint it is: on the l1 ball
+
+        D(y, tau) = -sum_i [...] - |soft(v, tau)|^2 / (2 mu) - tau r
+
+    jointly concave, so tau is one more coordinate: it is frozen over n / B rows and then set exactly by the prox of g, B times an epoch
+    (methods.md, A1, A2 and A8: B = nnz / (5 d) cut to [5, 100]). On the l2 ball tau adds to mu.
+
+    y starts at f'(K x + b), which saves about half of the passes against y = 0 (methods.md, A2). Rows are visited in a random order that is drawn
+    afresh for each epoch (`order="permutation"`), or drawn with replacement as in the theory (`"uniform"`). A row of zeros takes y_i = f_i'(b_i).
+
+    Complexity: O((n + R / (mu gamma)) log(1 / eps)) row visits for (1 / gamma)-smooth losses, R = max n w |a_i|^2; O(n + R / (mu eps)) for
+    Lipschitz ones. An epoch is two passes, its certificate one more.
+
+    Source: Shalev-Shwartz, Zhang 2013, 2014 (Prox-SDCA).
+
+    `state.iteration` counts steps of as many epochs as make 50,000 touches.
+
+    Options `multiplier` (updates of tau an epoch), `order`.
+    """
 
     name = "sdca"
     title = "stochastic dual coordinate ascent"
@@ -95,6 +112,12 @@ class SDCA(Baseline):
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
         """Rows of one data matrix."""
         return finite_sum.value_reasons(canonical)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """1 + kappa / n epochs for each factor e of the gap, of two passes and a certificate now and then."""
+        n, kappa = conditioning(canonical)
+        return linear_estimate(canonical, tol, 1.0 + kappa / n, 2.5, 5.0, "visits of each sample")
 
     def _of(self, problem: Problem) -> tuple[FiniteSum, Array]:
         if self._kept is None or self._kept[0] is not problem:
@@ -159,15 +182,25 @@ class SDCA(Baseline):
         )
         args = (of.rows,)
         after = (of.c, of.offset, f.b, f.w, f.p, squares, lower, upper, s.y, s.v)
-        for epoch in range(epochs_a_step(of.operator.nnz)):
-            rng = draws(problem.seed, (s.iteration << 8) + epoch)
+        signed, bounded = name not in ("simplex", "solid_simplex"), lo.size > 0
+        most = between_looks(of.operator.nnz / of.n, 1, 0)
+        parts = np.cumsum([part.size for part in np.array_split(np.empty(of.n), self._parts(of, name))])
+        epochs = epochs_a_step(of.operator.nnz)
+        while s.epoch < epochs:
+            rng = draws(problem.seed, (s.iteration << 8) + s.epoch)
             order = rng.permutation(of.n) if self.order == "permutation" else rng.integers(0, of.n, of.n)
-            for part in np.array_split(order, self._parts(of, name)):
-                signed, bounded = name not in ("simplex", "solid_simplex"), lo.size > 0
-                of.count(loop(*args, part, *after, s.x, s.threshold, s.inverse, signed, bounded, lo, hi))
-                if name in BALLS:
+            while s.at < of.n:
+                end = int(parts[np.searchsorted(parts, s.at, side="right")])
+                visited = order[s.at : min(end, s.at + most)]
+                of.count(loop(*args, visited, *after, s.x, s.threshold, s.inverse, signed, bounded, lo, hi))
+                s.at += visited.size
+                if s.at == end and name in BALLS:
                     self._respond(problem, s)
+                if (s.at < of.n or s.epoch + 1 < epochs) and problem.must_stop():
+                    return
+            s.epoch, s.at = s.epoch + 1, 0
             s.epochs += 1.0
+        s.epoch = 0
         s.iteration += 1
         if due(s):
             self._certify(problem, s)

@@ -1,16 +1,4 @@
-r"""Stochastic Frank-Wolfe with growing batches.
-
-    g_k = the estimate of grad F(x_{k-1}) by m_k random rows,   v_k = argmin over C of <g_k, v>,   x_k = x_{k-1} + gamma_k (v_k - x_{k-1})
-
-gamma_k = 2 / (k + 1), m_k = factor k^2, at most `cap` n (Table 2 of Lu and Freund: k^2, n / 2; the theory asks for (G (k + 1) / (L D))^2). With the
-cap the noise does not vanish below that of a batch of `cap` n.
-
-Complexity: O(1 / eps^3) sample gradients, O(1 / eps) vertices.
-
-Hazan, Luo 2016 (algorithm SFW there).
-
-`state.iteration` counts steps of about an epoch; `state.k` is k.
-"""
+"""Stochastic Frank-Wolfe with growing batches."""
 
 from __future__ import annotations
 
@@ -31,7 +19,24 @@ class SFWState(ConditionalState):
 
 
 class SFW(Conditional):
-    """Stochastic Frank-Wolfe; options `factor`, `cap` of the batches."""
+    r"""Stochastic Frank-Wolfe with growing batches.
+
+    Problem: min F(x) = sum_j w_j l(a_j x) + <q, x> + (mu / 2) |x|^2 over x in C, l smooth, C bounded with a linear minimisation oracle; x a vector
+    or a matrix.
+
+        g_k = the estimate of grad F(x_{k-1}) by m_k random rows,   v_k = argmin over C of <g_k, v>,   x_k = x_{k-1} + gamma_k (v_k - x_{k-1})
+
+    gamma_k = 2 / (k + 1), m_k = factor k^2, at most `cap` n (Table 2 of Lu and Freund: k^2, n / 2; the theory asks for (G (k + 1) / (L D))^2). With
+    the cap the noise does not vanish below that of a batch of `cap` n.
+
+    Complexity: O(1 / eps^3) sample gradients, O(1 / eps) vertices.
+
+    Source: Hazan, Luo 2016 (algorithm SFW there).
+
+    `state.iteration` counts steps of about an epoch; `state.k` is k.
+
+    Options `factor`, `cap` of the batches.
+    """
 
     name = "sfw"
     title = "stochastic Frank-Wolfe with growing batches"

@@ -1,27 +1,4 @@
-r"""Stochastic primal-dual coordinate method, with mini-batches.
-
-Problem: min (1/n) sum_i phi_i(a_i x) + g(x), phi_i = n w_i l(.; b_i) (1 / gamma)-smooth, g mu-strongly convex: a set or a norm with a
-prox, and a ridge.
-Written as min over x, max over y of <A x, y> - sum_i f_i*(y_i) + g(x), y_i being 1/n of the paper's: for a random batch B of m rows
-
-    y_i <- argmax_y  y (a_i xbar) - f_i*(y) - (n / (2 sigma)) (y - y_i)^2,   i in B
-    x+   = argmin_x  g(x) + <u + (n / m) sum_{i in B} (y_i^+ - y_i) a_i, x> + |x - x_k|^2 / (2 tau)
-    u   <- u + sum_{i in B} (y_i^+ - y_i) a_i,   xbar = x+ + theta (x+ - x_k),   u = A'y
-
-    tau = (1 / 2R) sqrt(m gamma / (n mu)),   sigma = (1 / 2R) sqrt(n mu / (m gamma)),   theta = 1 - 1 / (n / m + R sqrt(n / (m mu gamma)))
-
-R = max |a_i| (Theorem 1 and section 3 of the paper). `step` divides R: above 1 the bound on the operator is no longer the worst case's, and
-`step` = 4 is often still stable on sparse rows.
-
-An iteration costs the rows of its batch and O(d) for x, u and xbar, so that on sparse data a batch of one row is dear: where `batch` is worked out
-it is about d over the numbers of a row, at most n / 10. (The paper's lazy updates need a separable g.)
-
-Complexity: O((n / m + R sqrt(n / (m mu gamma))) log(1 / eps)) iterations. The certificate is D(y), A'y being kept: one pass, for P.
-
-Zhang, Xiao 2015, 2017.
-
-`state.iteration` counts steps of about an epoch, or as many as make 50,000 touches.
-"""
+"""Stochastic primal-dual coordinate method, with mini-batches."""
 
 from __future__ import annotations
 
@@ -37,17 +14,34 @@ from ...atoms.base import Array
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
 from .. import finite_sum
-from ..finite_sum import FiniteSum, draws
+from ..finite_sum import FiniteSum
+from ..method import Estimate
 from ..option import Option
 from ..problem import Problem
-from .common import Baseline, BaselineState, due, epochs_a_step, keep_bound, keep_point, start
+from .common import (
+    Baseline,
+    SampledState,
+    between_looks,
+    break_off,
+    conditioning,
+    due,
+    epochs_a_step,
+    generator,
+    keep_bound,
+    keep_point,
+    linear_estimate,
+    start,
+)
 from .loops import spdc_steps
 from .samples import batch_misfit, batch_size, batches, linked, unbounded_curvature
 
 
 @dataclass
-class SPDCState(BaselineState):
-    """x, the extrapolated `bar`, y and u = K'y; the steps and the batch."""
+class SPDCState(SampledState):
+    """x, the extrapolated `bar`, y and u = K'y; the steps and the batch.
+
+    `epoch` of the step and `at`, the iterations made in it, are where a step was broken off.
+    """
 
     bar: Array = field(default_factory=lambda: np.zeros(0))
     y: Array = field(default_factory=lambda: np.zeros(0))
@@ -56,10 +50,36 @@ class SPDCState(BaselineState):
     tau: float = 0.0
     theta: float = 0.0
     batch: int = 1
+    epoch: int = 0
+    at: int = 0
 
 
 class SPDC(Baseline):
-    """SPDC; options `batch` (a share of n, or a count), `step`."""
+    r"""Stochastic primal-dual coordinate method, with mini-batches.
+
+    Problem: min (1/n) sum_i phi_i(a_i x) + g(x), phi_i = n w_i l(.; b_i) (1 / gamma)-smooth, g mu-strongly convex: a set or a norm with a prox, and
+    a ridge. Written as min over x, max over y of <A x, y> - sum_i f_i*(y_i) + g(x), y_i being 1/n of the paper's: for a random batch B of m rows
+
+        y_i <- argmax_y  y (a_i xbar) - f_i*(y) - (n / (2 sigma)) (y - y_i)^2,   i in B
+        x+   = argmin_x  g(x) + <u + (n / m) sum_{i in B} (y_i^+ - y_i) a_i, x> + |x - x_k|^2 / (2 tau)
+        u   <- u + sum_{i in B} (y_i^+ - y_i) a_i,   xbar = x+ + theta (x+ - x_k),   u = A'y
+
+        tau = (1 / 2R) sqrt(m gamma / (n mu)),   sigma = (1 / 2R) sqrt(n mu / (m gamma)),   theta = 1 - 1 / (n / m + R sqrt(n / (m mu gamma)))
+
+    R = max |a_i| (Theorem 1 and section 3 of the paper). `step` divides R: above 1 the bound on the operator is no longer the worst case's, and
+    `step` = 4 is often still stable on sparse rows.
+
+    An iteration costs the rows of its batch and O(d) for x, u and xbar, so that on sparse data a batch of one row is dear: where `batch` is worked
+    out it is about d over the numbers of a row, at most n / 10. (The paper's lazy updates need a separable g.)
+
+    Complexity: O((n / m + R sqrt(n / (m mu gamma))) log(1 / eps)) iterations. The certificate is D(y), A'y being kept: one pass, for P.
+
+    Source: Zhang, Xiao 2015, 2017.
+
+    `state.iteration` counts steps of about an epoch, or as many as make 50,000 touches.
+
+    Options `batch` (a share of n, or a count), `step`.
+    """
 
     name = "spdc"
     title = "stochastic primal-dual coordinate method"
@@ -97,6 +117,12 @@ class SPDC(Baseline):
     def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
         """A batch of at most n."""
         return batch_misfit(options.get("batch"), canonical)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """1 + sqrt(kappa / n) epochs for each factor e of the gap, of three passes and iterations worth as many proxes as ten."""
+        n, kappa = conditioning(canonical)
+        return linear_estimate(canonical, tol, 1.0 + math.sqrt(kappa / n), 3.0, 10.0, "visits of each sample")
 
     def _of(self, problem: Problem) -> FiniteSum:
         if self._kept is None or self._kept[0] is not problem:
@@ -152,11 +178,21 @@ class SPDC(Baseline):
         lower, upper = of.f.dual_bounds
         count = math.ceil(of.n / s.batch)
         steps = (s.sigma / of.n, s.tau, s.theta, share, prox_step)
-        for epoch in range(epochs_a_step(of.operator.nnz)):
-            index = batches(draws(problem.seed, (s.iteration << 8) + epoch), of.n, s.batch, count)
-            args = (of.rows, index, of.c, of.offset, f.b, f.w, f.p, lower, upper)
-            of.count(loop(*args, *steps, of.q, s.y, s.u, s.x, s.bar, g.args))
+        many = between_looks(of.operator.nnz / of.n, s.batch, of.d)
+        epochs = epochs_a_step(of.operator.nnz)
+        while s.epoch < epochs:
+            rng = generator(problem, s, (s.iteration << 8) + s.epoch)
+            while s.at < count:
+                index = batches(rng, of.n, s.batch, min(many, count - s.at))
+                args = (of.rows, index, of.c, of.offset, f.b, f.w, f.p, lower, upper)
+                of.count(loop(*args, *steps, of.q, s.y, s.u, s.x, s.bar, g.args))
+                s.at += len(index)
+                if (s.at < count or s.epoch + 1 < epochs) and problem.must_stop():
+                    break_off(s, rng)
+                    return
+            s.epoch, s.at = s.epoch + 1, 0
             s.epochs += count * s.batch / of.n
+        s.epoch = 0
         s.iteration += 1
         if due(s):
             self._certify(problem, s)

@@ -1,31 +1,4 @@
-r"""Stochastic (composite) subgradient method.
-
-Problem: min sum_i f_i(a_i x) + <q, x> + g(x), f_i with bounded slopes (hinge, absolute, multiclass hinge, logistic, ...) or x in a bounded
-set; g a set, a
-norm or a pair with a prox, and ridges; x a vector or a matrix.
-
-    x_t = prox_{eta_t g}(x_{t-1} - eta_t xi_t),   xi_t = q + (n / b) sum_{i in B} y_i a_i,   y_i a subgradient of f_i at a_i x_{t-1}
-
-    without a ridge:  eta_t = step R / (G sqrt(t)), or step R / (G sqrt(T)) where `horizon` T is given (the constant step of the paper);
-                      the answer is the mean of the points by eta_t
-    with a ridge mu:  eta_t = 2 step / (mu (t + 1)), the mean by t (Lacoste-Julien, Schmidt, Bach 2012)
-
-G^2 bounds E |xi|^2: n sum_i (w_i l |a_i|)^2, l the largest slope of the loss (of a row of predictions: sqrt(2) for the multiclass hinge),
-and R the distance
-to the optimum (`radius`): where it is not given the diameter of the set, or P(x_0) / c for c norm, or P(x_0) / |grad|.
-
-The bound is D at the mean of the subgradients of all certificates, each weighted by the epochs before it, or at the last, whichever is
-better: subgradients
-at one point jump from step to step.
-
-Complexity: O((G R / eps)^2) samples, O(G^2 / (mu eps)) with a ridge; a step costs its row times the columns of X and O(d k) for the prox
-and the mean, which
-is what the sublinear method is compared with.
-
-Shalev-Shwartz, Singer, Srebro, Cotter 2011; Babichev, Ostrovskii, Bach 2019, section 5 (SSM).
-
-`state.iteration` counts steps of up to an epoch; `state.k` is t.
-"""
+"""Stochastic (composite) subgradient method."""
 
 from __future__ import annotations
 
@@ -41,7 +14,7 @@ from ...atoms.base import Array, LossFunction
 from ...atoms.vector_loss import VectorLossFunction
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
-from ..finite_sum import draws
+from .. import finite_sum
 from ..kernels.compile import kernel
 from ..kernels.operators import Operator
 from ..kernels.rows import row_kernels, rows_of
@@ -49,7 +22,20 @@ from ..kernels.storage import Sparse
 from ..option import Option
 from ..problem import Problem
 from . import samples
-from .common import MOST_NUMBERS, Baseline, BaselineState, certify, due, epochs_a_step, keep_bound, most_calls, start
+from .common import (
+    MOST_NUMBERS,
+    Baseline,
+    SampledState,
+    between_looks,
+    break_off,
+    certify,
+    due,
+    epochs_a_step,
+    generator,
+    keep_bound,
+    most_calls,
+    start,
+)
 from .loops import (
     csr_outer,
     csr_times,
@@ -71,8 +57,11 @@ from .samples import (
 
 
 @dataclass
-class SubgradientState(BaselineState):
-    """x_t, its weighted mean with its weight, t; G and R; the mean dual point with K'y and its weight."""
+class SubgradientState(SampledState):
+    """x_t, its weighted mean with its weight, t; G and R; the mean dual point with K'y and its weight.
+
+    `at` is the iterations made of a step that was broken off.
+    """
 
     average: Array = field(default_factory=lambda: np.zeros(0))
     total: float = 0.0
@@ -80,13 +69,39 @@ class SubgradientState(BaselineState):
     slope: float = 1.0
     radius: float = 1.0
     batch: int = 1
+    at: int = 0
     mean_y: Array = field(default_factory=lambda: np.zeros(0))
     mean_kty: Array = field(default_factory=lambda: np.zeros(0))
     weight: float = 0.0
 
 
 class Subgradient(Baseline):
-    """The stochastic subgradient method; options `step`, `batch`, `radius`, `horizon`."""
+    r"""Stochastic (composite) subgradient method.
+
+    Problem: min sum_i f_i(a_i x) + <q, x> + g(x), f_i with bounded slopes (hinge, absolute, multiclass hinge, logistic, ...) or x in a bounded set;
+    g a set, a norm or a pair with a prox, and ridges; x a vector or a matrix.
+
+        x_t = prox_{eta_t g}(x_{t-1} - eta_t xi_t),   xi_t = q + (n / b) sum_{i in B} y_i a_i,   y_i a subgradient of f_i at a_i x_{t-1}
+
+        without a ridge:  eta_t = step R / (G sqrt(t)), or step R / (G sqrt(T)) where `horizon` T is given (the constant step of the paper);
+                          the answer is the mean of the points by eta_t
+        with a ridge mu:  eta_t = 2 step / (mu (t + 1)), the mean by t (Lacoste-Julien, Schmidt, Bach 2012)
+
+    G^2 bounds E |xi|^2: n sum_i (w_i l |a_i|)^2, l the largest slope of the loss (of a row of predictions: sqrt(2) for the multiclass hinge), and R
+    the distance to the optimum (`radius`): where it is not given the diameter of the set, or P(x_0) / c for c norm, or P(x_0) / |grad|.
+
+    The bound is D at the mean of the subgradients of all certificates, each weighted by the epochs before it, or at the last, whichever is better:
+    subgradients at one point jump from step to step.
+
+    Complexity: O((G R / eps)^2) samples, O(G^2 / (mu eps)) with a ridge; a step costs its row times the columns of X and O(d k) for the prox and
+    the mean, which is what the sublinear method is compared with.
+
+    Source: Shalev-Shwartz, Singer, Srebro, Cotter 2011; Babichev, Ostrovskii, Bach 2019, section 5 (SSM).
+
+    `state.iteration` counts steps of up to an epoch; `state.k` is t.
+
+    Options `step`, `batch`, `radius`, `horizon`.
+    """
 
     name = "subgradient"
     title = "stochastic subgradient method"
@@ -113,7 +128,7 @@ class Subgradient(Baseline):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One loss over samples of one variable."""
-        return samples.reasons(arrangement, smooth=False)
+        return finite_sum.reasons(arrangement, smooth=False)
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
@@ -164,12 +179,20 @@ class Subgradient(Baseline):
         epoch = math.ceil(epochs_a_step(problem.canonical.nnz) * of.n / s.batch)
         compiled = problem.g[0].f.compiled
         count = max(1, min(epoch, MOST_NUMBERS // of.size if compiled else most_calls(problem.canonical.blocks[0])))
-        eta, weights = self._steps(of, s.k + 1, count, s)
-        rng = draws(problem.seed, s.iteration)
-        index = rng.integers(0, of.n, (count, s.batch)) if s.batch == 1 else batches(rng, of.n, s.batch, count)
-        self._run(problem, of, s, index, eta, weights)
-        s.k += count
-        s.total += float(weights.sum())
+        many = between_looks(problem.canonical.nnz / of.n, s.batch, of.size) if compiled else 1
+        rng = generator(problem, s, s.iteration)
+        while s.at < count:
+            index = batches(rng, of.n, s.batch, min(many, count - s.at))
+            eta, weights = self._steps(of, s.k + 1, len(index), s)
+            self._run(problem, of, s, index, eta, weights)
+            s.k += len(index)
+            # in the order in which the loops add up
+            s.total = float(np.add.accumulate(np.concatenate([[s.total], weights]))[-1])
+            s.at += len(index)
+            if s.at < count and problem.must_stop():
+                break_off(s, rng)
+                return
+        s.at = 0
         s.iteration += 1
         s.epochs += count * s.batch / of.n
         if due(s):

@@ -1,47 +1,49 @@
-r"""Stochastic variance-reduced Frank-Wolfe.
-
-Phases t = 0, 1, ...: from a snapshot w with slopes y_j = w_j l'(a_j w) and K'y, x_0 = w, take k = 1 .. N_t = 2^(t + 3) - 2 steps
-
-    g_k = K'y + (n / m_k) sum_{j in B} (w_j l'(a_j x_{k-1}) - y_j) a_j + q + mu x_{k-1},   v_k = argmin over C of <g_k, v>
-    x_k = x_{k-1} + gamma_k (v_k - x_{k-1}),   gamma_k = 2 / (k + 1)
-
-and the next snapshot is x_{N_t}. gamma_1 = 1: each phase starts afresh at a vertex, as the paper has it. m_k = factor k, at most `cap` n
-(Table 2 of Lu
-and Freund has factor 1 and n / 2; the theory asks for 96 (k + 1)).
-
-Complexity: O(log(1 / eps)) full gradients, O(1 / eps^2) sample gradients, O(1 / eps) vertices.
-
-Hazan, Luo 2016 (algorithm 1, theorem 1).
-
-`state.iteration` counts steps of about an epoch; `state.t` and `state.k` are t and k.
-"""
+"""Stochastic variance-reduced Frank-Wolfe."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
 from ...atoms.base import Array
 from ..problem import Problem
-from .common import certify, start
+from .common import SnapshotState, start, take_snapshot
 from .conditional import CAP, Conditional, ConditionalState, factor, grown, towards
 from .samples import Samples, draw
 
 
 @dataclass
-class SVRFState(ConditionalState):
-    """The phase t, and the snapshot's slopes and K'y."""
+class SVRFState(SnapshotState, ConditionalState):
+    """`t` is the phase."""
 
     t: int = 0
-    slopes: Array = field(default_factory=lambda: np.zeros(0))
-    kty: Array = field(default_factory=lambda: np.zeros(0))
 
 
 class SVRF(Conditional):
-    """Variance-reduced Frank-Wolfe; options `factor`, `cap` of the batches."""
+    r"""Stochastic variance-reduced Frank-Wolfe.
+
+    Problem: min F(x) = sum_j w_j l(a_j x) + <q, x> + (mu / 2) |x|^2 over x in C, l smooth, C bounded with a linear minimisation oracle; x a vector
+    or a matrix.
+
+    Phases t = 0, 1, ...: from a snapshot w with slopes y_j = w_j l'(a_j w) and K'y, x_0 = w, take k = 1 .. N_t = 2^(t + 3) - 2 steps
+
+        g_k = K'y + (n / m_k) sum_{j in B} (w_j l'(a_j x_{k-1}) - y_j) a_j + q + mu x_{k-1},   v_k = argmin over C of <g_k, v>
+        x_k = x_{k-1} + gamma_k (v_k - x_{k-1}),   gamma_k = 2 / (k + 1)
+
+    and the next snapshot is x_{N_t}. gamma_1 = 1: each phase starts afresh at a vertex, as the paper has it. m_k = factor k, at most `cap` n (Table
+    2 of Lu and Freund has factor 1 and n / 2; the theory asks for 96 (k + 1)).
+
+    Complexity: O(log(1 / eps)) full gradients, O(1 / eps^2) sample gradients, O(1 / eps) vertices.
+
+    Source: Hazan, Luo 2016 (algorithm 1, theorem 1).
+
+    `state.iteration` counts steps of about an epoch; `state.t` and `state.k` are t and k.
+
+    Options `factor`, `cap` of the batches.
+    """
 
     name = "svrf"
     title = "stochastic variance-reduced Frank-Wolfe"
@@ -56,8 +58,7 @@ class SVRF(Conditional):
     def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SVRFState:
         """x moved into the set, which is the first snapshot."""
         s = start(problem, SVRFState, x, ys)
-        ys_, s.kty = certify(problem, s, s.x)
-        s.slopes = ys_[0]
+        take_snapshot(problem, s)
         return s
 
     def advance(self, problem: Problem, of: Samples, s: SVRFState, rng: np.random.Generator) -> int:
@@ -68,6 +69,5 @@ class SVRF(Conditional):
         if s.k < 2 ** (s.t + 3) - 2:
             return rows.size
         s.t, s.k = s.t + 1, 0
-        ys, s.kty = certify(problem, s, s.x)
-        s.slopes = ys[0]
+        take_snapshot(problem, s)
         return rows.size + of.n

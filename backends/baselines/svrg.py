@@ -1,23 +1,4 @@
-r"""Proximal (projected) stochastic variance reduced gradient.
-
-Problem: min sum_j w_j l(a_j x) + <q, x> + g(x), l smooth, g with a prox (a set, a norm, a pair, with ridges; matrices too).
-
-An epoch starts at a snapshot s with slopes y_j = w_j l'(a_j s) and the full gradient G = K'y + q, and takes steps over random batches B of b rows:
-
-    v = G + (n / b) sum_{j in B} (w_j l'(a_j x) - y_j) a_j,    x <- prox_{eta g}(x - eta v)
-
-Step: eta = step / L_b, L_b = [n (b - 1) / (b (n - 1))] L + [(n - b) / (b (n - 1))] max_j L_j the expected smoothness of a batch
-(Sebbouh et al. 2019), L_j that of n w_j l(a_j x), L that of the sum by the power method. With b = 1 it is the step of the paper,
-a multiple of 1 / max L_j; the paper proves step < 1/4 and runs 0.1, and 0.5 is the default here. The next snapshot is the last point of
-the epoch (`snapshot="last"`, as practice has it) or their mean (`"average"`, which the theory has). An epoch visits
-`epoch` n samples (2 n as in the paper) and touches 2 + 2 `epoch` passes of data, the slopes of the snapshot being kept.
-
-Complexity: O((n + kappa) log(1 / eps)) sample gradients for a strongly convex sum, kappa = max L_j / mu. Each step costs O(d) beside its rows.
-
-Johnson, Zhang 2013; Xiao, Zhang 2014 (Prox-SVRG); Sebbouh, Gazagnadou, Jelassi, Bach, Gower 2019.
-
-`state.iteration` counts epochs.
-"""
+"""Proximal (projected) stochastic variance reduced gradient."""
 
 from __future__ import annotations
 
@@ -31,24 +12,40 @@ import numpy as np
 from ...atoms.base import Array
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
-from ..finite_sum import draws
+from .. import finite_sum
+from ..method import Estimate
 from ..option import Option
 from ..problem import Problem
 from . import samples
-from .common import Baseline, BaselineState, certify, start
+from .common import (
+    Baseline,
+    SampledState,
+    SnapshotState,
+    between_looks,
+    break_off,
+    conditioning,
+    generator,
+    linear_estimate,
+    start,
+    take_snapshot,
+)
 from .loops import svrg_steps
 from .samples import Samples, VectorSamples, batch_misfit, batch_size, batches, draw, linked
 
 
 @dataclass
-class SVRGState(BaselineState):
-    """x is the snapshot; `slopes` and `kty` are y and K'y there; `eta` the step, `batch` and `count` what an epoch is made of."""
+class SVRGState(SnapshotState, SampledState):
+    """x is the snapshot; `eta` the step, `batch` and `count` what an epoch is made of.
 
-    slopes: Array = field(default_factory=lambda: np.zeros(0))
-    kty: Array = field(default_factory=lambda: np.zeros(0))
+    Of an epoch that was broken off after `at` steps `point` is where they led, and `mean` their sum over `count`.
+    """
+
     eta: float = 0.0
     batch: int = 1
     count: int = 1
+    at: int = 0
+    point: Array = field(default_factory=lambda: np.zeros(0))
+    mean: Array = field(default_factory=lambda: np.zeros(0))
 
 
 def expected_smoothness(of: Samples, b: int) -> float:
@@ -62,7 +59,29 @@ def expected_smoothness(of: Samples, b: int) -> float:
 
 
 class SVRG(Baseline):
-    """Prox-SVRG with mini-batches; options `step` (times 1 / L_b), `batch` (a share of n, or a count), `epoch` (over n), `snapshot`."""
+    r"""Proximal (projected) stochastic variance reduced gradient.
+
+    Problem: min sum_j w_j l(a_j x) + <q, x> + g(x), l smooth, g with a prox (a set, a norm, a pair, with ridges; matrices too).
+
+    An epoch starts at a snapshot s with slopes y_j = w_j l'(a_j s) and the full gradient G = K'y + q, and takes steps over random batches B of b
+    rows:
+
+        v = G + (n / b) sum_{j in B} (w_j l'(a_j x) - y_j) a_j,    x <- prox_{eta g}(x - eta v)
+
+    Step: eta = step / L_b, L_b = [n (b - 1) / (b (n - 1))] L + [(n - b) / (b (n - 1))] max_j L_j the expected smoothness of a batch (Sebbouh et al.
+    2019), L_j that of n w_j l(a_j x), L that of the sum by the power method. With b = 1 it is the step of the paper, a multiple of 1 / max L_j; the
+    paper proves step < 1/4 and runs 0.1, and 0.5 is the default here. The next snapshot is the last point of the epoch (`snapshot="last"`, as
+    practice has it) or their mean (`"average"`, which the theory has). An epoch visits `epoch` n samples (2 n as in the paper) and touches 2 + 2
+    `epoch` passes of data, the slopes of the snapshot being kept.
+
+    Complexity: O((n + kappa) log(1 / eps)) sample gradients for a strongly convex sum, kappa = max L_j / mu. Each step costs O(d) beside its rows.
+
+    Source: Johnson, Zhang 2013; Xiao, Zhang 2014 (Prox-SVRG); Sebbouh, Gazagnadou, Jelassi, Bach, Gower 2019.
+
+    `state.iteration` counts epochs.
+
+    Options `step` (times 1 / L_b), `batch` (a share of n, or a count), `epoch` (over n), `snapshot`.
+    """
 
     name = "svrg"
     title = "proximal stochastic variance reduced gradient"
@@ -88,7 +107,7 @@ class SVRG(Baseline):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss over samples of one variable."""
-        return samples.reasons(arrangement)
+        return finite_sum.reasons(arrangement)
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
@@ -100,6 +119,13 @@ class SVRG(Baseline):
         """A batch of at most n."""
         return batch_misfit(options.get("batch"), canonical)
 
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """1 + kappa / n epochs for each factor e of the gap, of six passes and 200 steps."""
+        n, kappa = conditioning(canonical)
+        why = "epochs of two samples each and a full gradient: its rate is that of batches of one"
+        return linear_estimate(canonical, tol, 1.0 + kappa / n, 6.0, 200.0, why)
+
     def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SVRGState:
         """The step of the data, and the first snapshot."""
         of = self.samples(problem)
@@ -108,39 +134,46 @@ class SVRG(Baseline):
         eta = self.step_size / bound if bound > 0.0 else 1.0
         count = max(1, round(self.epoch * of.n / b))
         state = start(problem, SVRGState, x, ys, eta=eta, batch=b, count=count)
-        self._take_snapshot(problem, state)
+        take_snapshot(problem, state)
         return state
-
-    @staticmethod
-    def _take_snapshot(problem: Problem, s: SVRGState) -> None:
-        ys, s.kty = certify(problem, s, s.x)
-        s.slopes = ys[0]
 
     def step(self, problem: Problem, state: SVRGState) -> None:
         """One epoch and the next snapshot."""
         s, of = state, self.samples(problem)
-        rng = draws(problem.seed, s.iteration)
+        rng = generator(problem, s, s.iteration)
         base = s.kty + problem.q
-        (g,) = problem.g
-        x, average = s.x.copy(), np.zeros_like(s.x)
-        if isinstance(of, VectorSamples) and g.f.compiled:
-            index = batches(rng, of.n, s.batch, s.count)
-            loop = linked(
-                svrg_steps, of.sum.row_kernels, derivative=of.sum.loss.loss.value_gradient, prox=g.f.prox_kernel
-            )
-            share, prox_step = g.f.prox_change(s.eta)
-            f, view = of.sum.loss, of.sum
-            args = (view.rows, index, view.c, view.offset, f.b, f.w, f.p, s.slopes, base)
-            view.count(loop(*args, s.eta, share, prox_step, x, average, g.args))
-        else:
-            for _ in range(s.count):
+        if s.at == 0:
+            s.point, s.mean = s.x.copy(), np.zeros_like(s.x)
+        compiled = isinstance(of, VectorSamples) and problem.g[0].f.compiled
+        many = between_looks(problem.canonical.nnz / of.n, s.batch, of.size) if compiled else 1
+        while s.at < s.count:
+            count = min(many, s.count - s.at)
+            if compiled:
+                self._run(problem, of, s, batches(rng, of.n, s.batch, count), base)
+            else:
                 rows = draw(rng, of.n, s.batch)
                 v = base.copy()
-                of.add(rows, of.slopes(x, rows) - of.at(s.slopes, rows), of.n / rows.size, v)
-                x = problem.prox_g(x - s.eta * v, s.eta)
-                average += x / s.count
+                of.add(rows, of.slopes(s.point, rows) - of.at(s.slopes, rows), of.n / rows.size, v)
+                s.point = problem.prox_g(s.point - s.eta * v, s.eta)
+                s.mean += s.point / s.count
+            s.at += count
+            if s.at < s.count and problem.must_stop():
+                break_off(s, rng)
+                return
         # the mean of points in the domain is in it but for rounding
-        s.x = x if self.snapshot == "last" else problem.prox_g(average, 0.0)
+        s.x = s.point if self.snapshot == "last" else problem.prox_g(s.mean, 0.0)
+        s.at, s.point, s.mean = 0, np.zeros(0), np.zeros(0)
         s.iteration += 1
         s.epochs += s.count * s.batch / of.n
-        self._take_snapshot(problem, s)
+        take_snapshot(problem, s)
+
+    @staticmethod
+    def _run(problem: Problem, of: Samples, s: SVRGState, index: samples.Rows, base: Array) -> None:
+        """Steps over these batches."""
+        assert isinstance(of, VectorSamples)
+        (g,) = problem.g
+        view, f = of.sum, of.sum.loss
+        loop = linked(svrg_steps, view.row_kernels, derivative=f.loss.value_gradient, prox=g.f.prox_kernel)
+        share, prox_step = g.f.prox_change(s.eta)
+        args = (view.rows, index, view.c, view.offset, f.b, f.w, f.p, s.slopes, base)
+        view.count(loop(*args, s.eta, share, prox_step, s.count, s.point, s.mean, g.args))

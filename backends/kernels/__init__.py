@@ -4,7 +4,7 @@ Importing this package loads NumPy only: numba is loaded by the first `kernel`, 
 """
 
 from .blocks import row_blocks
-from .compile import compiled_signatures, kernel, loaded_signatures, on_compile
+from .compile import compile_seconds, compiled_signatures, kernel, loaded_signatures, on_compile
 from .operators import Counter, Operator
 from .pool import Pool
 
@@ -12,6 +12,7 @@ __all__ = [
     "Counter",
     "Operator",
     "Pool",
+    "compile_seconds",
     "compiled_signatures",
     "kernel",
     "loaded_signatures",

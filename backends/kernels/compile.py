@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -30,26 +31,65 @@ _compiled: list[str] = []
 _hook: Callable[[str], None] | None = None
 
 
-def kernel(fn: Function, *, reorder: bool = False, **uses: Function) -> Function:
+class _Stopwatch:
+    """Adds up the time between the first `start` and the last `stop` of those within each other: a kernel compiles those that it calls."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._since = 0.0
+        self._total = 0.0
+
+    def start(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                self._since = time.perf_counter()
+            self._depth += 1
+
+    def stop(self) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._total += time.perf_counter() - self._since
+
+    def seconds(self) -> float:
+        """So far, what is under way included."""
+        with self._lock:
+            return self._total + (time.perf_counter() - self._since if self._depth else 0.0)
+
+
+_compiling = _Stopwatch()
+
+
+def compile_seconds() -> float:
+    """Seconds that this process has spent on compiling kernels that were not in the cache."""
+    return _compiling.seconds()
+
+
+def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: Function) -> Function:
     """The compiled version of an undecorated kernel; one per function, and each signature compiled at its first call.
 
-    With `reorder` sums may be added up in another, fixed order, and products fused with them. `uses` are kernels that `fn` calls by the names
-    given, which need not exist in its module: one loop over samples serves every loss, `kernel(epoch, derivative=loss.value_gradient)`.
+    With `fuse` products may be fused with sums, with `reorder` sums may be added up in another, fixed order besides. `uses` are kernels, or
+    what numba calls intrinsic, that `fn` calls by the names given, which need not exist in its module: one loop over samples serves every
+    loss, `kernel(epoch, derivative=loss.value_gradient)`.
     """
     if uses:
         fn = _linked(fn, tuple(sorted(uses.items())))
     found = _dispatchers.get(fn)
-    return found if found is not None else _decorate(fn, {"reassoc", "nsz", "contract"} if reorder else False)
+    if found is not None:
+        return found
+    return _decorate(fn, {"reassoc", "nsz", "contract"} if reorder else {"contract"} if fuse else False)
 
 
 @cache
 def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
     """A copy of `fn` that sees compiled kernels under the names it calls; its own name says which, for numba's cache knows it by that."""
-    names = {**fn.__globals__, **{name: kernel(inner) for name, inner in uses}}
+    linked = {name: kernel(inner) if isinstance(inner, FunctionType) else inner for name, inner in uses}
+    names = {**fn.__globals__, **linked}
     copy = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
-    linked = "-".join(f"{name}-{inner.__qualname__}" for name, inner in uses)
+    label = "-".join(f"{name}-{getattr(inner, '__qualname__', '')}" for name, inner in uses)
     # the name becomes that of a file, which may have 255 bytes
-    short = linked if len(linked) <= LONGEST_NAME else hashlib.sha1(linked.encode()).hexdigest()
+    short = label if len(label) <= LONGEST_NAME else hashlib.sha1(label.encode()).hexdigest()
     copy.__qualname__ = f"{fn.__qualname__}-{short}"
     copy.__module__ = fn.__module__
     return copy
@@ -121,11 +161,13 @@ def _listen() -> None:
             name = _names.get(id(event.data["dispatcher"]))
             if name is None:
                 return
+            _compiling.start()
             _compiled.append(f"{name}({', '.join(map(str, event.data['args']))})")
             if _hook is not None:
                 _hook(name)
 
         def on_end(self, event: Any) -> None:
-            pass
+            if id(event.data["dispatcher"]) in _names:
+                _compiling.stop()
 
     event.register("numba:compile", Announcer())

@@ -98,10 +98,12 @@ class LowRankMethod(Method):
             core.step(state, 0.5 * problem.relative_aim(state.value))
             return
         assert isinstance(state, RegressionState)
+        # passes of this run alone: the state has those of the run it was saved from
+        touched, before = problem.sight.touched, state.products
         core.step(state)
         if state.iteration % LOOK_EVERY == 0:
             core.look(state, state.iteration)
-        problem.sight.touched = state.products
+        problem.sight.touched = touched + state.products - before
 
     def report(self, problem: FactoredProblem, state: State) -> Report:
         """The objective and the gap as of the last look."""

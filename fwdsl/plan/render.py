@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -59,8 +60,8 @@ def render_plan(plan: Plan) -> str:
 
 
 def _cost(candidate: Candidate) -> float:
-    """Least predicted time first; without data the registry's order stays."""
-    return candidate.estimate.seconds if candidate.estimate is not None else 0.0
+    """Least predicted time first, then those without one in the registry's order."""
+    return candidate.estimate.seconds if candidate.estimate is not None else math.inf
 
 
 def _whole(candidate: Candidate, chosen: str, width: int) -> list[str]:

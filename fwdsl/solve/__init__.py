@@ -1,6 +1,6 @@
 """Running a plan: the driver, and the solution in the user's words."""
 
-from .driver import Control
+from .interrupt import Control
 from .solve import solve
 
 __all__ = ["Control", "solve"]

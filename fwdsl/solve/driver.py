@@ -6,8 +6,6 @@ The status starts as "not solved"; only a verified certificate within the tolera
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +17,9 @@ import numpy as np
 from ..atoms.base import Array, VectorFunction
 from ..backends.dual import polish_ray, repair
 from ..backends.functions import relative_gap
+from ..backends.kernels.compile import compile_seconds
 from ..backends.method import Method, Report
+from ..backends.problem import never
 from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..certify import Verified, verify
@@ -27,6 +27,7 @@ from ..certify.rays import Ray, infeasible, unbounded
 from ..certify.verify import evaluate_primal
 from ..options import Options
 from ..solution import Progress, Status
+from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Journal
 from .watch import Moment, Watch
 
@@ -47,11 +48,9 @@ HISTORY = 400
 Certifier = Callable[[Any, Any, Callable[[], bool]], Verified]
 
 
-@dataclass
-class Control:
-    """What the caller can do to a running solve: `stop` ends it after the current step (Ctrl-C sets it, and so may another thread)."""
-
-    stop: bool = False
+def now() -> float:
+    """A clock that stands still while kernels are compiled: a limit of time is one of solving, and the cache has them the next time."""
+    return time.perf_counter() - compile_seconds()
 
 
 @dataclass
@@ -82,12 +81,12 @@ class _Run:
     on_state: Callable[[Any], None] | None
     certify: Certifier | None
     watch: Watch | None = None
-    started: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=now)
     away: float = 0.0
     repaired: float = 0.0
+    resumed_at: float = 0.0
     history: list[Progress] = field(default_factory=list)
     journal: Journal = field(default_factory=lambda: Journal(0))
-    verify_passes: float = 0.0
     verify_seconds: float = 0.0
     verified_at: int = -1
     ray: Ray | None = None
@@ -96,13 +95,17 @@ class _Run:
 
     def seconds(self) -> float:
         """The time on the run's clock, which stops outside the method where it is watched."""
-        elapsed = time.perf_counter() - self.started
+        elapsed = now() - self.started
         return elapsed - self.away if self.watch is not None else elapsed
+
+    def must_stop(self) -> bool:
+        """Whether time is over or the run is interrupted, for methods that ask within a step."""
+        return self.control.stop or self.seconds() >= self.options.time
 
     @property
     def passes(self) -> float:
-        """Data passes of the method, without those of repairing dual points for the verifier."""
-        return float(self.problem.passes) - self.repaired
+        """Data passes of the method from its first start, without those of repairing dual points for the verifier."""
+        return self.resumed_at + float(self.problem.passes) - self.repaired
 
 
 def drive(
@@ -123,12 +126,14 @@ def drive(
     a callback has its turn.
     """
     run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state, certify, watch)
-    run.started = watch.started if watch is not None else run.started
+    run.started = watch.started - compile_seconds() if watch is not None else run.started
     # a state that was resumed has its journal with it
     resumed = getattr(state, "journal", None)
     run.journal = resumed.copied() if resumed is not None else Journal(state.iteration)
+    run.resumed_at = run.journal.passes
+    run.journal.passes = run.passes
     state.journal = run.journal
-    with _interruptible(run.control) as interrupted:
+    with _asked(run), interruptible(run.control) as interrupted:
         status, reason = _loop(run, state, interrupted)
         # what is verified because a limit is reached is no part of a run that goes on
         state.journal = run.journal.copied()
@@ -162,8 +167,8 @@ def drive(
         run.journal.best.x,
         state.iteration,
         run.passes,
-        run.verify_passes,
-        time.perf_counter() - run.started,
+        run.journal.verify_passes,
+        now() - run.started,
         run.verify_seconds,
         reason,
         tuple(run.history),
@@ -207,6 +212,9 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
         if not math.isfinite(report.objective) and state.iteration > 0:
             return "tolerance_not_reached", "the objective is no longer finite"
         run.method.step(run.problem, state)
+        run.journal.passes = run.passes
+        # a step that was broken off counts no iteration, and may have found a better point
+        run.verified_at = -1
         if run.on_state is not None:
             run.on_state(state)
 
@@ -276,24 +284,24 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
     The repair ends when the run's time is over or it is interrupted; at the end of a run (`last`) it has half a second, or a tenth of what
     the run took, for a limit is to be honoured.
     """
-    begin, elapsed, before = time.perf_counter(), run.seconds(), run.problem.passes
+    begin, elapsed, before = now(), run.seconds(), run.problem.passes
     x, ys = run.method.candidate(run.problem, state)
     deadline = begin + (max(0.5, 0.1 * elapsed) if last else run.options.time - elapsed)
     asked = run.control.stop
 
     def stop() -> bool:
-        return time.perf_counter() > deadline or (run.control.stop and not asked)
+        return now() > deadline or (run.control.stop and not asked)
 
     verified = run.certify(x, ys, stop) if run.certify is not None else _certify(run, x, ys, stop)
     run.journal.best.add(x, verified)
     repaired = run.problem.passes - before
     run.repaired += repaired
-    run.verify_passes += verified.passes + repaired
-    run.verify_seconds += time.perf_counter() - begin
+    run.journal.verify_passes += verified.passes + repaired
+    run.verify_seconds += now() - begin
     run.verified_at = state.iteration
     if run.watch is not None:
         run.watch.see(_moment(run, state.iteration, elapsed))
-    run.away += time.perf_counter() - begin
+    run.away += now() - begin
 
 
 def _moment(run: _Run, iteration: int, seconds: float) -> Moment:
@@ -318,7 +326,7 @@ def _certify(run: _Run, x: Array, ys: list[Array] | None, stop: Callable[[], boo
         ]
         alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(run.canonical.terms, ys, strict=True)]
         for other in (repair(run.problem, without, x, stop), alone):
-            run.verify_passes += verified.passes
+            run.journal.verify_passes += verified.passes
             found = verify(run.canonical, x, other)
             if math.isfinite(found.dual) and not verified.dual >= found.dual:
                 verified = found
@@ -354,27 +362,18 @@ def _report_progress(run: _Run, state: Any, report: Report, last: bool = False) 
             run.stride *= 2
     if due and run.on_progress is not None:
         run.last_progress = elapsed
-        begin = time.perf_counter()
+        begin = now()
         goes_on = run.on_progress(progress) is not False
-        run.away += time.perf_counter() - begin
+        run.away += now() - begin
         return goes_on
     return True
 
 
 @contextmanager
-def _interruptible(control: Control) -> Iterator[Callable[[], bool]]:
-    """While open, the first Ctrl-C only sets a flag, so that no step is cut in two; the second one raises as usual."""
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: control.stop
-        return
-    previous = signal.getsignal(signal.SIGINT)
-
-    def handle(_signal: int, _frame: object) -> None:
-        control.stop = True
-        signal.signal(signal.SIGINT, previous if callable(previous) else signal.default_int_handler)
-
-    signal.signal(signal.SIGINT, handle)
+def _asked(run: _Run) -> Iterator[None]:
+    """While open, the problem can tell its method whether to stop; afterwards nothing ties it to the run, which would keep its data alive."""
+    run.problem.must_stop = run.must_stop
     try:
-        yield lambda: control.stop
+        yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        run.problem.must_stop = never

@@ -56,7 +56,8 @@ def _rank(v: Verified) -> tuple[bool, bool, float]:
 
 @dataclass
 class Journal:
-    """When the verifier and the tests for programs without a solution have their next turn, what they know, and since when nothing has moved."""
+    """When the verifier and the tests for programs without a solution have their next turn, what they know, since when nothing has moved, and the
+    data passes so far, of the method and of the verifier."""
 
     first: int
     next_verify: int = 0
@@ -64,6 +65,8 @@ class Journal:
     best_bound: float = -math.inf
     violation: float = math.inf
     unmoved: int = 0
+    passes: float = 0.0
+    verify_passes: float = 0.0
     last: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     best: Best = field(default_factory=Best)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.kernels.compile import compile_seconds
 from ..backends.kernels.pool import serial_blas
 from ..backends.lowrank.problem import FactoredProblem
 from ..backends.registry import METHODS
@@ -24,7 +25,8 @@ from ..options import Options
 from ..plan import Plan
 from ..solution import Progress, Solution
 from .assemble import solution_of
-from .driver import Control, Outcome, drive
+from .driver import Outcome, drive
+from .interrupt import Control
 from .watch import Watch
 
 
@@ -41,7 +43,7 @@ def solve_factored(
     watch: Watch | None = None,
 ) -> Solution:
     """As `fwdsl.solve.solve`, which it serves."""
-    began = time.perf_counter()
+    began, compiling = time.perf_counter(), compile_seconds()
     x, origin = _starting_point(form, start)
     problem = FactoredProblem(form, threads, options.tol, options.gap == "absolute", options.seed)
     attempts = 0
@@ -58,8 +60,8 @@ def solve_factored(
         if resume is not None:
             origin = f"a saved state at iteration {state.iteration}"
         outcome = drive(form, problem, method, state, options, on_progress, control, on_state, certify, watch)
-    seconds = time.perf_counter() - began
-    return solution_of(form, plan, outcome, origin, seconds, _duals(form, outcome), _terms(form, outcome.x))
+    seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
+    return solution_of(form, plan, outcome, origin, seconds, kernels, _duals(form, outcome), _terms(form, outcome.x))
 
 
 def _starting_point(form: Factored, start: Solution | Mapping[str, Any] | None) -> tuple[LowRank | None, str]:

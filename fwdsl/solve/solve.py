@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
+from ..backends.kernels.compile import compile_seconds
 from ..backends.kernels.pool import serial_blas
 from ..backends.problem import Problem
 from ..backends.registry import METHODS
@@ -22,8 +23,9 @@ from ..options import Options
 from ..plan import Plan
 from ..solution import Progress, Solution
 from .assemble import solution_of
-from .driver import Control, drive
+from .driver import drive
 from .duals import constraint_duals
+from .interrupt import Control
 from .low_rank import solve_factored
 from .terms import term_values
 from .warn import warnings_of
@@ -52,7 +54,7 @@ def solve(
         threads = options.threads or default_threads()
         return solve_factored(factored, plan, options, threads, on_progress, start, control, resume, on_state, watch)
     assert isinstance(canonical, Canonical), "the planner chose a method that has no form of the problem"
-    began = time.perf_counter()
+    began, compiling = time.perf_counter(), compile_seconds()
     problem = Problem(canonical, options.threads or default_threads(), options.seed)
     # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
@@ -63,9 +65,9 @@ def solve(
             origin = f"a saved state at iteration {state.iteration}"
         outcome = drive(canonical, problem, method, state, options, on_progress, control, on_state, watch=watch)
     duals = constraint_duals(canonical, outcome.x, outcome.verified.y)
-    seconds = time.perf_counter() - began
+    seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
     terms, warnings = term_values(canonical, outcome.x), warnings_of(canonical, outcome.x)
-    return solution_of(canonical, plan, outcome, origin, seconds, duals, terms, warnings)
+    return solution_of(canonical, plan, outcome, origin, seconds, kernels, duals, terms, warnings)
 
 
 def default_threads() -> int:

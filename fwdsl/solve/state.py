@@ -90,6 +90,11 @@ def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
             f"`{path}` was saved for another problem: {names} changed",
             "solve afresh, or bind what it was saved with",
         )
+    missing = [
+        f.name for f in fields(cls) if not any(f.name in kept for kept in (record["lists"], arrays, record["scalars"]))
+    ]
+    if missing:
+        raise _refuse("FW0201", f"`{path}` was saved by another version of fwdsl", "solve afresh")
     values: dict[str, Any] = {}
     for f in fields(cls):
         if f.name in record["lists"]:

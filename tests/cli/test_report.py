@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from fwdsl.cli.files import write_atomically
 from fwdsl.cli.output import dumps
 from fwdsl.cli.progress import Throttle, progress_line
-from fwdsl.cli.report import one_line, solution_json, solution_text
+from fwdsl.cli.report import analysis, one_line, solution_json, solution_text
 from fwdsl.solution import Certificate, Progress, Solution, Times
 
 SOLUTION = Solution(
@@ -52,6 +53,14 @@ def test_the_text_has_a_fact_a_line():
         "b": "0.5",
         "record": "[1, 1]",
     }
+
+
+def test_seconds_of_compiling_kernels_are_told_where_there_are_any():
+    solution = replace(SOLUTION, times=replace(SOLUTION.times, kernels=0.75))
+    assert rows(solution)["time"].strip().endswith("solve 1.00 s (compiling kernels 0.75 s, verify 0.25 s)")
+    assert solution_json(solution)["time"]["kernels"] == 0.75
+    plan = SimpleNamespace(chosen=SimpleNamespace(estimate=None))
+    assert analysis(plan, solution)["seconds"] == {"predicted": None, "actual": 0.25}
 
 
 def test_there_is_no_negative_zero():

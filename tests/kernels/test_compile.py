@@ -8,13 +8,13 @@ import os
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from fwdsl.backends.kernels import compile as compiling
 from fwdsl.backends.kernels.cache import cache_root, kernel_sources, open_folder, stamp
-from fwdsl.backends.kernels.compile import compiled_signatures, kernel, loaded_signatures, on_compile
+from fwdsl.backends.kernels.compile import compile_seconds, compiled_signatures, kernel, loaded_signatures, on_compile
 
 SOURCE = (
     "def doubled(x):\n    total = 0.0\n    for i in range(x.size):\n        total += 2.0 * x[i]\n    return total\n"
@@ -40,11 +40,14 @@ def test_compilations_are_announced_and_counted_and_cached(tmp_path: Path, monke
     path.write_text(SOURCE)
     announced: list[str] = []
     first = module(path).doubled
+    spent = [compile_seconds()]
     with on_compile(announced.append):
         assert kernel(first)(np.ones(3)) == 6.0
         assert kernel(first)(np.ones(4)) == 8.0
         assert kernel(first)(np.ones(3, dtype=np.float32)) == 6.0
     assert kernel(first) is kernel(first)
+    spent.append(compile_seconds())
+    assert spent[1] > spent[0]
     assert announced == ["sums.doubled", "sums.doubled"]
     assert [s for s in compiled_signatures() if s.startswith("sums.")] == [
         "sums.doubled(array(float64, 1d, C))",
@@ -55,9 +58,30 @@ def test_compilations_are_announced_and_counted_and_cached(tmp_path: Path, monke
     with on_compile(announced.append):
         assert kernel(again)(np.ones(5)) == 10.0
     assert len(announced) == 2
+    assert compile_seconds() == spent[1]
     assert "sums.doubled(array(float64, 1d, C))" in loaded_signatures()
     assert list(tmp_path.rglob("*.nbi"))
     assert theirs == config.CACHE_DIR
+
+
+def test_kernels_compiled_within_others_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=1.0, perf_counter=lambda: clock.now)
+    monkeypatch.setattr(compiling, "time", clock)
+    watch = compiling._Stopwatch()
+    watch.start()
+    clock.now = 3.0
+    watch.start()
+    clock.now = 4.0
+    assert watch.seconds() == 3.0
+    watch.stop()
+    clock.now = 9.0
+    watch.stop()
+    clock.now = 20.0
+    assert watch.seconds() == 8.0
+    watch.start()
+    clock.now = 26.0
+    watch.stop()
+    assert watch.seconds() == 14.0
 
 
 def test_a_kernel_runs_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,17 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
         load_state(tmp_path / "absent.npz", bound().canonical)
 
 
+def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
+    problem = bound()
+    save_state(tmp_path / "s.npz", problem.canonical, problem.solve(max_iter=3, tol=1e-15).state)
+    with np.load(tmp_path / "s.npz") as file:
+        kept = {name: file[name] for name in file.files if name != "x"}
+    np.savez(tmp_path / "s.npz", **kept)
+    with pytest.raises(DataError, match="another version") as caught:
+        load_state(tmp_path / "s.npz", problem.canonical)
+    assert caught.value.code == "FW0201"
+
+
 @pytest.mark.parametrize(
     ("start", "words"),
     [

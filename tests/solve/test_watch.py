@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import fields
 
 import numpy as np
@@ -84,6 +85,7 @@ def test_the_verifiers_time_counts_neither_for_the_moments_nor_for_the_limit(mon
         step(self, *args)
 
     monkeypatch.setattr(driver, "time", clock)
+    monkeypatch.setattr(driver, "compile_seconds", lambda: 0.0)
     monkeypatch.setattr(driver, "verify", slow)
     monkeypatch.setattr(FrankWolfe, "step", timed)
     monkeypatch.setattr("fwdsl.solve.watch.PATIENCE", math.inf)
@@ -93,6 +95,25 @@ def test_the_verifiers_time_counts_neither_for_the_moments_nor_for_the_limit(mon
     assert [m.seconds for m in watch.moments] == [float(m.iteration) for m in watch.moments]
     assert solution.times.verify == 100.0 * len(watch.moments)
     assert watch.moments[-1].seconds == 10.0
+
+
+def test_seconds_of_compiling_count_for_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, compiled, step = Clock(), [0.0], FrankWolfe.step
+
+    def timed(self, problem, state):  # type: ignore[no-untyped-def]
+        # a kernel that is met for the first time
+        compiled[0] += 50.0 if state.iteration in (1, 3) else 0.0
+        clock.now += 51.0 if state.iteration in (1, 3) else 1.0
+        step(self, problem, state)
+
+    monkeypatch.setattr(driver, "time", clock)
+    for module in (driver, sys.modules["fwdsl.solve.solve"]):
+        monkeypatch.setattr(module, "compile_seconds", lambda: compiled[0])
+    monkeypatch.setattr(FrankWolfe, "step", timed)
+    solution = run(bound(), None, method="frank_wolfe", tol=1e-300, time=10.0)
+    assert solution.iterations == 10 and "limit of 10 s" in solution.reason
+    assert solution.history[-1].elapsed == 10.0
+    assert solution.times.kernels == 100.0
 
 
 def test_passes_leave_out_the_repair_of_dual_points() -> None:

@@ -1,0 +1,165 @@
+"""Steps that are broken off: the iterates do not depend on when a method asks whether to stop, and it asks often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fwdsl.backends.baselines import common, conditional, scgs
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.registry import METHODS
+from fwdsl.options import Options
+from fwdsl.pipeline import make_plan
+from fwdsl.solve import Control, driver, solve
+from fwdsl.solve.state import load_state, save_state
+from tests.baselines.common import bound, data, matrix_data, matrix_text, stepped, text
+
+RIDGE = " + 0.05 * sum_squares(x)"
+VECTOR = bound(text("logistic", "l1_ball(0.5)", RIDGE), data("logistic", "csr", n=40))
+MATRIX = bound(matrix_text("softmax", "nuclear_ball(1)", " + 0.05 * sum_squares(X)"), matrix_data("softmax", n=20))
+CLASSES = bound(matrix_text("multiclass_hinge", "l1_ball(1)"), matrix_data("multiclass_hinge", "csr", n=20))
+
+CASES = [
+    *((name, VECTOR) for name in ("svrg", "sdca", "spdc", "sfw", "svrf", "scgs", "storc", "scgm", "subgradient")),
+    *((name, MATRIX) for name in ("svrg", "svrf", "scgs", "storc", "subgradient")),
+    ("subgradient", CLASSES),
+]
+BATCHED = ("svrg", "spdc", "subgradient")
+
+PATTERNS: dict[str, Callable[[int], bool]] = {
+    "at every look": lambda _: True,
+    "now and then": lambda k: k % 7 in (2, 3),
+}
+
+
+@pytest.fixture(autouse=True)
+def _short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few epochs a step, as the comparison takes every look."""
+    monkeypatch.setattr(common, "LEAST_WORK", 400)
+
+
+class Looks:
+    """Says when to stop, by the number of the look."""
+
+    def __init__(self, stops: Callable[[int], bool]) -> None:
+        self.stops, self.count = stops, 0
+
+    def __call__(self) -> bool:
+        self.count += 1
+        return self.stops(self.count)
+
+
+def assert_same(one: Any, other: Any) -> None:
+    for f in fields(one):
+        np.testing.assert_equal(getattr(one, f.name), getattr(other, f.name), err_msg=f.name)
+
+
+@pytest.mark.parametrize("stops", PATTERNS.values(), ids=PATTERNS)
+@pytest.mark.parametrize(
+    ("name", "problem", "options"),
+    [
+        pytest.param(n, p, {"batch": b} if b else {}, id=f"{n}-{p.canonical.terms[0].f.name}-{b}")
+        for n, p in CASES
+        for b in ((1, 3) if n in BATCHED else (None,))
+    ],
+)
+def test_iterates_are_the_same_wherever_a_step_is_broken_off(
+    name: str,
+    problem: Any,
+    options: dict[str, Any],
+    stops: Callable[[int], bool],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole, _, _ = stepped(problem, name, 3, seed=2, **options)
+    monkeypatch.setattr(common, "LOOK", 150)
+    kernels = Problem(problem.canonical, 1, 2)
+    looks = kernels.must_stop = Looks(stops)
+    method = METHODS[name].with_options(options)
+    state, steps = method.init(kernels, np.zeros(kernels.size), None), 0
+    while state.iteration < 3:
+        if steps < 8:
+            # as another process finds it
+            save_state(tmp_path / "s.npz", problem.canonical, state)
+            state = load_state(tmp_path / "s.npz", problem.canonical)
+            method = METHODS[name].with_options(options)
+        method.step(kernels, state)
+        steps += 1
+    assert looks.count > 3
+    assert steps > 3
+    assert_same(whole, state)
+
+
+def test_how_much_a_loop_does_between_two_looks() -> None:
+    # by rows, by the prox, by the draws of batches
+    assert common.between_looks(1e6, 1, 10) == 2
+    assert common.between_looks(1e9, 1, 10) == 1
+    assert common.between_looks(10.0, 1, 100_000) == 4
+    assert common.between_looks(1.0, 2, 5) <= 500
+
+
+def planned(problem: Any, name: str, **options: Any) -> tuple[Any, Options]:
+    chosen = Options(method=name, tol=1e-15, threads=1, **options)
+    plan, found = make_plan(problem.canonical, chosen)
+    assert plan is not None, found
+    return plan, chosen
+
+
+@pytest.mark.parametrize("name", ["svrg", "subgradient"])
+def test_an_interruption_ends_a_step_at_its_next_prox(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, options = planned(MATRIX, name, max_iter=2)
+    whole = solve(MATRIX.canonical, plan, options)
+    control, calls, prox = Control(), [0], Problem.prox_g
+
+    def counted(self: Problem, v: Any, t: float) -> Any:
+        if t > 0.0:  # a step's; that of a start only moves it into the set
+            calls[0] += 1
+            control.stop = calls[0] == 5
+        return prox(self, v, t)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Problem, "prox_g", counted)
+        stopped = solve(MATRIX.canonical, plan, options, control=control)
+    assert stopped.status == "interrupted" and stopped.iterations == 0
+    assert calls[0] == 5
+    resumed = solve(MATRIX.canonical, plan, options, resume=stopped.state)
+    assert resumed.iterations == 2
+    assert_same(whole.state, resumed.state)
+    assert (resumed.objective, resumed.dual_bound) == (whole.objective, whole.dual_bound)
+
+
+class Clock:
+    """A clock that only moves when it is told to."""
+
+    now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("name", ["scgs", "storc"])
+def test_a_limit_of_time_ends_an_inner_problem(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, vertex, slopes = Clock(), conditional.vertex, []
+
+    def slow(problem: Problem, c: Any) -> Any:
+        clock.now += 1.0
+        slopes.append(c)
+        return vertex(problem, c)
+
+    monkeypatch.setattr(driver, "time", clock)
+    monkeypatch.setattr(driver, "compile_seconds", lambda: 0.0)
+    monkeypatch.setattr(conditional, "vertex", slow)
+    # an inner problem that would take all the turns it may
+    inner = scgs.conditional_gradient
+    monkeypatch.setattr(
+        scgs, "conditional_gradient", lambda p, s, u, beta, eta, d: inner(p, s, u, beta, 1e-12 * eta, d)
+    )
+    plan, options = planned(MATRIX, name, time=20.0)
+    stopped = solve(MATRIX.canonical, plan, options)
+    assert "limit of 20 s" in stopped.reason
+    assert len(slopes) == 20
