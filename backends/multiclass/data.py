@@ -21,13 +21,14 @@ from .loops import sampling
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """X by rows and by columns for the kernels, the sizes of both, and what they count as."""
+    """X by rows and by columns for the kernels, the sizes of both, the largest entries of its columns, and what they count as."""
 
     rows: tuple[Any, ...]
     columns: tuple[Any, ...]
     sparse: bool
     sigma: Array
     tau: Array
+    peaks: Array
     row_scale: Array
     counted: Counted
     touched: float
@@ -45,59 +46,64 @@ class Data:
             # one type of array for all layouts: one compilation
             columns = (readonly(np.ascontiguousarray(rows[0].T)),)
             rows = (readonly(np.ascontiguousarray(rows[0])),)
-        squares, largest = game.squares
+        squares, largest, peaks = game.sizes
         found = product_of(game.problem.terms[0].map.parts[0][1])
         assert found is not None and isinstance(found.counted, Counted)
         touched = found.counted.nnz / max(1, game.n) + found.counted.nnz / max(1, game.d)
         return Data(
-            rows, columns, isinstance(storage, Sparse), np.sqrt(squares / game.W), game.w * largest, game.c * game.w,
-            found.counted, touched,
+            rows, columns, isinstance(storage, Sparse), np.sqrt(squares / game.W), game.w * largest, peaks,
+            game.c * game.w, found.counted, touched,
         )  # fmt: skip
 
     @property
-    def fill(self) -> Function:
-        """The kernel that writes out a row or a column."""
-        return sampling.csr_fill if self.sparse else sampling.dense_fill
+    def line(self) -> Function:
+        """The kernel that gives a row or a column."""
+        return sampling.csr_line if self.sparse else sampling.dense_line
 
     def row(self, j: int) -> Array:
         """w_j c x_j."""
-        out = np.empty(self.sigma.size)
-        kernel(self.fill)(self.rows, j, self.row_scale[j], out)
-        return out
+        return np.asarray(self.row_scale[j] * kernel(self.line)(self.rows, j, np.empty(self.sigma.size)))
 
     def column(self, i: int, c: float) -> Array:
         """c x^i."""
-        out = np.empty(self.tau.size)
-        kernel(self.fill)(self.columns, i, c, out)
-        return out
+        return np.asarray(c * kernel(self.line)(self.columns, i, np.empty(self.tau.size)))
 
 
 def first_step(game: Game, radius: float) -> float:
     """(35) at T = 1, with (34)."""
-    squares, largest = game.squares
+    squares, largest, _ = game.sizes
     # the paper's |X'|_{inf x 2}^2 / n and |X|_{1 x inf} / n, weights and the game's W in them
     columns = float(squares.max(initial=0.0))
     rows = float(game.w @ largest)
-    sigma_u = 4.0 * radius**2 * columns
-    sigma_v = 8.0 * columns + 8.0 * rows**2
-    noise = math.sqrt(radius**2 * game.entries * sigma_v + game.classes * sigma_u)
+    # both have the radius as a factor
+    sigma_u = 4.0 * columns
+    sigma_v = 8.0 * columns + 8.0 * rows * rows
+    noise = radius * math.sqrt(game.entries * sigma_v + game.classes * sigma_u)
     return min(1.0 / (game.pace(radius) * math.sqrt(5.0)), 1.0 / noise if noise > 0.0 else math.inf) / math.sqrt(2.0)
 
 
 def partial_estimates(
     game: Game, data: Data, U: Array, V: Array, to_row: float, to_column: float
 ) -> tuple[Array, Array]:
-    """Unbiased estimates of G (flat) and of c X U, from one row and one column of X, by Proposition 3.1."""
+    """Unbiased estimates of G (flat) and of c X U, from one row and one column of X, by Proposition 3.1.
+
+    Where V is Y, or U has shrunk to nothing, no row or column has a chance, and what is estimated is 0.
+    """
     Y = np.zeros_like(V)
     Y[np.arange(game.n), game.y] = 1.0
     by_row = data.tau * np.abs(V - Y).max(axis=1)
     signed = U.reshape(game.parts, game.d, game.k)
     by_column = (data.sigma * signed.max(axis=2)).reshape(-1)
-    j, i = drawn(by_row, to_row), drawn(by_column, to_column)
-    part, feature = divmod(i, game.d)
-    slope = np.outer(data.row(j), (V - Y)[j] * (by_row.sum() / by_row[j]))
-    sign = (1.0 if part == 0 else -1.0) * by_column.sum() / by_column[i]
-    return slope.reshape(-1), np.outer(data.column(feature, game.c), signed[part, feature] * sign)
+    slope, z = np.zeros(game.d * game.k), np.zeros_like(V)
+    if by_row.any():
+        j = drawn(by_row, to_row)
+        slope = np.outer(data.row(j), (V - Y)[j] * (by_row.sum() / by_row[j])).reshape(-1)
+    if by_column.any():
+        i = drawn(by_column, to_column)
+        part, feature = divmod(i, game.d)
+        sign = (1.0 if part == 0 else -1.0) * by_column.sum() / by_column[i]
+        z = np.outer(data.column(feature, game.c), signed[part, feature] * sign)
+    return slope, z
 
 
 def drawn(weights: Array, share: float) -> int:

@@ -42,6 +42,8 @@ from .loops.exponential import exponentials
 LOSSES = ("multiclass_hinge", "softmax")
 SETS = (None, "l1_ball", "vec(l1_ball)", "vec(simplex)", "vec(solid_simplex)")
 
+TINY = 1e-300
+
 SHRINK = 1.0 - 1e-12
 """The scaled dual point is kept this far inside: rounding in products would put it outside."""
 
@@ -175,32 +177,33 @@ class Game:
         return math.log(self.k)
 
     @cached_property
-    def squares(self) -> tuple[Array, Array]:
-        """(W c^2 sum_i w_i x_ij^2 for each column j, |c x_i|_inf for each row i)."""
+    @np.errstate(over="ignore", invalid="ignore")
+    def sizes(self) -> tuple[Array, Array, Array]:
+        """(W c^2 sum_i w_i x_ij^2 for each column j, |c x_i|_inf for each row i, |c x^j|_inf for each column)."""
         A = self.A
         columns = np.zeros(A.shape[1])
         largest = np.zeros(A.shape[0])
-        weights = self.W * self.c**2 * self.w
+        peaks = np.zeros(A.shape[1])
+        weights = self.W * self.c * self.c * self.w
         if hasattr(A, "indptr"):
             squared = abs(A).astype(np.float64)
             largest[:] = abs(self.c) * np.asarray(squared.max(axis=1).todense()).reshape(-1)
+            peaks[:] = abs(self.c) * np.asarray(squared.max(axis=0).todense()).reshape(-1)
             squared.data **= 2
             columns += squared.T @ weights
-            return columns, largest
+            return columns, largest, peaks
         step = max(1, 2**18 // max(1, A.shape[1]))
         for i in range(0, A.shape[0], step):
             part = np.abs(np.asarray(A[i : i + step], dtype=np.float64))
             largest[i : i + step] = abs(self.c) * part.max(axis=1, initial=0.0)
+            np.maximum(peaks, abs(self.c) * part.max(axis=0, initial=0.0), out=peaks)
             columns += weights[i : i + step] @ part**2
-        return columns, largest
+        return columns, largest, peaks
 
     def pace(self, radius: float) -> float:
-        """The paper's L_UV (Omega_U Omega_V)^(1/2)."""
-        return (
-            (math.sqrt(float(self.squares[0].max(initial=0.0))) or 1.0)
-            * radius
-            * math.sqrt(self.entries * self.classes)
-        )
+        """The paper's L_UV (Omega_U Omega_V)^(1/2); inf or nan where the data's squares are out of the range of numbers."""
+        largest = math.sqrt(float(self.sizes[0].max(initial=0.0))) or 1.0
+        return max(radius * largest * math.sqrt(self.entries * self.classes), TINY)
 
     def steps(self, gamma: float, radius: float) -> tuple[float, float]:
         """(2 gamma R L, 2 gamma log(k) W)."""
@@ -214,14 +217,21 @@ class Game:
         return np.full((self.parts, m), -math.log(self.parts * m)), np.full((self.n, self.k), -self.classes)
 
     def around(self, x: Array, radius: float, share: float = 0.1) -> Array:
-        """The logarithms of a U with `share` of its mass even and the rest at x, which is scaled into the set."""
-        signed = np.stack([np.maximum(x, 0.0), np.maximum(-x, 0.0)][: self.parts])
-        size = float(signed.sum())
+        """The logarithms of a U with `share` of its mass even and the rest at x, which is scaled into the set.
+
+        Where both signs of U are kept, U+ U- is one number for all entries: (|x| +- (x^2 + 4 e^2)^(1/2)) / 2, whose sum is at most |x| + 2 e.
+        """
+        x = x if self.parts == 2 else np.maximum(x, 0.0)
+        size = float(np.abs(x).sum())
         mass = radius if self.exact else max(min(size, radius), share * radius)
         if size > 0.0:
-            signed *= (1.0 - share) * (mass if self.exact else min(size, mass)) / size
-        even = mass * (share if size > 0.0 else 1.0) / signed.size
-        return np.asarray(np.log(signed + even))
+            x = x * ((1.0 - share) * (mass if self.exact else min(size, mass)) / size)
+        even = mass * (share if size > 0.0 else 1.0) / (self.parts * x.size)
+        if self.parts == 1:
+            return np.asarray(np.log(x + even))[None]
+        larger = np.log(0.5 * (np.abs(x) + np.hypot(x, 2.0 * even)))
+        smaller = 2.0 * math.log(even) - larger
+        return np.stack([np.where(x >= 0.0, larger, smaller), np.where(x >= 0.0, smaller, larger)])
 
     def flat(self, U: Array) -> Array:
         """x = U+ - U-."""
@@ -315,8 +325,8 @@ class Game:
 
 
 def _linked(fn: Callable[..., Any]) -> Callable[..., Any]:
-    # its sums may be reordered, the exponential's own operations not
-    kernel(exponentials)
+    # its sums may be reordered, those of the exponential not
+    kernel(exponentials, fuse=True)
     linked = partial(kernel, fn, reorder=True)
     found: Callable[..., Any] = linked(exponentials=exponentials)
     return found

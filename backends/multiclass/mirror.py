@@ -1,26 +1,12 @@
-r"""Mirror descent and Mirror Prox on the saddle point of a loss of several classes, in the entropic geometry.
+"""Mirror descent and Mirror Prox on the saddle point of a loss of several classes, in the entropic geometry.
 
-Problem, steps and bounds: `game`. `mirror_descent` takes one step with the exact slopes, `mirror_prox` one to W' = (U', V') and from
-the same point one with the slopes at W'; the answer is the mean of the iterates (of the W'), each weighted by its gamma.
+Problem, geometry and bounds: `game`. What both share:
 
-Steps, of `pace` = L_UV (Omega_U Omega_V)^(1/2):
-
-    mirror_descent   gamma_t = step / (pace (5 (t + 1))^(1/2)), or step / (pace (5 T)^(1/2)) with `horizon` T (Theorem 2.1)
-    mirror_prox      theory: step / (2 pace), 2 pace being the Lipschitz constant of the field in the joint norm of (21);
-                     adaptive: the largest gamma for which gamma <F(W') - F(W), W' - W+> <= D(W', W) + D(W+, W'), by 1.3 up after a step
-                     that holds, halved and tried again after one that does not: 50 to 500 times the theory's (the constant is that pessimistic)
-
-Means: `all` of the stage, `tail` from the last power of two of its iterations on (better at small gaps), `best` both of them, `none` for the
-last point. By linearity they cost no product.
+Means, weighted by gamma: `all` of the stage, `tail` from the last power of two of its iterations on (better at small gaps), `best` both of
+them, `none` for the last point. By linearity they cost no product.
 
 Radius: that of the set; of a penalty `radius`, or the one at which the loss could first vanish, doubled while it binds (`state.grown`), from
 where the iterates were with a tenth of their mass spread evenly, up to P / lambda. The certificate does not depend on it.
-
-Complexity: two data passes an iteration for mirror_descent, gap 2 5^(1/2) pace / T^(1/2) (+ r / T for softmax); four for mirror_prox, O(pace / T).
-
-Source: Babichev, Ostrovskii, Bach 2019, (22), (24), (25), Theorem 2.1; Nemirovski 2004; Juditsky, Nemirovski 2011. Corrected: the gradients
-of (23) are swapped in the introduction; Omega_U of the unnormalised entropy on the filled simplex is R^2 (1 + log 2dk); Mirror Prox's step is
-not that of Theorem 2.1, as section 5 has it; softmax needs no root search.
 """
 
 from __future__ import annotations
@@ -54,14 +40,22 @@ MOST_INNER = 16
 UP, DOWN = 1.3, 0.5
 MOST_TRIES = 60
 
+ROUNDING = 1e-14
+"""What the adaptive test cannot see, of the joint entropy's 1: near a solution both its sides are rounding, and steps would be halved to nothing."""
+
+WIDEST = 1e9
+"""Times the theory's step: where all steps hold, on a solution, they would be raised out of the range of numbers."""
+
 AVERAGES = ("best", "all", "tail", "none")
 
-STEP = Option(1.0, "what the step is multiplied by", lower=0.0, open_lower=True, upper=1e9)
+STEP = Option(1.0, "what the step is multiplied by", lower=1e-9, upper=1e9)
 RADIUS = Option(
     None, "the bound of |U|_1 to start with, where a penalty gives none", kind=float, lower=0.0, open_lower=True
 )
 HORIZON = Option(None, "the iterations a constant step is for", kind=int, lower=1)
 AVERAGE = Option("best", "the iterates whose mean is the answer", choices=AVERAGES)
+
+OVERFLOW = "no step is within the range of numbers: rescale the data, their weights or the radius"
 
 G = TypeVar("G", bound=GameState)
 
@@ -102,9 +96,14 @@ class GameMethod(Method):
         """That of a sublinear method, with both points, their logarithms, means and those of a step in memory."""
         return replace(costs.fw(canonical, tol), memory=costs.memory(canonical, 24, 20))
 
+    def first(self, game: Game, radius: float) -> float:
+        """The first step of the theory."""
+        return 1.0 / game.pace(radius)
+
     def report(self, problem: Problem, state: GameState) -> Report:
         """P at the last certificate and the best bound."""
-        return Report(state.value, state.best_bound, f"{self.title}, radius {state.radius:.3g}")
+        failure = "" if 0.0 < self.first(self.game(problem), state.radius) < math.inf else OVERFLOW
+        return Report(state.value, state.best_bound, f"{self.title}, radius {state.radius:.3g}", failure=failure)
 
     def candidate(self, problem: Problem, state: GameState) -> tuple[Array, list[Array] | None]:
         """The best point and the best multipliers."""
@@ -157,8 +156,10 @@ def add(s: MirrorState, weight: float, x: Array, z: Array, u: Array, slope: Arra
 
 def _mix(means: Sequence[Array], new: Sequence[Array], weight: float, total: float) -> float:
     total += weight
+    # the smallest steps may be 0
+    share = weight / total if total > 0.0 else 1.0
     for mean, value in zip(means, new, strict=True):
-        mean += (weight / total) * (value - mean)
+        mean += share * (value - mean)
     return total
 
 
@@ -206,7 +207,25 @@ class MirrorProxState(MirrorState):
 
 
 class MirrorDescent(_Mirror):
-    """Entropic mirror descent; options `step`, `horizon`, `radius`, `average` as the module says. Iterations count `WORK`."""
+    r"""Entropic mirror descent; options `step`, `horizon`, and `radius`, `average` as the module says.
+
+    Problem: min over U max over V of sum_i w_i (<v_i - e_{y_i}, z_i> - f(v_i, y_i)) + <q, U> + lambda |U|_1, z_i = c x_i U + o_i, each v_i in the
+    simplex, U in an l1 ball, a simplex or free (`game`).
+
+    Iteration (MD), with the exact slopes q + G, G = c X'(w (V - Y)), and z at the same point (U, V):
+
+        U <- U exp(-2 gamma R L (q + G)) min(exp(-2 gamma R L lambda), R / M)          (24)
+        V <- V exp(2 gamma log(k) W (z - Y)) by rows normalised                         (25), or its closed form for softmax
+
+    Steps, of `pace` = L_UV (Omega_U Omega_V)^(1/2): gamma_t = step / (pace (5 (t + 1))^(1/2)), or step / (pace (5 T)^(1/2)) with `horizon` T
+    (Theorem 2.1). The answer is the mean of the iterates.
+
+    Complexity: two data passes an iteration, gap 2 5^(1/2) pace / T^(1/2) (+ r / T for softmax). An iteration of the driver is several of
+    small problems (`WORK`), with one certificate.
+
+    Source: Babichev, Ostrovskii, Bach 2019, (22) to (25), Theorem 2.1. Corrected: the gradients of (23) are swapped in the introduction; Omega_U of
+    the unnormalised entropy on the filled simplex is R^2 (1 + log 2dk); softmax needs no root search.
+    """
 
     name = "mirror_descent"
     title = "mirror descent"
@@ -233,7 +252,25 @@ class MirrorDescent(_Mirror):
 
 
 class MirrorProx(_Mirror):
-    """Mirror Prox; options `rule`, `step`, `radius`, `average` as the module says. Iterations count `WORK`."""
+    r"""Mirror Prox; options `rule`, `step`, and `radius`, `average` as the module says.
+
+    Problem: as `MirrorDescent`, with F(W) = (q + G, -z) at W = (U, V), D the divergence of the joint entropy (21).
+
+    Iteration: W' = the step (24), (25) from W with F(W); W+ = the step from W with F(W'). The answer is the mean of the W'.
+
+    Steps:
+
+        theory     step / (2 pace), 2 pace being the Lipschitz constant of F in the joint norm of (21)
+        adaptive   the largest gamma for which gamma <F(W') - F(W), W' - W+> <= D(W', W) + D(W+, W'), by 1.3 up after a step that holds, halved
+                   and tried again after one that does not: 50 to 500 times the theory's (the constant is that pessimistic). Both sides fall
+                   with the square of the step to rounding near a solution: a miss of 1e-14 holds, where the joint entropies are 1.
+
+    Complexity: four data passes an iteration, two more for each further try, gap O(pace / T). An iteration of the driver is several of small
+    problems (`WORK`), with one certificate.
+
+    Source: Nemirovski 2004; Juditsky, Nemirovski 2011; the geometry of Babichev, Ostrovskii, Bach 2019. Corrected: its step is not that of
+    Theorem 2.1, as section 5 of the last has it; the others of `MirrorDescent`.
+    """
 
     name = "mirror_prox"
     title = "Mirror Prox"
@@ -241,7 +278,7 @@ class MirrorProx(_Mirror):
     options = MappingProxyType(
         {
             "rule": Option("adaptive", "where the steps come from", choices=("adaptive", "theory")),
-            "step": Option(1.0, "what the first step is multiplied by, with rule=\"theory\" all", lower=0.0, open_lower=True, upper=1e9),
+            "step": Option(1.0, "what the first step is multiplied by, with rule=\"theory\" all", lower=1e-9, upper=1e9),
             "radius": RADIUS,
             "average": AVERAGE,
         }
@@ -256,8 +293,8 @@ class MirrorProx(_Mirror):
 
     def iterate(self, game: Game, s: MirrorState) -> None:
         """A step to W', and one with its slopes; the adaptive rule tries until they are one step of the method."""
-        theory = self.multiplier / (2.0 * game.pace(s.radius))
-        s.gamma = s.gamma if self.adaptive and s.gamma > 0.0 else theory
+        safe = 1.0 / (2.0 * game.pace(s.radius))
+        s.gamma = s.gamma if self.adaptive and s.gamma > 0.0 else self.multiplier * safe
         x, u = game.flat(s.U), game.multipliers(s.V)
         z, slope = game.forward(x), game.slope(u)
         for _ in range(MOST_TRIES):
@@ -278,10 +315,11 @@ class MirrorProx(_Mirror):
             )
             moved = apart(half_u, half_log_u, s.log_u, s.U) + apart(new_u, log_u, half_log_u, half_u)
             rows = rows_apart(game.w, half_v, half_log_v, s.log_v) + rows_apart(game.w, new_v, log_v, half_log_v)
-            if s.gamma * fall <= moved / (2.0 * s.radius * game.entries) + rows / (2.0 * game.W * game.classes):
+            apart_both = moved / (2.0 * s.radius * game.entries) + rows / (2.0 * game.W * game.classes)
+            if s.gamma * fall <= apart_both + ROUNDING:
                 break
             s.gamma *= DOWN
         add(s, s.gamma, half_x, half_z, half_m, half_slope, self.average)
         s.log_u, s.log_v, s.U, s.V = log_u, log_v, new_u, new_v
         if self.adaptive:
-            s.gamma *= UP
+            s.gamma = min(UP * s.gamma, WIDEST * safe)

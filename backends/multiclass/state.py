@@ -12,7 +12,10 @@ from ..method import State
 from .game import Game
 
 BOUND = 0.75
-"""Where |U|_1 is less than this part of the radius, the radius does not bind."""
+"""Where |U|_1 is less than this part of the radius, the radius does not bind, as it seems."""
+
+SOLVED = 0.1
+"""Where the gap within the radius is this part of the problem's, it does bind: means of noisy iterates are smaller than these."""
 
 
 def _none() -> Array:
@@ -74,14 +77,14 @@ def judge(game: Game, s: GameState, x: Array, z: Array, u: Array, slope: Array) 
 def grown(game: Game, s: GameState) -> bool:
     """Double the radius of a penalty where it is what holds the gap up; True where it was, and a new stage begins.
 
-    It is where |U|_1 comes near it and the game within it is better solved than the problem: P - D_R of the stage is at most P - D.
+    It is where |U|_1 comes near it and the game within it is better solved than the problem: P - D_R of the stage is at most P - D; or
+    much better, whatever |U|_1 is.
     """
     if math.isfinite(game.ball):
         return False
     safe = game.safe_radius(s.best_value)
-    if s.radius >= safe or s.stage_size < BOUND * s.radius:
-        return False
-    if s.stage_value - s.stage_bound > s.best_value - s.best_bound:
+    solved = 1.0 if s.stage_size >= BOUND * s.radius else SOLVED
+    if s.radius >= safe or s.stage_value - s.stage_bound > solved * (s.best_value - s.best_bound):
         return False
     s.radius = min(2.0 * s.radius, safe)
     s.began = s.k

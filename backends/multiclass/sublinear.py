@@ -13,28 +13,20 @@ A step changes one class of U and two entries a row of V, and scales the rest. S
     V~(j, l') *= omega_j,  V~(j, y_j) *= theta (omega_j theta where l' = y_j),  beta_j /= chi_j,   omega_j = exp(2 gamma log(k) W xi_j),
     theta = exp(-2 gamma log(k) W),   chi_j = 1 - beta_j (the fall of the two entries)
 
-`partial` (either loss): a row j and a column i, with probabilities as w_j |x_j|_inf |V_j - Y_j|_inf and |x^i| |U_i|_inf; the estimates have
-rank one, and a step goes through all of U and V: O(d k + n k).
+`partial` (either loss; the default where `full` is not known): a row j and a column i, with probabilities as w_j |x_j|_inf |V_j - Y_j|_inf
+and |x^i| |U_i|_inf; the estimates have rank one, and a step goes through all of U and V: O(d k + n k).
 
-Means of the iterates are kept lazily: with A = sum of the alphas, the sum of U is U_sum + A U~, where U_sum takes (u - u') A when an entry of
-U~ changes. Scalings are folded in before digits are lost (methods of the page `sublinear` in docs/papers say what fails otherwise): alpha
+A step multiplies U+_il by what it divides U-_il by: their product is one number alpha^2 c for all entries, so that U~+ alone is kept.
+
+Means of the iterates are kept lazily: with A = sum of the alphas, that of U = U+ - U- is U_sum + A U~, where U_sum takes (u - u') A when an
+entry of U~ changes. Scalings are folded in before digits are lost (methods of the page `sublinear` in docs/papers say what fails otherwise): alpha
 where it is below 1e-6 A; beta_j of a row alone where it is below 1e-6 B_j, where the row's rounding error, carried along as
 (error + 2e-16 (2 + omega)) / chi, passes 1e-9, or where chi is not positive. A folded row is normalised by its true sum. That is rare: no
 fixed schedule is safe, and each costs more.
 
-Layout: U~ and V~ by classes, so that an update runs through contiguous memory; V(j, y_j) apart; X by rows and by columns (dense data are
-copied once). The class l' is drawn first, from the sums of s_i U~_il' of which only one changes a step, then i in that class.
-
-Steps: gamma_t = step min(1 / (L_UV (5 Omega_U Omega_V)^(1/2)), (Omega_U sigma_V^2 + Omega_V sigma_U^2)^(-1/2)) / (2 T)^(1/2), sigma from (34):
-(35) with `horizon` T, constant. Without one T = t + 10,000 (t + 1 as theory has it, at its start, throws points to vertices from which the means
-do not recover: measured). `average` and `radius` as in `mirror`.
-
-Complexity: gap O(log(2dk) R max(...) / T^(1/2)) (36): measured, 12 times below that bound at the step of the theory, 64 times at ten times it.
-A certificate costs two products of the data with matrices, O(n d k); they are asked for when the iterations have grown by half.
-
-Source: Babichev, Ostrovskii, Bach 2019, Algorithm 1 with Procedures 1 to 4, Theorem 3.1, Propositions 3.1 and 3.2. Corrected: line 11 of
-Procedure 2 multiplies by omega again (row sums drift off by 0.2 to 0.7); line 7 of Algorithm 1 has |V_j|_1 for |V_j - Y_j|_1; both draws are made
-before either update, as in (SMD) (Algorithm 1 updates U in between); line 15 has the drawn j in its sum; eq. (65) misses a 2.
+Layout: U~ and V~ by classes, so that an update runs through contiguous memory, which is asked for (`kernels.prefetch`) before it is used; V(j, y_j)
+apart; X by rows and by columns (dense data are copied once). The class l' is drawn first, from the sums of s_i U~_il' of which only one changes a
+step, then i in that class.
 """
 
 from __future__ import annotations
@@ -53,6 +45,7 @@ from ...canon.form import Canonical
 from .. import costs
 from ..finite_sum import draws
 from ..kernels.compile import Function, kernel
+from ..kernels.prefetch import prefetch_function
 from ..method import Estimate
 from ..option import Option
 from ..problem import Problem
@@ -66,6 +59,9 @@ from .state import GameState, MirrorState, grown, judge, mixed
 
 CHUNK = 8_000_000
 """Numbers that the iterations of a step go through at most."""
+
+CALLS = 100_000
+"""Numbers that an iteration of partial sampling could go through in the time of its calls."""
 
 GROWTH = 2
 """A certificate is asked for when the iterations have grown by this part of them."""
@@ -95,7 +91,7 @@ LEAST = 4
 
 @dataclass
 class SublinearState(GameState):
-    """The lazily scaled points and their sums of `loops.sampling`: `scale` is (alpha, A), `own` is V~(j, y_j), `error` bounds a row's rounding.
+    """The lazily scaled points and their sums of `loops.sampling`: `scale` is (alpha, A, c), `own` is V~(j, y_j), `error` bounds a row's rounding.
 
     `total` is the weight of all iterates in the sums, since the iteration `tail`; `judged` when the last certificate was, `folds` counts folded rows.
     """
@@ -127,9 +123,26 @@ class PartialState(MirrorState):
 
 
 class Sublinear(GameMethod):
-    """The sublinear algorithm; options `sampling`, `step`, `horizon`, `radius`, `average` as the module says.
+    r"""The sublinear algorithm; options `sampling`, `step`, `horizon`, and `radius`, `average` as in `mirror`.
 
-    Iterations of the driver are blocks of those of the algorithm, which `state.k` counts.
+    Problem: min over U max over V of sum_i w_i (<v_i - e_{y_i}, z_i> - f(v_i, y_i)) + <q, U> + lambda |U|_1, z_i = c x_i U + o_i, each v_i in the
+    simplex, U in an l1 ball, a simplex or free (`game`).
+
+    Iteration (SMD): (24) and (25) of `mirror.MirrorDescent` with estimates of G and of X U without bias, from one row and one column of X drawn
+    before either update; with full sampling, lazily: see the module.
+
+    Steps: gamma_t = step min(1 / (L_UV (5 Omega_U Omega_V)^(1/2)), (Omega_U sigma_V^2 + Omega_V sigma_U^2)^(-1/2)) / (2 T)^(1/2), sigma from
+    (34): (35) with `horizon` T, constant. Without one T = t + 10,000 (t + 1 as theory has it, at its start, throws points to vertices from
+    which the means do not recover: measured).
+
+    Complexity: O(n + d + k) an iteration with full sampling on dense data, O(d k + n k) with partial; gap O(log(2dk) R max(...) / T^(1/2)) (36):
+    measured, 12 times below that bound at the step of the theory, 64 times at ten times it. A certificate costs two products of the data with
+    matrices, O(n d k); they are asked for when the iterations have grown by half. An iteration of the driver is a block of those of
+    the algorithm, which `state.k` counts.
+
+    Source: Babichev, Ostrovskii, Bach 2019, Algorithm 1 with Procedures 1 to 4, Theorem 3.1, Propositions 3.1 and 3.2. Corrected: line 11 of
+    Procedure 2 multiplies by omega again (row sums drift off by 0.2 to 0.7); line 7 of Algorithm 1 has |V_j|_1 for |V_j - Y_j|_1; both draws are
+    made before either update, as in (SMD) (Algorithm 1 updates U in between); line 15 has the drawn j in its sum; eq. (65) misses a 2.
     """
 
     name = "sublinear"
@@ -137,7 +150,9 @@ class Sublinear(GameMethod):
     source = "Babichev, Ostrovskii, Bach 2019, Algorithm 1"
     options = MappingProxyType(
         {
-            "sampling": Option("full", "one entry of each point a step, or one row", choices=("full", "partial")),
+            "sampling": Option(
+                None, "one entry of each point a step, or one row", kind=str, choices=("full", "partial")
+            ),
             "step": STEP,
             "horizon": HORIZON,
             "radius": RADIUS,
@@ -145,8 +160,10 @@ class Sublinear(GameMethod):
         }
     )
 
-    def __init__(self, sampling: str, step: float, horizon: int | None, radius: float | None, average: str) -> None:
-        self.full = sampling == "full"
+    def __init__(
+        self, sampling: str | None, step: float, horizon: int | None, radius: float | None, average: str
+    ) -> None:
+        self.sampling = sampling
         self.multiplier = step
         self.horizon = horizon
         self.radius = radius
@@ -168,15 +185,8 @@ class Sublinear(GameMethod):
     @classmethod
     def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Full sampling is for the hinge, and for predictions and objectives without constants or linear terms."""
-        found = list(super().requires_options(canonical, options))
-        (term,) = canonical.terms
-        if options.get("sampling", "full") == "full":
-            assert isinstance(term.f, VectorLossFunction)
-            if term.f.name != "multiclass_hinge":
-                found.append(f'`sampling="full"` takes `multiclass_hinge` only, and the loss is `{term.f.name}`')
-            if np.any(term.map.offset) or np.any(canonical.q):
-                found.append('`sampling="full"` takes no constants in predictions and no linear terms')
-        return tuple(found)
+        found = super().requires_options(canonical, options)
+        return found if options.get("sampling") != "full" else found + not_full(canonical)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
@@ -192,7 +202,8 @@ class Sublinear(GameMethod):
     def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SublinearState | PartialState:
         """The centres of both sets, or U around a given start."""
         game = self.game(problem)
-        if not self.full:
+        # where nothing is said: full sampling wherever it is known
+        if self.sampling == "partial" or (self.sampling is None and not_full(problem.canonical)):
             state, x = start(game, PartialState, self.radius, x)
             begin(game, state, x)
             state.log_v = game.uniform()[1]
@@ -204,16 +215,15 @@ class Sublinear(GameMethod):
         return lazy
 
     def _place(self, problem: Problem, s: SublinearState, U: Array, V: Array) -> None:
-        """The lazy state at U (parts, d k) and V (n, k), with empty sums."""
+        """The lazy state at U (parts, d k), whose signs have one product, and V (n, k), with empty sums."""
         game, data = self.game(problem), self.data(problem)
-        by_class = U.reshape(game.parts, game.d, game.k).transpose(2, 0, 1)
-        s.U = np.ascontiguousarray(by_class).reshape(game.k, -1)
-        s.mass, s.blocks = np.zeros(game.k), np.zeros((game.k, game.parts * -(-game.d // sampling.BLOCK)))
+        s.U = np.ascontiguousarray(U[0].reshape(game.d, game.k).T)
+        s.scale = np.array([1.0, 0.0, U[0, 0] * U[1, 0] if game.parts == 2 else 0.0])
+        s.mass, s.blocks = np.zeros(game.k), np.zeros((game.k, 2 * -(-game.d // sampling.BLOCK)))
         sums = kernel(sampling.column_sums, reorder=True)
         for l in range(game.k):
-            s.mass[l] = sums(s.U[l], data.sigma, s.blocks[l])
+            s.mass[l] = sums(s.U[l], s.scale[2], data.sigma, s.blocks[l])
         s.weighted = s.blocks.sum(axis=1)
-        s.scale = np.array([1.0, 0.0])
         s.V = np.ascontiguousarray(V.T)
         samples = np.arange(game.n)
         s.own = s.V[game.y, samples]
@@ -226,10 +236,14 @@ class Sublinear(GameMethod):
     def _forget(s: SublinearState) -> None:
         """Empty sums."""
         s.U_sum, s.V_sum = np.zeros_like(s.U), np.zeros_like(s.V)
-        # the lazy sums are U_sum + A U~: with A at 0 nothing is pending
+        # the lazy sums are U_sum + A (U~ - c / U~): with A at 0 nothing is pending
         s.scale[1] = 0.0
         s.B = np.zeros_like(s.beta)
         s.total, s.tail = 0.0, s.k
+
+    def first(self, game: Game, radius: float) -> float:
+        """(35) at T = 1."""
+        return first_step(game, radius)
 
     def gammas(self, game: Game, s: GameState, count: int) -> Array:
         """The steps of the next iterations."""
@@ -245,7 +259,8 @@ class Sublinear(GameMethod):
         if isinstance(s, SublinearState):
             per_iteration = 16 * (game.n + game.d) + game.k
         else:
-            per_iteration = 8 * (game.n + game.d) * game.k
+            # in NumPy: on small problems the calls take the time
+            per_iteration = 8 * (game.n + game.d) * game.k + CALLS
         certificate = LEAST * game.n * game.d * game.k // 5 // per_iteration
         due = max(s.judged + max(certificate, (s.judged - s.began) // GROWTH), s.judged + 1)
         # the driver takes many steps without a new certificate for the end of all progress
@@ -277,8 +292,8 @@ class Sublinear(GameMethod):
         s.folds += steps_kernel(data.sparse)(
             data.rows, data.columns, uniform, primal * gammas, dual * gammas, -primal * game.lam * gammas,
             weights,
-            s.radius, game.exact, game.y, data.sigma, data.tau, data.row_scale, game.c, s.U, s.U_sum, s.mass, s.weighted, s.blocks, s.scale,
-            s.V, s.V_sum, s.groups, s.own, s.beta, s.B, s.error,
+            s.radius, game.exact, game.y, data.sigma, data.tau, data.peaks, data.row_scale, game.c,
+            s.U, s.U_sum, s.mass, s.weighted, s.blocks, s.scale, s.V, s.V_sum, s.groups, s.own, s.beta, s.B, s.error,
         )  # fmt: skip
         s.total += float(weights.sum())
         s.k += count
@@ -286,23 +301,24 @@ class Sublinear(GameMethod):
 
     def points(self, problem: Problem, s: SublinearState) -> tuple[Array, Array]:
         """U (parts, d k) and V (n, k) as they are."""
-        return self._unpacked(self.game(problem), s.U * s.scale[0], s.V * s.beta, s.own * s.beta)
+        game = self.game(problem)
+        U = np.stack([s.U, s.scale[2] / s.U][: game.parts]) * s.scale[0]
+        return U.transpose(0, 2, 1).reshape(game.parts, -1), self._by_row(game, s.V * s.beta, s.own * s.beta)
 
     def means(self, problem: Problem, s: SublinearState) -> tuple[Array, Array]:
-        """The weighted means of the iterates, in the same shapes."""
-        U = s.U_sum + s.U * s.scale[1]
+        """The weighted means of the iterates: x = U+ - U- (d k) and V (n, k)."""
+        game = self.game(problem)
+        U = (s.U_sum + (s.U - s.scale[2] / s.U) * s.scale[1]) / s.total
         # sums of falls may end an ulp below 0
         V = np.maximum(s.V_sum + s.V * s.B, 0.0) / s.total
-        own = np.maximum(1.0 - V.sum(axis=0), 0.0)
-        U, V = self._unpacked(self.game(problem), np.maximum(U, 0.0) / s.total, V, own)
-        return U, V / V.sum(axis=1, keepdims=True)
+        V = self._by_row(game, V, np.maximum(1.0 - V.sum(axis=0), 0.0))
+        return (U if game.parts == 2 else np.maximum(U, 0.0)).T.reshape(-1), V / V.sum(axis=1, keepdims=True)
 
     @staticmethod
-    def _unpacked(game: Game, U: Array, V: Array, own: Array) -> tuple[Array, Array]:
-        by_part = U.reshape(game.k, game.parts, game.d).transpose(1, 2, 0)
+    def _by_row(game: Game, V: Array, own: Array) -> Array:
         V = V.T.copy()
         V[np.arange(game.n), game.y] = own
-        return np.ascontiguousarray(by_part).reshape(game.parts, -1), V
+        return V
 
     # --- partial sampling -------------------------------------------------------------------------------------------
 
@@ -328,8 +344,7 @@ class Sublinear(GameMethod):
     def _judge(self, problem: Problem, s: SublinearState | PartialState) -> None:
         game = self.game(problem)
         if isinstance(s, SublinearState):
-            U, V = self.means(problem, s)
-            x = game.flat(U)
+            x, V = self.means(problem, s)
         else:
             x, V = s.mean_x, s.mean_u
         u = game.multipliers(V)
@@ -343,11 +358,24 @@ class Sublinear(GameMethod):
             spread(game, s)
 
 
+def not_full(canonical: Canonical) -> tuple[str, ...]:
+    """Why full sampling does not cover a problem that the method does."""
+    (term,) = canonical.terms
+    assert isinstance(term.f, VectorLossFunction)
+    found = []
+    if term.f.name != "multiclass_hinge":
+        found.append(f'`sampling="full"` takes `multiclass_hinge` only, and the loss is `{term.f.name}`')
+    if np.any(term.map.offset) or np.any(canonical.q):
+        found.append('`sampling="full"` takes no constants in predictions and no linear terms')
+    return tuple(found)
+
+
 def steps_kernel(sparse: bool) -> Function:
     """The compiled iterations of full sampling: sums in vector registers, exponentials as written."""
-    kernel(exponentials)
+    kernel(exponentials, fuse=True)
     for inner in INNER:
         kernel(inner, reorder=True)
+    touch = kernel(sampling.touch, prefetch=prefetch_function())
     uses: dict[str, Any] = {f.__name__: f for f in INNER}
-    uses |= {"exponentials": exponentials, "fill": sampling.csr_fill if sparse else sampling.dense_fill}
+    uses |= {"touch": touch, "exponentials": exponentials, "line": sampling.csr_line if sparse else sampling.dense_line}
     return kernel(sampling.full_steps, reorder=True, **uses)

@@ -171,7 +171,7 @@ class BCFW(Method):
         assert machine is not None
         vertex = rows.weston_vertex if machine.weston else rows.singer_vertex
         uses = {"best_vertex": vertex, **machine.row_kernels, **more}
-        return kernel(fn, reorder=False, **uses)
+        return kernel(fn, reorder=False, fuse=False, **uses)
 
     def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> BCFWState:
         """Multipliers of a dual point where one is given, else 0."""

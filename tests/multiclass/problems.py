@@ -137,6 +137,15 @@ class Naive:
         S, Z = self.estimate_slope(j, l, rows[j, l]), self.estimate_z(i, drawn, columns[i, drawn])
         self.U, self.V = self.primal(self.U, S, gamma), self.dual(self.V, Z, gamma)
 
+    def partly_sampled(self, uniform: Any, gamma: float) -> None:
+        """(SMD) with (Part-SS): a row of V - Y and a row of U, drawn as Proposition 3.1 says."""
+        miss, sizes = self.V - self.Y, np.sqrt((self.hat**2).sum(axis=0))
+        rows, columns = np.abs(self.X).max(axis=1) * np.abs(miss).max(axis=1), sizes * self.U.max(axis=1)
+        j, i = _drawn(rows, uniform[0]), _drawn(columns, uniform[1])
+        S = np.outer(self.hat[j], miss[j]) / (self.n * rows[j] / rows.sum())
+        Z = np.outer(self.hat[:, i], self.U[i]) / (columns[i] / columns.sum())
+        self.U, self.V = self.primal(self.U, S, gamma), self.dual(self.V, Z, gamma)
+
 
 def _drawn(weights: Any, share: float) -> int:
     sums = np.cumsum(weights)

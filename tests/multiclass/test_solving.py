@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.multiclass.sublinear import PartialState, SublinearState
 from fwdsl.backends.registry import METHODS, method_of
 from fwdsl.certify import verify
 from fwdsl.solve.state import load_state, save_state
@@ -51,8 +52,6 @@ def test_every_set_and_loss_meets_cvxpy(loss: str, where: str) -> None:
     problem = classes(loss, where)
     best = optimum(problem, loss, where)
     for options, tol in RUNS:
-        if loss == SOFTMAX and options["method"] == "sublinear":
-            options = {**options, "sampling": "partial"}
         found = problem.solve(tol=tol, max_iter=300, **options)
         assert found.status == "optimal", (options, found.reason, found.relative_gap)
         assert found.certificate.kind == "exact"
@@ -76,7 +75,7 @@ def test_scaled_and_shifted_predictions_and_linear_terms(inside: str) -> None:
     found = problem.solve(method="mirror_prox", tol=1e-3)
     assert found.status == "optimal"
     assert found.objective == pytest.approx(best.objective, rel=2e-3)
-    partial = problem.solve(method="sublinear", sampling="partial", step=100, tol=0.6, max_iter=5)
+    partial = problem.solve(method="sublinear", step=100, tol=0.6, max_iter=5)
     assert partial.dual_bound <= best.objective <= partial.objective + 1e-9
 
 
@@ -148,6 +147,52 @@ def test_the_radius_is_doubled_while_it_binds() -> None:
     assert large.radius == pytest.approx(2.0 * inside)
     lazy, _, _ = stepped(problem, "sublinear", 60, radius=0.1 * inside, step=30.0)
     assert lazy.radius > 0.15 * inside
+
+
+@pytest.mark.parametrize("options", [{}, {"sampling": "partial"}])
+def test_a_radius_that_is_far_too_small_is_doubled_though_means_are_small(options: dict[str, Any]) -> None:
+    """The mean of noisy iterates has a small norm in any ball; that the game within it is solved shows that the ball binds."""
+    state, method, kernels = stepped(classes(seed=1), "sublinear", 30, radius=1e-6, step=100.0, **options)
+    assert 0.01 < state.radius <= method.game(kernels).safe_radius(state.best_value)
+    assert state.stage_size < 0.1 * state.radius
+
+
+@pytest.mark.parametrize(
+    ("loss", "inside", "options", "state"),
+    [
+        (HINGE, "X @ U", {}, SublinearState),
+        (HINGE, "X @ U", {"sampling": "auto"}, SublinearState),
+        (HINGE, "X @ U", {"sampling": "partial"}, PartialState),
+        (HINGE, "X @ U + 0.5", {}, PartialState),
+        (SOFTMAX, "X @ U", {}, PartialState),
+    ],
+)
+def test_sampling_is_full_where_it_can_be(loss: str, inside: str, options: dict[str, Any], state: type) -> None:
+    found, _, _ = stepped(classes(loss, inside=inside), "sublinear", 1, **options)
+    assert type(found) is state
+    assert found.k > 0
+
+
+@pytest.mark.parametrize(("loss", "where"), [(SOFTMAX, "simplex"), (SOFTMAX, "penalty"), (HINGE, "ball")])
+def test_mirror_prox_keeps_its_steps_at_the_solution(loss: str, where: str) -> None:
+    """The adaptive test is rounding there: steps were halved to nothing, and then divided by."""
+    state, method, kernels = stepped(classes(loss, where, n=20, d=3, k=2), "mirror_prox", 400)
+    game = method.game(kernels)
+    assert 1.0 <= 2.0 * game.pace(state.radius) * state.gamma <= 1e9
+    assert state.best_value - state.best_bound <= 1e-10
+
+
+@pytest.mark.parametrize("where", ["penalty", "ball", "simplex"])
+def test_steps_stay_numbers_where_all_of_them_hold(where: str) -> None:
+    given = data()
+    text = f"data X: matrix[n, d], y: labels[n, k]\nvar U: matrix[d, k]{WHERE[where][0]}\n"
+    problem = fw.parse(text + f"minimize mean(softmax(X @ U, y)){WHERE[where][1]}\n").bind(
+        X=0.0 * given["X"], y=given["y"]
+    )
+    state, method, kernels = stepped(problem, "mirror_prox", 250)
+    assert 1.0 < 2.0 * method.game(kernels).pace(state.radius) * state.gamma <= 1e9
+    assert state.best_value == pytest.approx(np.log(4.0))
+    assert state.best_bound == pytest.approx(np.log(4.0))
 
 
 def test_a_start_is_used() -> None:
@@ -240,10 +285,11 @@ def test_what_is_refused(text: str, reason: str, method: str) -> None:
 @pytest.mark.parametrize(
     ("method", "options", "where", "reason"),
     [
-        ("sublinear", {}, "softmax", "takes `multiclass_hinge` only"),
-        ("sublinear", {}, "shifted", "takes no constants in predictions"),
+        ("sublinear", {"sampling": "full"}, "softmax", "takes `multiclass_hinge` only"),
+        ("sublinear", {"sampling": "full"}, "shifted", "takes no constants in predictions"),
         ("sublinear", {"sampling": "some"}, "penalty", "sampling"),
-        ("sublinear", {"step": 0}, "penalty", "step"),
+        ("sublinear", {"step": 0}, "penalty", "`step` of `sublinear` is a number at least 1e-09 and at most 1e+09"),
+        ("mirror_prox", {"step": -1.0}, "penalty", "`step` of `mirror_prox` is a number at least 1e-09"),
         ("sublinear", {"average": "none"}, "penalty", "average"),
         ("mirror_prox", {"radius": 2.0}, "ball", "`radius` is that of the set, 3"),
         ("mirror_descent", {"horizon": 0}, "penalty", "horizon"),
@@ -270,6 +316,30 @@ def test_data_of_zeros() -> None:
     assert problem.solve(method="mirror_prox", tol=1e-6).objective == pytest.approx(1.0)
     with pytest.raises(fw.PlanError, match="its data are all zero"):
         problem.solve(method="sublinear")
+
+
+@pytest.mark.parametrize("options", [{}, {"sampling": "partial"}])
+def test_data_so_small_that_the_iterates_shrink_to_nothing(options: dict[str, Any]) -> None:
+    given = data()
+    text = "data X: matrix[n, d], y: labels[n, k]\nvar U: matrix[d, k]\nminimize mean(multiclass_hinge(X @ U, y)) + 0.05*norm1(U)\n"
+    problem = fw.parse(text).bind(X=1e-8 * given["X"], y=given["y"])
+    found = problem.solve(method="sublinear", step=1e3, tol=1e-12, max_iter=40, **options)
+    assert found.objective == pytest.approx(1.0)
+    assert 0.9 < found.dual_bound <= 1.0
+
+
+@pytest.mark.parametrize("method", ["mirror_descent", "mirror_prox", "sublinear"])
+@pytest.mark.parametrize("loss", [HINGE, SOFTMAX])
+@pytest.mark.parametrize("scale", ["data", "number", "weights"])
+def test_squares_beyond_the_range_of_numbers(method: str, loss: str, scale: str) -> None:
+    given = data()
+    inside, before = ("1e200 * (X @ U)" if scale == "number" else "X @ U"), ("1e200 * " if scale == "weights" else "")
+    text = f"data X: matrix[n, d], y: labels[n, k]\nvar U: matrix[d, k]\nminimize {before}mean({loss}({inside}, y)) + norm1(U)\n"
+    problem = fw.parse(text).bind(X=given["X"] * (1e200 if scale == "data" else 1.0), y=given["y"])
+    found = problem.solve(method=method, max_iter=5)
+    assert found.status == "tolerance_not_reached"
+    assert "rescale the data, their weights or the radius" in found.reason
+    assert found.dual_bound <= found.objective
 
 
 def test_rows_and_columns_of_zeros_and_classes_without_samples() -> None:

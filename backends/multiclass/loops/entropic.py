@@ -30,7 +30,7 @@ def primal_masses(out_log, peak, log_shrink, log_mass, exact, out):
             to = out[p, first : first + size]
             for j in range(size):
                 work[j] = out_log[p, first + j] - peak
-            exponentials(work[:size], bits[:size], power[:size], to)
+            exponentials(work[:size], 1.0, math.inf, bits[:size], power[:size], to)
             part = 0.0
             for j in range(size):
                 part += to[j]
@@ -62,7 +62,7 @@ def dual_step(log_v, z, a, share, margin, y, out_log, out):
             peak = max(peak, out_log[i, l])
         for l in range(k):
             work[l] = out_log[i, l] - peak
-        exponentials(work, bits, power, out[i])
+        exponentials(work, 1.0, math.inf, bits, power, out[i])
         total = 0.0
         for l in range(k):
             total += out[i, l]

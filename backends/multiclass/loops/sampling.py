@@ -11,10 +11,19 @@ BLOCK = 64
 """Entries whose weights are added up before one of them is looked for."""
 
 SAMPLES = 256
-"""Samples that are worked on together: what a step keeps of them stays in the first cache."""
+"""Samples, or features, that are worked on together: what a step keeps of them stays in the first cache."""
+
+LINE = 8
+"""Numbers of a cache line."""
 
 SMALLEST = 1e-200
 """What multiplicative updates keep iterates above: nothing turns into a slow denormal number, nor into a zero that stays."""
+
+FLOOR = 1e-100
+"""The same for the geometric mean of both signs of U, which all entries share."""
+
+WIDEST = 1e250
+"""What one step may make of an entry of U at most."""
 
 LARGEST = 1e100
 
@@ -29,20 +38,19 @@ STEADY = 100.0
 """The scaling of a row up to which the sums of its classes by groups, which are kept by adding up, are as good as its entries."""
 
 
-def dense_fill(rows, i, c, out):
-    """out = c a_i."""
-    A = rows[0]
-    for j in range(out.size):
-        out[j] = c * A[i, j]
+def dense_line(rows, i, out):
+    """a_i where it is."""
+    return rows[0][i]
 
 
-def csr_fill(rows, i, c, out):
-    """out = c a_i."""
+def csr_line(rows, i, out):
+    """a_i, written to `out`."""
     indptr, indices, data = rows
     for j in range(out.size):
         out[j] = 0.0
     for p in range(indptr[i], indptr[i + 1]):
-        out[indices[p]] = c * data[p]
+        out[indices[p]] = data[p]
+    return out
 
 
 def added(a):
@@ -77,8 +85,11 @@ def pick(weights, share, total):
     return 0
 
 
-def pick_feature(column, sigma, blocks, share, total):
-    """The index where the running sum of sigma_i column_i passes share * total, by `blocks`, the sums of each BLOCK of either sign."""
+def pick_feature(column, product, sigma, blocks, share, total):
+    """The index where the running sum of sigma_i U(., i) passes share * total, by `blocks`, the sums of each BLOCK of either sign.
+
+    The column holds the first sign of U, and the second is product / column.
+    """
     d = sigma.size
     in_half = (d + BLOCK - 1) // BLOCK
     left = share * total
@@ -93,7 +104,7 @@ def pick_feature(column, sigma, blocks, share, total):
     last = min(first + BLOCK, d)
     found = first
     for i in range(first, last):
-        w = sigma[i] * column[half * d + i]
+        w = sigma[i] * (column[i] if half == 0 else product / column[i])
         if w > 0.0:
             found = i
         left -= w
@@ -125,30 +136,44 @@ def pick_class(V, groups, j, own, steady, share, total):
     return last
 
 
-def column_sums(column, sigma, blocks):
-    """The sum of the column; those weighted by sigma of each BLOCK into `blocks`."""
+def column_sums(column, product, sigma, blocks):
+    """The sum of both signs of the column; those weighted by sigma of each BLOCK into `blocks`."""
     d = sigma.size
     in_half = (d + BLOCK - 1) // BLOCK
     mass = 0.0
-    for b in range(blocks.size):
-        first = (b % in_half) * BLOCK
-        at = (b // in_half) * d
-        weighted = 0.0
-        for i in range(first, min(first + BLOCK, d)):
-            mass += column[at + i]
-            weighted += sigma[i] * column[at + i]
-        blocks[b] = weighted
+    for b in range(in_half):
+        up = 0.0
+        down = 0.0
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, d)):
+            other = product / column[i]
+            mass += column[i] + other
+            up += sigma[i] * column[i]
+            down += sigma[i] * other
+        blocks[b] = up
+        blocks[in_half + b] = down
     return mass
 
 
 def fold_primal(U, U_sum, scale):
-    """alpha into U and its pending sums into theirs; scale = (alpha, A) becomes (1, 0)."""
-    for l in range(U.shape[0]):
-        for i in range(U.shape[1]):
-            U_sum[l, i] += U[l, i] * scale[1]
-            U[l, i] = max(U[l, i] * scale[0], SMALLEST)
+    """alpha into U and its pending sums into theirs; scale = (alpha, A, c) becomes (1, 0, c alpha^2).
+
+    Where that falls below FLOOR squared it is held there: the larger of both signs stays what it is.
+    """
+    alpha, pending, product = scale
+    middle = max(math.sqrt(product) * alpha, FLOOR) if product > 0.0 else 0.0
+    least = max(middle, SMALLEST)
     scale[0] = 1.0
     scale[1] = 0.0
+    scale[2] = middle * middle
+    for l in range(U.shape[0]):
+        for i in range(U.shape[1]):
+            u = U[l, i]
+            other = product / u
+            U_sum[l, i] += (u - other) * pending
+            if u >= other:
+                U[l, i] = max(u * alpha, least)
+            else:
+                U[l, i] = scale[2] / max(other * alpha, least)
 
 
 def fold_sample(j, V, V_sum, groups, own, beta, B, error):
@@ -171,30 +196,41 @@ def fold_sample(j, V, V_sum, groups, own, beta, B, error):
     error[j] = 0.0
 
 
-def update_primal(column, column_sum, e, A, sigma, blocks):
-    """A class of U times e, and times 1 / e for the second sign; what changes goes into its sums; returns the column's new sum, and `blocks`."""
+def touch(a):
+    """Ask for an array that is needed soon."""
+    for j in range(0, a.size, LINE):
+        prefetch(a, j)
+
+
+def update_primal(column, column_sum, e, A, product, sigma, ups, downs):
+    """Part of a class of U times e, its second sign times 1 / e; what changes goes into its sums; returns the part's new sum.
+
+    `ups` and `downs` get the sums of each BLOCK of either sign, weighted by sigma.
+    """
     d = e.size
-    in_half = (d + BLOCK - 1) // BLOCK
+    least = max(product / WIDEST, 1.0 / WIDEST)
     mass = 0.0
-    for b in range(blocks.size):
-        first = (b % in_half) * BLOCK
+    for b in range(ups.size):
+        first = b * BLOCK
         last = min(first + BLOCK, d)
-        at = (b // in_half) * d
-        up = b < in_half
-        u = column[at + first : at + last]
-        total = column_sum[at + first : at + last]
+        u = column[first:last]
+        total = column_sum[first:last]
         factor = e[first:last]
         size = sigma[first:last]
         part = 0.0
-        weighted = 0.0
+        up = 0.0
+        down = 0.0
         for i in range(u.size):
-            new = max(u[i] * factor[i] if up else u[i] / factor[i], SMALLEST)
-            total[i] += (u[i] - new) * A
+            new = min(max(u[i] * factor[i], least), WIDEST)
+            other = product / new
+            total[i] += ((u[i] - new) - (other * factor[i] - other)) * A
             u[i] = new
-            part += new
-            weighted += size[i] * new
+            part += new + other
+            up += size[i] * new
+            down += size[i] * other
         mass += part
-        blocks[b] = weighted
+        ups[b] = up
+        downs[b] = down
     return mass
 
 
@@ -240,7 +276,7 @@ def row_chances(tau, own, beta, out):
 
 
 def full_steps(
-    rows, columns, uniform, primal, dual, log_shrink, averaging, radius, exact, y, sigma, tau, row_scale, column_scale,
+    rows, columns, uniform, primal, dual, log_shrink, averaging, radius, exact, y, sigma, tau, peaks, row_scale, column_scale,
     U, U_sum, mass, weighted, blocks, scale, V, V_sum, groups, own, beta, B, error,
 ):  # fmt: skip
     """Iterations of the full sampling scheme, one a row of `uniform`; returns how often a row was folded.
@@ -248,15 +284,18 @@ def full_steps(
     Both draws of an iteration are made before either update (Jacobi, as in Theorem 3.1). `primal` = 2 gamma R log(2 d k), `dual` =
     2 gamma log(k) W, `log_shrink` = -primal * lambda and `averaging` the weight of the iterate, each one an iteration.
 
-    U (k, parts d) times scale[0] is the primal point, U_sum + U scale[1] the sum of its iterates; V (k, n), 0 at the sample's own class, which
-    `own` holds, times beta is the dual one, V_sum + V B its sum (that of the own class is what is missing to the sum of the weights). `mass`,
-    `weighted`, `blocks` are sums of each class of U~: of it, of sigma times it, of the latter by blocks; `groups` of V~ by blocks of classes.
+    The signs of the primal point are U (k, d) and c / U, both times alpha, of scale = (alpha, A, c), with c = 0 where there is one sign only:
+    a step multiplies one by what it divides the other by. U_sum + (U - c / U) A is the sum of its iterates, the second sign taken from the
+    first. V (k, n), 0 at the sample's own class, which `own` holds, times beta is the dual point, V_sum + V B its sum (that of the own class
+    is what is missing to the sum of the weights). `mass`, `weighted`, `blocks` are sums of each class of both signs: of them, of sigma times
+    them, of the latter by blocks of either sign; `groups` of V~ by blocks of classes.
     """
     k, n = V.shape
     d = sigma.size
+    in_half = blocks.shape[1] // 2
     x = np.empty(max(d, n))
-    e = np.empty(max(d, n))
-    power = np.empty(max(d, n))
+    e = np.empty(SAMPLES)
+    power = np.empty(SAMPLES)
     bits = power.view(np.int64)
     some = np.empty(SAMPLES)
     sums = np.empty((n + SAMPLES - 1) // SAMPLES)
@@ -284,12 +323,27 @@ def full_steps(
         # the column of X and the class for the dual slope
         all_weighted = added(weighted)
         class_drawn = pick(weighted, uniform[t, 3], all_weighted)
-        i = pick_feature(U[class_drawn], sigma, blocks[class_drawn], uniform[t, 4], weighted[class_drawn])
+        i = pick_feature(U[class_drawn], scale[2], sigma, blocks[class_drawn], uniform[t, 4], weighted[class_drawn])
         # primal update
-        fill(rows, j, -primal[t] * sign * chances / tau[j] * row_scale[j], x[:d])
-        exponentials(x[:d], bits[:d], power[:d], e[:d])
+        row = line(rows, j, x[:d])
+        slope = -primal[t] * sign * chances / tau[j] * row_scale[j]
         scale[1] += averaging[t] * scale[0]
-        mass[l] = update_primal(U[l], U_sum[l], e[:d], scale[1], sigma, blocks[l])
+        mass[l] = 0.0
+        for first in range(0, d, SAMPLES):
+            last = min(first + SAMPLES, d)
+            part = last - first
+            column = U[l, first:last]
+            column_sum = U_sum[l, first:last]
+            touch(column)
+            touch(column_sum)
+            # no entry of the row is larger than its chance
+            exponentials(row[first:last], slope, primal[t] * chances, bits[:part], power[:part], e[:part])
+            b = first // BLOCK
+            some_blocks = (part + BLOCK - 1) // BLOCK
+            mass[l] += update_primal(
+                column, column_sum, e[:part], scale[1], scale[2], sigma[first:last],
+                blocks[l, b : b + some_blocks], blocks[l, in_half + b : in_half + b + some_blocks],
+            )  # fmt: skip
         weighted[l] = added(blocks[l])
         old = scale[0]
         total = added(mass)
@@ -298,16 +352,23 @@ def full_steps(
         # dual update; the slope was estimated with the scaling from before
         sign = 1.0 if i < d else -1.0
         i = i % d
-        fill(columns, i, dual[t] * sign * column_scale * (old * all_weighted) / sigma[i], x[:n])
-        exponentials(x[:n], bits[:n], power[:n], e[:n])
+        size = dual[t] * (old * all_weighted) / sigma[i]
+        most = size * peaks[i]
+        slope = size * sign * column_scale
+        row = line(columns, i, x[:n])
         theta = math.exp(-dual[t])
         for b in range(sums.size):
             first = b * SAMPLES
             last = min(first + SAMPLES, n)
+            part = last - first
+            column = V[class_drawn, first:last]
+            column_sum = V_sum[class_drawn, first:last]
+            touch(column)
+            touch(column_sum)
+            exponentials(row[first:last], slope, most, bits[:part], power[:part], e[:part])
             bad, sums[b] = update_dual(
-                V[class_drawn, first:last], V_sum[class_drawn, first:last], groups[class_drawn // BLOCK, first:last],
-                class_drawn, e[first:last], theta, y[first:last], own[first:last], beta[first:last], B[first:last],
-                error[first:last], tau[first:last], averaging[t],
+                column, column_sum, groups[class_drawn // BLOCK, first:last], class_drawn, e[:part], theta, y[first:last],
+                own[first:last], beta[first:last], B[first:last], error[first:last], tau[first:last], averaging[t],
             )  # fmt: skip
             if bad > 0:
                 for s in range(first, last):
@@ -320,6 +381,6 @@ def full_steps(
         if lost or not (total < LARGEST and total > 1.0 / LARGEST):
             fold_primal(U, U_sum, scale)
             for c in range(k):
-                mass[c] = column_sums(U[c], sigma, blocks[c])
+                mass[c] = column_sums(U[c], scale[2], sigma, blocks[c])
                 weighted[c] = added(blocks[c])
     return folds
