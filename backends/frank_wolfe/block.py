@@ -14,21 +14,27 @@ from ..finite_sum import draws
 from ..method import Report
 from ..option import Option
 from ..problem import Problem
-from .birkhoff import extended, reduced
 from .family import Family
 from .pieces import Piece, pieces
 from .plain import WARM_SHIFT
-from .state import REFRESH_EVERY, FWState, look, slope, start
+from .reduced import candidate, reduced
+from .state import REFRESH_EVERY, FWState, keep_point, look, slope, start
 from .steps import RULES, Segment, gradients, step_length
 
 REST, LONGEST_REST = 0.2, 8
 """After a certificate, the share of all sweeps so far that pass before the next, and sweeps between certificates at most."""
 
+MOST_VISITS = 256
+"""Blocks an iteration visits at most: limits and Ctrl-C are seen between iterations."""
+
 
 @dataclass
 class BlockFrankWolfeState(FWState):
-    """`checked` is the sweep of the last full gradient, `curvatures` the estimates M of the rule `adaptive`, one a piece."""
+    """`sweeps` are over, and `visits` made in the next; `checked` is the sweep of the last full gradient, `curvatures` the estimates M of the rule
+    `adaptive`, one a piece."""
 
+    sweeps: int = 0
+    visits: int = 0
     checked: int = 0
     curvatures: Array = field(default_factory=lambda: np.zeros(0))
 
@@ -43,7 +49,7 @@ class BlockFrankWolfe(Family):
 
     `order`: `cyclic` visits m blocks one after the other, each with the gradient at the current point; `random` draws m of them, uniformly and with
     replacement, from `seed`; `full` asks all oracles by one gradient and then goes along their directions one after the other, each step by
-    the losses at the current point. An iteration is such a sweep.
+    the losses at the current point. An iteration is such a sweep, or the next 256 blocks of it where there are more.
 
     Step rules: `secant` (default), `line_search`, `adaptive`, `short` (see `steps`), and `open`: 2 / (t + 2) in sweep t, for `random`
     2m / (k + 2m) in the k-th block step (50 sweeps on at a given start).
@@ -53,7 +59,8 @@ class BlockFrankWolfe(Family):
     Complexity: O(curvature / eps) sweeps; a sweep touches the columns of each block twice, losses of the rows that the block is seen in.
     Where a map is not data by columns, `A @ X` or a gather over a family, a block costs a product with the whole map.
 
-    Source: Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013 (random); Beck, Pauwels, Sabach 2015 (cyclic).
+    Source: Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013 (random); Beck, Pauwels, Sabach 2015 (cyclic). Corrected: the steps of `full` are by the
+    losses at the current point, as by those at the sweep's beginning they may ascend together; starts, overflow and the answer as in `frank_wolfe`.
     """
 
     name = "block_frank_wolfe"
@@ -88,26 +95,36 @@ class BlockFrankWolfe(Family):
         return s
 
     def step(self, problem: Problem, state: BlockFrankWolfeState) -> None:
-        """A sweep."""
+        """A sweep, or the next part of it."""
         s, problem = state, reduced(problem)
         of = self.pieces(problem)
         s.x, s.z = s.x.copy(), [z.copy() for z in s.z]
-        visited = range(len(of))
-        if self.order == "random":
-            visited = draws(problem.seed, s.iteration).integers(0, len(of), len(of)).tolist()
+        # a sweep of `full` visits a block once, so that the slope at its places is still that of the sweep's beginning
         c = slope(problem, s) if self.order == "full" else None
-        for count, k in enumerate(visited):
-            past = count / len(of) if self.order == "random" else 0.0
-            self._visit(problem, s, of[k], k, s.iteration + s.shift + past, None if c is None else c[of[k].places])
+        until = min(s.visits + MOST_VISITS, len(of))
+        for k in self._visited(problem, s, len(of))[s.visits : until]:
+            past = s.visits / len(of) if self.order == "random" else 0.0
+            self._visit(problem, s, of[k], k, s.sweeps + s.shift + past, None if c is None else c[of[k].places])
+            s.visits += 1
         s.iteration += 1
-        if s.iteration % REFRESH_EVERY == 0:
+        if s.visits < len(of):
+            keep_point(s, problem.objective(s.x, s.z))
+            return
+        s.sweeps, s.visits = s.sweeps + 1, 0
+        if s.sweeps % REFRESH_EVERY == 0:
             s.z = problem.forward(s.x)
-        rest = min(max(1.0, math.floor(REST * s.iteration)), LONGEST_REST)
-        if self.order == "full" or s.iteration - s.checked >= rest:
-            s.checked = s.iteration
+        rest = min(max(1.0, math.floor(REST * s.sweeps)), LONGEST_REST)
+        if self.order == "full" or s.sweeps - s.checked >= rest:
+            s.checked = s.sweeps
             look(problem, s)
         else:
-            s.value = problem.objective(s.x, s.z)
+            keep_point(s, problem.objective(s.x, s.z))
+
+    def _visited(self, problem: Problem, s: BlockFrankWolfeState, count: int) -> Sequence[int]:
+        """The blocks of a sweep, in order."""
+        if self.order != "random":
+            return range(count)
+        return [int(k) for k in draws(problem.seed, s.sweeps).integers(0, count, count)]
 
     def _visit(
         self, problem: Problem, s: BlockFrankWolfeState, piece: Piece, k: int, time: float, c: Array | None
@@ -142,5 +159,5 @@ class BlockFrankWolfe(Family):
         return Report(state.value, state.best_bound, f"{state.curvatures.size} blocks")
 
     def candidate(self, problem: Problem, state: BlockFrankWolfeState) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
-        return state.x, extended(problem, state.x, state.best_ys)
+        """The best point and the best dual point."""
+        return candidate(problem, state.best_x, state.best_ys)

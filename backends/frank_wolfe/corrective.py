@@ -16,8 +16,8 @@ from ..method import Report
 from ..option import Option
 from ..problem import Problem
 from .atoms import ActiveState, atom_of
-from .birkhoff import extended, reduced
 from .family import Family
+from .reduced import candidate, reduced
 from .starts import combination
 from .state import REFRESH_EVERY, keep_bound, look, moved, slope, start, vertex, without_offset
 from .steps import step_length, whole
@@ -79,20 +79,23 @@ class Corrective(Family):
     # --- runs ---------------------------------------------------------------------------------------------------------
 
     def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> ActiveState:
-        """A given start as a combination of vertices; without one, the vertex that the gradient there asks for."""
+        """A given start as a combination of vertices; without one, the vertex that the gradient there asks for, if P is finite at it."""
         problem = reduced(problem)
         x = problem.prox_g(x, 0.0)
         s = start(problem, self.state, x, ys)
-        if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)):
-            for weight, atom in combination(problem, x):
-                at = s.place_of(atom)
-                s.weigh(at, float(s.weights[at]) + weight)
-            s.tidy()
-            return s
-        s.x = vertex(problem, s, slope(problem, s))
-        s.alone(s.place_of(atom_of(s.x)))
-        s.z = problem.forward(s.x)
-        look(problem, s)
+        if not np.any(x != problem.prox_g(np.zeros_like(x), 0.0)):
+            s.x = vertex(problem, s, slope(problem, s))
+            s.z = problem.forward(s.x)
+            look(problem, s)
+            if math.isfinite(s.value):
+                s.alone(s.place_of(atom_of(s.x)))
+                return s
+            s.x, s.z = x, problem.forward(x)
+            look(problem, s)
+        for weight, atom in combination(problem, x):
+            at = s.place_of(atom)
+            s.weigh(at, float(s.weights[at]) + weight)
+        s.tidy()
         return s
 
     def step(self, problem: Problem, state: ActiveState) -> None:
@@ -127,7 +130,7 @@ class Corrective(Family):
                 value = problem.losses_value(s.z)
                 keep_bound(problem, s, s.ys, s.kty, value - float(s.kty @ s.x))
                 s.phi = s.phi if s.phi > 0.0 else found.gap
-            if found.gap >= s.phi / PATIENCE or found.gap <= noise:
+            if found.gap >= s.phi / PATIENCE or not found.gap > noise:
                 return self.dear(s, found)
             s.phi = min(found.gap, 0.5 * s.phi)
 
@@ -197,5 +200,5 @@ class Corrective(Family):
         return Report(state.value, state.best_bound, f"{state.live} vertices")
 
     def candidate(self, problem: Problem, state: ActiveState) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
-        return state.x, extended(problem, state.x, state.best_ys)
+        """The best point and the best dual point."""
+        return candidate(problem, state.best_x, state.best_ys)

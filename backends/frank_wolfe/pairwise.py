@@ -33,7 +33,7 @@ class PairwiseFrankWolfe(Corrective):
     Step rules: `secant` (default), `line_search`, `adaptive`, `short` (see `steps`). Complexity: linear over polytopes, swaps aside; each
     step one K'y, and two columns of the vertices' support.
 
-    Source: Lacoste-Julien, Jaggi 2015, Algorithm 2; Braun, Pokutta, Zink 2017 for `lazy`.
+    Source: Lacoste-Julien, Jaggi 2015, Algorithm 2; Braun, Pokutta, Zink 2017 for `lazy`. Corrected: as in `away_frank_wolfe`.
     """
 
     name = "pairwise_frank_wolfe"
@@ -69,7 +69,7 @@ class BlendedPairwise(Corrective):
     Step rules: `secant` (default), `line_search`, `adaptive`, `short` (see `steps`). Complexity: linear over polytopes for strongly convex
     losses of K x; each step one K'y, and columns for the vertices' support.
 
-    Source: Tsuji, Tanaka, Pokutta 2022, Algorithms 1 and 3.
+    Source: Tsuji, Tanaka, Pokutta 2022, Algorithms 1 and 3. Corrected: as in `away_frank_wolfe`.
     """
 
     name = "blended_pairwise"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +13,29 @@ from numpy.typing import NDArray
 from ...atoms.base import Array, LossFunction, VectorFunction
 from ...atoms.family import Repeated
 from ...atoms.matrices import Lines
+from ...atoms.vector_loss import VectorLossFunction
 from ...atoms.vectors.ridge import Ridged
 from ...canon.combined_maps import Scaled
-from ...canon.maps import LinearMap
+from ...canon.maps import Identity, LinearMap
 from ...canon.matrix_maps import Gathered, LeftMultiply
+from ...data_operator import DataOperator
 from ..functions import FastLoss, FastRows
 from ..kernels.operators import Operator
 from ..problem import Counted, KernelMatrix, Problem
 
 Index = NDArray[np.intp]
+
+_KEPT: WeakKeyDictionary[LeftMultiply, Any] = WeakKeyDictionary()
+
+
+class Products(Protocol):
+    """What a step asks of a map: a term's own, or a part of it."""
+
+    def apply(self, x: Array, /) -> Array:
+        """K_I x."""
+
+    def adjoint(self, y: Array, /) -> Array:
+        """K_I' y."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +44,7 @@ class View:
 
     term: int
     rows: Index | None
-    map: LinearMap
+    map: Products
     loss: FastLoss | FastRows
 
 
@@ -71,20 +86,39 @@ def factors(g: VectorFunction, places: Index) -> Iterator[tuple[VectorFunction, 
 def _view(problem: Problem, i: int, m: LinearMap, local: Index) -> View:
     loss = problem.functions[i]
     assert isinstance(loss, FastLoss | FastRows), "requires() asks for smooth losses"
-    rows, part = _restricted(m, local) if isinstance(loss, FastLoss) else (None, _of_all_rows(m, local))
-    if rows is None:
-        return View(i, None, part, loss)
+    rows, part = _restricted(m, local)
     f = loss.f
-    assert isinstance(f, LossFunction)
-    return View(i, rows, part, FastLoss(LossFunction(f.loss, f.b[rows], f.w[rows], f.p), problem.pool))
+    if rows is not None and isinstance(f, LossFunction):
+        return View(i, rows, part, FastLoss(LossFunction(f.loss, f.b[rows], f.w[rows], f.p), problem.pool))
+    if rows is not None and isinstance(f, VectorLossFunction):
+        samples = _samples(rows, f.k)
+        if samples is not None:
+            of = VectorLossFunction(f.loss, f.y[samples], f.w[samples], f.k)
+            return View(i, rows, part, FastRows(of, problem.pool))
+    return View(i, None, part if rows is None else _of_all_rows(m, local), loss)
 
 
-def _restricted(m: LinearMap, local: Index) -> tuple[Index | None, LinearMap]:
+def _samples(rows: Index, k: int) -> Index | None:
+    """The samples whose k predictions these are, None where they are parts of some."""
+    if rows.size % k:
+        return None
+    samples = rows[::k] // k
+    return samples if np.array_equal(rows, _predictions(samples, k)) else None
+
+
+def _predictions(samples: Index, k: int) -> Index:
+    """The places of k predictions each."""
+    return np.asarray((samples[:, None] * k + np.arange(k)).reshape(-1), dtype=np.intp)
+
+
+def _restricted(m: LinearMap, local: Index) -> tuple[Index | None, Products]:
     """The rows that can differ from 0 where only these columns do (None: all), and the map from those columns to those rows."""
     if local.size < m.columns:
+        if isinstance(m, Identity):
+            return local, Identity(local.size)
         if isinstance(m, Scaled):
             rows, inner = _restricted(m.inner, local)
-            return rows, Scaled(inner, m.c)
+            return rows, _Times(inner, m.c)
         if isinstance(m, Counted) and isinstance(m.inner, Gathered):
             t = int(local[0]) // m.inner.width
             if local.size == m.inner.width and int(local[-1]) == int(local[0]) + local.size - 1:
@@ -94,48 +128,77 @@ def _restricted(m: LinearMap, local: Index) -> tuple[Index | None, LinearMap]:
             if local.size == d and bool(np.all(np.diff(local) == k)):
                 column = LeftMultiply(m.inner.A, 1, m.inner.transposed, m.inner.name)
                 return np.arange(m.rows // k) * k + int(local[0]), _Share(column, m)
+            row = _row(local, k)
+            if row is not None and hasattr(m.inner.A, "indptr"):
+                samples, numbers = _column(m.inner, row)
+                if 2 * samples.size <= m.rows // k:
+                    return _predictions(samples, k), _Share(LeftMultiply(numbers, k, False, m.inner.name), m)
     return None, _of_all_rows(m, local)
 
 
-def _of_all_rows(m: LinearMap, local: Index) -> LinearMap:
+def _of_all_rows(m: LinearMap, local: Index) -> Products:
     """The map from some columns."""
     if local.size == m.columns:
         return m
     if isinstance(m, Scaled):
-        return Scaled(_of_all_rows(m.inner, local), m.c)
+        return _Times(_of_all_rows(m.inner, local), m.c)
     if isinstance(m, KernelMatrix) and not m.transposed:
         return _Columns(m.operator.columns(local))
     if isinstance(m, Counted) and isinstance(m.inner, LeftMultiply):
         left, k = m.inner, m.inner.k
-        if local.size == k and int(local[0]) % k == 0 and int(local[-1]) == int(local[0]) + k - 1:
-            row = [int(local[0]) // k]
-            return _Share(LeftMultiply(_columns_of(left.A, row, left.transposed), k, False, left.name), m)
+        row = _row(local, k)
+        if row is not None and not isinstance(left.A, DataOperator):
+            return _Share(LeftMultiply(_by_columns(left)[:, [row]], k, False, left.name), m)
     return _Padded(m, local)
 
 
-def _columns_of(A: Any, columns: list[int], transposed: bool) -> Any:
-    """Some columns of A, or of its transpose."""
-    return A[columns, :].T if transposed else A[:, columns]
+def _row(local: Index, k: int) -> int | None:
+    """The row of a matrix of k columns that these places are, None where they are another set."""
+    first = int(local[0])
+    return first // k if local.size == k and first % k == 0 and int(local[-1]) == first + k - 1 else None
 
 
-class _Part(LinearMap):
-    """A map that only the methods see."""
+def _by_columns(left: LeftMultiply) -> Any:
+    """The A of X -> A X, sparse ones by columns: a copy that is kept."""
+    A = left.A.T if left.transposed else left.A
+    if not hasattr(A, "indptr"):
+        return A
+    if left not in _KEPT:
+        A = A.tocsc()
+        if not A.has_canonical_format:
+            A = A.copy()
+            A.sum_duplicates()
+        _KEPT[left] = A
+    return _KEPT[left]
 
-    def absolute(self) -> LinearMap:
-        """Not asked for."""
-        raise NotImplementedError
 
-    def describe(self, x: str) -> str:
-        """As a part."""
-        return f"part of {x}"
+def _column(left: LeftMultiply, j: int) -> tuple[Index, Array]:
+    """The rows of a sparse A that column j has numbers in, and these as a matrix of one column."""
+    A = _by_columns(left)
+    at = slice(int(A.indptr[j]), int(A.indptr[j + 1]))
+    return A.indices[at].astype(np.intp), A.data[at].astype(np.float64)[:, None]
 
 
-class _Columns(_Part):
+class _Times:
+    """A part times a number."""
+
+    def __init__(self, inner: Products, c: float) -> None:
+        self.inner, self.c = inner, c
+
+    def apply(self, x: Array) -> Array:
+        """c K_I x."""
+        return self.c * self.inner.apply(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """c K_I' y."""
+        return self.c * self.inner.adjoint(y)
+
+
+class _Columns:
     """Some columns of data, on kernels."""
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.rows, self.columns = operator.shape
 
     def apply(self, x: Array) -> Array:
         """A_I x."""
@@ -146,12 +209,11 @@ class _Columns(_Part):
         return self.operator.rmatvec(y)
 
 
-class _Share(_Part):
+class _Share:
     """A part of a map of matrix variables; the numbers it touches are counted there."""
 
     def __init__(self, inner: LinearMap, whole: Counted) -> None:
         self.inner, self.whole = inner, whole
-        self.rows, self.columns = inner.rows, inner.columns
 
     def apply(self, x: Array) -> Array:
         """K_I x."""
@@ -164,12 +226,11 @@ class _Share(_Part):
         return self.inner.adjoint(y)
 
 
-class _Padded(_Part):
+class _Padded:
     """Some columns of a map that is known as a whole: each product takes one with all of it."""
 
     def __init__(self, inner: LinearMap, local: Index) -> None:
         self.inner, self.local = inner, local
-        self.rows, self.columns = inner.rows, local.size
 
     def apply(self, x: Array) -> Array:
         """K x, x among zeros."""

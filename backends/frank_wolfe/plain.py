@@ -11,8 +11,8 @@ from ...atoms.base import Array
 from ..method import Report
 from ..option import Option
 from ..problem import Problem
-from .birkhoff import extended, reduced
 from .family import Family
+from .reduced import candidate, reduced
 from .state import FWState, moved, slope, start, vertex, without_offset
 from .steps import RULES, step_length, whole
 
@@ -26,9 +26,8 @@ class FrankWolfe(Family):
 
         s^k = argmin over the set of <grad P(x^k), s>   (the LMO),    x^{k+1} = x^k + gamma_k (s^k - x^k)
 
-    Step rules (`steps`): `open` takes gamma_k = 2 / (k + 2), k from 50 on at a given start, where gamma = 1 would throw the start away; `short`,
-    `adaptive`, `secant`, `line_search` look at the segment. (Exact line search is often *slower* here than the open loop: it zig-zags;
-    methods.md, A5.)
+    Step rules (`steps`): `open` takes gamma_k = 2 / (k + 2); `short`, `adaptive`, `secant`, `line_search` look at the segment. (Exact line search is
+    often *slower* here than the open loop: it zig-zags; methods.md, A5.)
 
     Certificate: P less the Frank-Wolfe gap <grad P(x), x - s> is the bound D at y = f'(K x + b), with a ridge D is above it; no further product
     is needed. Predictions are kept by linearity, z+ = (1 - gamma) z + gamma (K s + b), with K s by the columns of the vertex's support, and computed
@@ -36,7 +35,8 @@ class FrankWolfe(Family):
 
     Complexity: O(L diameter^2 / eps) steps.
 
-    Source: Frank, Wolfe 1956; Jaggi 2013; Pokutta 2023 for `adaptive`.
+    Source: Frank, Wolfe 1956; Jaggi 2013; Pokutta 2023 for `adaptive`. Corrected: the open loop counts k from 50 on at a given start, which
+    gamma = 1 would throw away, and halves steps to where a loss overflows; as it does not descend, the best point is the answer, not the last.
     """
 
     name = "frank_wolfe"
@@ -71,5 +71,5 @@ class FrankWolfe(Family):
         return Report(state.value, state.best_bound, "Frank-Wolfe")
 
     def candidate(self, problem: Problem, state: FWState) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
-        return state.x, extended(problem, state.x, state.best_ys)
+        """The best point and the best dual point."""
+        return candidate(problem, state.best_x, state.best_ys)

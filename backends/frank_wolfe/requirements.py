@@ -13,6 +13,7 @@ from ...atoms.losses import smoothness
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
 from .birkhoff import halves
+from .polytope import hulls, lifted
 
 UNBOUNDED = (None, "nonnegative", "psd", "affine", "halfspace")
 
@@ -38,13 +39,14 @@ def _innermost(key: str | None) -> str | None:
 def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:
     """Smooth losses over compact sets with a linear minimisation oracle, and no norm beside them; `finite`: with finitely many vertices."""
     found = []
-    whole = halves(arrangement)
+    inside = lifted(arrangement)
+    whole = [*halves(arrangement), *inside.values()]
     for term in arrangement.sums:
         if term in whole:
             continue
         if term.kind != "loss" or smoothness(term.atom) is None:
             found.append(f"`{term.text}` is not smooth")
-    for block in arrangement.blocks:
+    for block in (b for b in arrangement.blocks if b.name not in inside):
         within = _innermost(block.set)
         if within in UNBOUNDED:
             found.append(f"{block.name} is not confined to a bounded set with a linear minimisation oracle")
@@ -58,7 +60,8 @@ def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:
 def value_reasons(canonical: Canonical, finite: bool = False) -> tuple[str, ...]:
     """No infinite side of a box, and an oracle for every set."""
     found = []
-    for b in canonical.blocks:
+    points = {h.x.name for h in hulls(canonical.terms)}
+    for b in (b for b in canonical.blocks if b.name not in points):
         zero = np.zeros(b.g.size)
         if not math.isfinite(b.g.radius()):
             found.append(f"{b.name}: {b.text} is not bounded")

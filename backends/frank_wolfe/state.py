@@ -24,7 +24,7 @@ REFRESH_EVERY = 64
 
 @dataclass
 class FWState(State):
-    """x, z = K x + b, y = f'(z), K'y, P(x), and the best bound so far with its dual point.
+    """x, z = K x + b, y = f'(z), K'y, P(x), and the best point and bound so far, the bound with its dual point.
 
     `gradients` and `vertices` count full gradients and calls of the linear minimisation oracle; `curvature` is the estimate M of the step rule
     `adaptive`, 0 before there is one; `shift` is what a given start is taken to be worth in steps of the open loop.
@@ -35,6 +35,8 @@ class FWState(State):
     ys: list[Array] = field(default_factory=list)
     kty: Array = field(default_factory=lambda: np.zeros(0))
     value: float = math.inf
+    best_value: float = math.inf
+    best_x: Array = field(default_factory=lambda: np.zeros(0))
     best_bound: float = -math.inf
     best_ys: list[Array] = field(default_factory=list)
     gradients: int = 0
@@ -62,9 +64,16 @@ def look(problem: Problem, s: FWState, bound: bool = True, seen: tuple[float, li
     value, s.ys = problem.losses_gradient(s.z) if seen is None else seen
     s.kty = problem.adjoint(s.ys)
     s.gradients += 1
-    s.value = problem.canonical.constant + value + float(problem.q @ s.x) + problem.g_value(s.x)
+    keep_point(s, problem.canonical.constant + value + float(problem.q @ s.x) + problem.g_value(s.x))
     if bound:
         keep_bound(problem, s, s.ys, s.kty, value - float(s.kty @ s.x))
+
+
+def keep_point(s: FWState, value: float) -> None:
+    """P at s.x, and whether that is the best point: the open loop does not descend. Steps make a new x and leave this one alone."""
+    s.value = value
+    if value < s.best_value or not s.best_x.size:
+        s.best_value, s.best_x = value, s.x
 
 
 def keep_bound(problem: Problem, s: FWState, ys: list[Array], kty: Array, conjugates: float) -> None:
@@ -81,7 +90,8 @@ def keep_bound(problem: Problem, s: FWState, ys: list[Array], kty: Array, conjug
             bound -= block.g.inner.conjugate(v[block.slice] - mu * x) + 0.5 * mu * float(x @ x)  # type: ignore[attr-defined]
         else:
             bound -= g.conjugate(v[block.slice])
-    if bound > s.best_bound:
+    # what overflows is no bound
+    if s.best_bound < bound < math.inf:
         s.best_bound, s.best_ys = bound, [y.copy() for y in ys]
 
 
@@ -97,7 +107,7 @@ def slope(problem: Problem, s: FWState) -> Array:
 def vertex(problem: Problem, s: FWState, c: Array) -> Array:
     """argmin of <c, v> over the product of the sets."""
     s.vertices += 1
-    v = np.empty_like(c)
+    v = np.zeros_like(c)
     for block in problem.canonical.blocks:
         found = block.g.lmo(c[block.slice])
         assert found is not None, "requires_values() asks for an oracle"

@@ -2,13 +2,13 @@ r"""How far to go along a direction d: the step rules, on predictions that are l
 
 phi(gamma) = P(x + gamma d), 0 <= gamma <= longest, needs K d once; then each phi' costs a look at the losses and no product with the data.
 
-* `open`: gamma = 2 / (k + 2), whatever the direction (Jaggi 2013).
+* `open`: gamma = 2 / (k + 2), whatever the direction (Jaggi 2013), halved where P is not finite there.
 * `short`: the minimiser of phi(0) + gamma phi'(0) + (gamma^2 / 2) (sum_j w_j sup l'' (K d)_j^2 + mu |d|^2), an upper bound of phi: never shorter than
   with a constant L of the whole gradient, as sum_j w_j sup l'' (K d)_j^2 <= L |d|^2.
 * `adaptive`: gamma = min(-phi'(0) / (M |d|^2), longest), M cut by a tenth at each step and doubled until phi'(gamma) <= 0, that is
   <grad P(x + gamma d), d> <= 0 (Pedregosa et al. 2020 with the test on gradients of Pokutta 2023, which rounding does not upset as it does one on
   values).
-* `secant`: false position with Illinois' halving on phi' until |phi'(gamma)| <= |phi'(0)| / 10.
+* `secant`: false position with Illinois' halving on phi', and bisection where that is slow, until |phi'(gamma)| <= |phi'(0)| / 10.
 * `line_search`: the same until 1e-10 of it; on squared losses the first secant is exact.
 """
 
@@ -31,7 +31,10 @@ EXACT, LOOSE = 1e-10, 0.1
 SHRINK, GROW = 0.9, 2.0
 """How M falls and grows in the rule `adaptive` (eta and tau of the paper)."""
 
-MOST_LOOKS = 60
+LEVEL = 1e-8
+"""The share of the first slope that is taken for 0: on a parabola M is exact, and rounding is not to double it."""
+
+MOST_LOOKS = 100
 
 
 class Segment:
@@ -122,8 +125,9 @@ def whole(
 def step_length(rule: str, segment: Segment, k: float, curvature: float) -> tuple[float, float]:
     """(gamma, M) by a rule; k counts the steps of the open loop, M is the estimate of `adaptive`, which the other rules leave as it is."""
     if rule == "open":
-        return min(2.0 / (k + 2.0), segment.longest), curvature
-    if segment.first >= 0.0 or segment.longest <= 0.0:
+        return _finite(segment, min(2.0 / (k + 2.0), segment.longest)), curvature
+    # a slope that is not finite says nothing
+    if not -math.inf < segment.first < 0.0 or segment.longest <= 0.0:
         return 0.0, curvature
     if rule == "short":
         most = segment.largest_curvature()
@@ -131,6 +135,15 @@ def step_length(rule: str, segment: Segment, k: float, curvature: float) -> tupl
     if rule == "adaptive":
         return _adaptive(segment, curvature)
     return _root(segment, LOOSE if rule == "secant" else EXACT), curvature
+
+
+def _finite(segment: Segment, gamma: float) -> float:
+    """gamma, halved until the losses are finite there."""
+    for _ in range(MOST_LOOKS):
+        if segment.slope(gamma) < math.inf:
+            break
+        gamma *= 0.5
+    return gamma
 
 
 def _adaptive(segment: Segment, curvature: float) -> tuple[float, float]:
@@ -146,28 +159,34 @@ def _adaptive(segment: Segment, curvature: float) -> tuple[float, float]:
     gamma = 0.0
     for _ in range(MOST_LOOKS):
         gamma = min(-segment.first / (curvature * segment.square), segment.longest)
-        if segment.slope(gamma) <= 1e-14 * -segment.first:
+        if segment.slope(gamma) <= LEVEL * -segment.first:
             return gamma, curvature
         curvature *= GROW
     return gamma, curvature
 
 
 def _root(segment: Segment, share: float) -> float:
-    """A gamma with |phi'(gamma)| <= share |phi'(0)|, or the end of the segment where phi' <= 0."""
+    """A gamma with |phi'(gamma)| <= share |phi'(0)|, or the end of the segment where phi' <= 0.
+
+    Where three looks have not halved the bracket (slopes of an exponential), every other one halves it. Where looks run out, phi falls all
+    the way to gamma.
+    """
     lo, hi = 0.0, segment.longest
     left, right = segment.first, segment.slope(hi)
     if right <= 0.0:
         return hi
     goal = share * abs(left)
-    gamma, kept = 0.5 * (lo + hi), 0
-    for _ in range(MOST_LOOKS):
+    kept, slow, width = 0, False, hi
+    for look in range(MOST_LOOKS):
         trial = lo + (hi - lo) * left / (left - right) if math.isfinite(right) else 0.5 * (lo + hi)
+        if slow and look % 2:
+            trial = 0.5 * (lo + hi)
         gamma = trial if lo < trial < hi else 0.5 * (lo + hi)
         if segment.is_quadratic and lo == 0.0 and hi == segment.longest:
             return gamma
         slope = segment.slope(gamma)
         if abs(slope) <= goal or hi - lo <= 1e-15 * hi:
-            break
+            return gamma
         if slope > 0.0:
             hi, right = gamma, slope
             left = 0.5 * left if kept == 1 else left
@@ -176,4 +195,6 @@ def _root(segment: Segment, share: float) -> float:
             lo, left = gamma, slope
             right = 0.5 * right if kept == -1 else right
             kept = -1
-    return gamma
+        if look % 3 == 2:
+            slow, width = slow or hi - lo > 0.5 * width, hi - lo
+    return lo

@@ -47,14 +47,16 @@ def bound(loss: str, set_: str, more: str = "", layout: str = "dense", seed: int
     return fw.parse(text).bind(**values)
 
 
-def matrix_bound(set_: str, loss: str = "squared", more: str = "") -> Any:
-    """A mean loss of A @ X over a set of matrices."""
+def matrix_bound(set_: str, loss: str = "squared", more: str = "", sparse: bool = False) -> Any:
+    """A mean loss of A @ X over a set of matrices; `sparse` data have a column of zeros, one with few numbers, and a full one."""
     rng = np.random.default_rng(3)
     A, X = rng.standard_normal((N, 5)), rng.standard_normal((5, 3))
+    if sparse:
+        A *= rng.random((N, 5)) < [0.0, 0.1, 0.3, 0.4, 1.0]
     kind = "labels[n, k]" if loss == "softmax" else "matrix[n, k]"
     y = (A @ X).argmax(axis=1) if loss == "softmax" else A @ X
     text = f"data A: matrix[n, p], y: {kind}\nvar X: matrix[p, k] in {set_}\nminimize mean({loss}(A @ X, y)){more}\n"
-    return fw.parse(text).bind(A=A, y=y)
+    return fw.parse(text).bind(A=sp.csr_array(A) if sparse else A, y=y)
 
 
 def family_bound() -> Any:
@@ -64,6 +66,12 @@ def family_bound() -> Any:
     text = "data A: matrix[n, p], y: vector[n], t: index[n] of T\nvar F: family[T] of vector[p] in l1_ball(0.7)\n"
     text += "minimize mean(squared(inner(A, F[t]), y)) + 0.1 * sum_squares(F)\n"
     return fw.parse(text).bind(A=A, y=A @ rng.standard_normal(4), t=np.arange(N) % 3)
+
+
+def near_bound() -> Any:
+    """The rows near those of a matrix and, less so, of its double."""
+    text = "data C: matrix[p, k]\nvar X: matrix[p, k] in rows(simplex(1))\nminimize sum(huber(X, C)) + sum(squared(-2 * X, C))\n"
+    return fw.parse(text).bind(C=np.random.default_rng(7).standard_normal((5, 3)))
 
 
 def two_bound() -> Any:
@@ -93,3 +101,21 @@ def birkhoff_bound(more: str = "", linear: bool = False) -> Any:
     Y = A @ np.eye(d)[rng.permutation(d)] + 0.5 * rng.standard_normal((20, d))
     text = f"data A: matrix[n, d], Y: matrix[n, d]\nvar X: matrix[d, d] in birkhoff\nminimize mean(squared(A @ X, Y)){more}\n"
     return fw.parse(text).bind(A=A, Y=Y)
+
+
+def hull_bound(kind: str) -> Any:
+    """Problems over hulls of eight points."""
+    rng = np.random.default_rng(8)
+    A, B = rng.standard_normal((N, 4)), rng.standard_normal((N, 3))
+    given: dict[str, Any] = {"A": A, "V": rng.standard_normal((8, 4))}
+    text = {
+        "vector": "y: vector[n]\nvar x: vector[p] in polytope(V)\nminimize mean(huber(A @ x, y)) + sum(x) / 5",
+        "ridge": "y: vector[n]\nvar x: vector[p] in polytope(V)\nminimize mean(squared(A @ x, y)) + 0.1 * sum_squares(x)",
+        "rows": "Y: matrix[n, k]\nvar X: matrix[k, p] in rows(polytope(V))\nminimize mean(squared(A @ X.T, Y))",
+        "columns": "Y: matrix[n, k]\nvar X: matrix[p, k] in columns(polytope(V))\nminimize mean(squared(A @ X, Y)) + 0.1 * sum_squares(X)",
+        "family": "y: vector[n], t: index[n] of T\nvar F: family[T] of vector[p] in polytope(V)\nminimize mean(squared(inner(A, F[t]), y))",
+        "two": "y: vector[n]\nvar x: vector[p] in polytope(V), u: vector[p] in l1_ball(1)\nminimize mean(squared(A @ x - A @ u, y))",
+    }[kind]
+    given |= {"Y": B} if "Y:" in text else {"y": B[:, 0]}
+    given |= {"t": np.arange(N) % 3} if "t:" in text else {}
+    return fw.parse(f"data A: matrix[n, p], V: matrix[m, p], {text}\n").bind(**given)

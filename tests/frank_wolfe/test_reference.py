@@ -59,7 +59,7 @@ class Adaptive:
             self.M *= 0.9
         while True:
             gamma = min(-first / (self.M * square), most)
-            if self.of.slope(x, d, gamma) <= -1e-14 * first:
+            if self.of.slope(x, d, gamma) <= -1e-8 * first:
                 return gamma
             self.M *= 2.0
 

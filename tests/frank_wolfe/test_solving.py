@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import aslinearoperator
 
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe.block import BlockFrankWolfe
@@ -23,9 +24,11 @@ from tests.frank_wolfe.problems import (
     POLYTOPES,
     ROUND,
     SMOOTH,
+    P,
     bound,
     family_bound,
     matrix_bound,
+    near_bound,
     started,
     two_bound,
 )
@@ -118,6 +121,9 @@ PRODUCTS = {
     "columns of a softmax": lambda: matrix_bound("columns(l2_ball(0.7))", "softmax"),
     "rows of a simplex": lambda: matrix_bound("rows(simplex(1))", "softmax"),
     "nuclear": lambda: matrix_bound("nuclear_ball(1)"),
+    "identity": near_bound,
+    "rows of sparse data": lambda: matrix_bound("rows(simplex(1))", sparse=True),
+    "rows of sparse data, softmax": lambda: matrix_bound("rows(simplex(1))", "softmax", sparse=True),
     "family": family_bound,
     "two": two_bound,
 }
@@ -157,6 +163,21 @@ def test_a_blocks_views_are_the_maps_columns(kind: str) -> None:
             y = rng.standard_normal(rows.size)
             np.testing.assert_allclose(view.map.adjoint(y), whole[np.ix_(rows, piece.places)].T @ y, atol=1e-12)
     assert sorted(covered) == list(range(kernels.size))
+
+
+@pytest.mark.parametrize("set_", ["rows(simplex(1))", "columns(simplex(1))"])
+def test_blocks_of_data_that_are_known_by_products(set_: str) -> None:
+    states = []
+    rng = np.random.default_rng(9)
+    A, Y = rng.standard_normal((20, 5)), rng.standard_normal((20, 3))
+    text = f"data A: matrix[n, p], Y: matrix[n, k]\nvar X: matrix[p, k] in {set_}\nminimize mean(huber(A @ X, Y))\n"
+    for given in (A, fw.operator(aslinearoperator(A))):
+        s, method, kernels = started(fw.parse(text).bind(A=given, Y=Y), "block_frank_wolfe")
+        for _ in range(10):
+            method.step(kernels, s)
+        states.append(s)
+    np.testing.assert_allclose(states[0].x, states[1].x, atol=1e-9)
+    assert states[0].value == pytest.approx(states[1].value, rel=1e-10) and states[0].value < 2.0
 
 
 def test_a_full_sweep_with_the_open_rule_is_vanilla() -> None:
@@ -224,6 +245,21 @@ def test_resumed_runs_are_whole_runs(name: str, tmp_path: Path) -> None:
         again.step(others, t)
         np.testing.assert_array_equal(s.x, t.x)
         assert (s.value, s.best_bound, s.vertices) == (t.value, t.best_bound, t.vertices)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_threads_do_not_show(name: str) -> None:
+    # more samples than a kernel takes at once, so that threads share the work
+    rng = np.random.default_rng(10)
+    A = rng.standard_normal((40_000, P))
+    y = np.where(A @ rng.standard_normal(P) + rng.standard_normal(40_000) > 0.0, 1.0, -1.0)
+    text = "data A: matrix[n, p], y: signs[n]\nvar x: vector[p] in l1_ball(2)\nminimize mean(logistic(A @ x, y))\n"
+    problem = fw.parse(text).bind(A=A, y=y)
+    options: dict[str, Any] = {"order": "random"} if name == "block_frank_wolfe" else {}
+    found = [problem.solve(method=name, max_iter=6, tol=1e-12, threads=k, seed=2, **options) for k in (1, 2, 3)]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other["x"], found[0]["x"])
+        assert (other.objective, other.dual_bound) == (found[0].objective, found[0].dual_bound)
 
 
 def test_random_blocks_come_from_the_seed() -> None:
