@@ -121,11 +121,17 @@ class Blocks:
     # --- iterations -------------------------------------------------------------------------------------------------
 
     def start(self, s: DSPDCState) -> None:
-        """S = K'y and x beside it, or K x: half a pass each."""
+        """S = K'y and x beside it, or K x: half a pass each, nothing at 0.
+
+        Of symmetric matrices x keeps the symmetric part, which data by rows rely on.
+        """
+        s.x = self._symmetric(s.x)
         if self.by_rows:
-            s.u, s.v, s.bar = self.problem.adjoint([s.y]), np.zeros(0), s.x.copy()
+            s.u = self.problem.adjoint([s.y]) if s.y.any() else np.zeros(self.problem.size)
+            s.v, s.bar = np.zeros(0), s.x.copy()
         else:
-            s.u, s.v = np.zeros(0), self.problem.linear(s.x)[0].copy()
+            s.u = np.zeros(0)
+            s.v = self.problem.linear(s.x)[0].copy() if s.x.any() else np.zeros(self.n)
             s.bar = s.v.copy()
 
     def objective(self, s: DSPDCState) -> float:
@@ -135,8 +141,16 @@ class Blocks:
         return self.problem.objective(s.x, [s.v + self.offset])
 
     def response(self, s: DSPDCState) -> Array:
-        """K'y."""
-        return self.problem.adjoint([s.y])
+        """K'y, which is S where that is kept."""
+        if not self.by_rows:
+            return self.problem.adjoint([s.y]) if s.y.any() else np.zeros(self.problem.size)
+        return self._symmetric(s.u)
+
+    def _symmetric(self, v: Array) -> Array:
+        out = v.copy()
+        for place in self.places:
+            out[place.slice] = place.symmetric_part(out[place.slice])
+        return out
 
     def decompositions(self) -> int:
         """Those of a sweep over all blocks, which is what a bound takes."""

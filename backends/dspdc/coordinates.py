@@ -256,7 +256,7 @@ class Coordinates:
     def iterations(self) -> int:
         """How many make up a step."""
         touched = 2.0 * (self.m * self.left.average + self.q * self.right.average)
-        full = 2.0 * (self.n * self.left.average + self.p * self.right.average)
+        full = max(1.0, 2.0 * (self.n * self.left.average + self.p * self.right.average))
         work = touched + 8.0 * (self.m + self.q)
         count = min(max(WORK / work, LEAST_SHARE * full / max(1.0, touched)), MOST_GRADIENTS * full / max(1.0, touched))
         return max(1, min(math.ceil(count), MOST_DRAWS // (self.m + self.q)))
@@ -289,7 +289,8 @@ class Coordinates:
             if side.operator is not None:
                 side.operator.counter.touched += touched
                 total += side.operator.nnz
-        return float(left + right) / max(1, 2 * total)
+        # where nothing is stored, which touches nothing: the mean of the sweeps over rows and over columns
+        return float(left + right) / (2 * total) if total else 0.5 * count * (self.m / self.n + self.q / self.p)
 
 
 def _squares(A: Any, axis: int) -> Array:

@@ -70,7 +70,7 @@ class DSPDC(Method):
     Steps: (15), (16) with theta of Theorem 1 or 2 (`theorem`), from mu = min_j mu_j, gamma and Lambda >= max |K_I^J|_2^2. `Lambda` multiplies
     the estimate m q max_i |K_i|^2 / p of the paper. Where it is not given, Lambda starts at a tenth of the lesser of that estimate and 1.1 times
     the largest of some random blocks, and the gap is watched: when it is twice the least one so far, or has not been halved where theory
-    promises e^-20, Lambda is multiplied by 4 and the run starts again from the best pair.
+    promises e^-20, Lambda is multiplied by 4 and the run starts again from the best pair; not beyond m max_i |K_i|^2, which is always enough.
 
     Complexity: O((max(n/m, p/q) + sqrt(Lambda / (n mu gamma)) n p / (m q)) log(1 / eps)) iterations, of O(r (m + q)) for U (n, r) and V (r, p);
     of q eigendecompositions and the products of m rows or q columns for blocks. Certificates take a pass (and an eigendecomposition a block),
@@ -88,7 +88,7 @@ class DSPDC(Method):
     name = "dspdc"
     title = "doubly stochastic primal-dual coordinates"
     source = "Yu, Lin, Yang 2015"
-    by_name_only = "it loses to full gradients wherever they can be taken at all (methods.md, B2)"
+    by_name_only = "it loses to full gradients wherever they can be taken at all (docs/papers/dspdc.md)"
     most_iterations = 10_000_000
     options = MappingProxyType(
         {
@@ -137,21 +137,30 @@ class DSPDC(Method):
     @classmethod
     def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
         """No more rows and blocks than there are."""
-        n = canonical.terms[0].map.rows
-        by_coordinates = _by_coordinates(canonical)
-        p = canonical.size if by_coordinates else len(places_of(canonical))
+        n, p = _counts(canonical)
         found = []
         m, q = options.get("m"), options.get("q")
         if isinstance(m, int | float) and m > n:
-            found.append(f"`m` is {m:g}, and there are {n} rows")
+            found.append(f"`m` is {m:g}, and there {'is 1 row' if n == 1 else f'are {n} rows'}")
         if isinstance(q, int | float) and q > p:
-            found.append(f"`q` is {q:g}, and x has {p} {'coordinates' if by_coordinates else 'blocks'}")
+            names = ", ".join(b.name for b in canonical.blocks)
+            what = ("coordinate" if _by_coordinates(canonical) else "block") + ("" if p == 1 else "s")
+            found.append(f"`q` is {q:g}, and {names} {'has' if len(canonical.blocks) == 1 else 'have'} {p} {what}")
         return tuple(found)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """That of a slow method: nothing is chosen by it."""
-        return costs.pdhg(canonical, tol)
+        """The iterations of Theorem 1 for the usual m and q and the Lambda that is tried first, on a guess of the condition number."""
+        n, p = _counts(canonical)
+        m, q = (coordinates if _by_coordinates(canonical) else blocks).batches(None, None, n, p)
+        rho = max(n / m, p / q) + math.sqrt(STARTING_SHARE * costs.condition(canonical) * (n / m) * (p / q))
+        iterations = rho * max(1.0, -math.log(tol))
+        passes = iterations * (m / n + q / p)
+        rows, columns = "a row" if m == 1 else f"{m:,} rows", "coordinates" if _by_coordinates(canonical) else "blocks"
+        why = f"about {iterations:,.0f} iterations of {rows} and {q:,} of {p:,} {columns}: Theorem 1 with the first Lambda"
+        # data by columns, or the rows and blocks at hand, are copied
+        memory = costs.memory(canonical, 10, 10, 8.0 * canonical.nnz)
+        return Estimate(passes, costs.seconds(canonical, passes, passes), memory, why)
 
     # --- runs -------------------------------------------------------------------------------------------------------
 
@@ -180,20 +189,22 @@ class DSPDC(Method):
             f.into_domain(s.y)
             of.start(s)
             self._certify(problem, s)
-        s.y = s.ys[0].copy()
-        of.start(s)
-        s.scale = self._scale(problem)
+        if not np.array_equal(s.y, s.ys[0]):
+            s.y = s.ys[0].copy()
+            of.start(s)
+        s.scale, s.most = self._scale(problem)
         s.best_gap = s.halved = s.best_value - s.best_bound
         return s
 
-    def _scale(self, problem: Problem) -> float:
-        """Lambda: the paper's estimate times `Lambda`, or what is tried first."""
+    def _scale(self, problem: Problem) -> tuple[float, float]:
+        """Lambda and the most that it is raised to: the paper's estimate times `Lambda`, or what is tried first and what is surely enough."""
         of = self._of(problem)
-        estimate = of.m * of.q * of.largest_row() / of.p
+        row = of.largest_row()
+        estimate = of.m * of.q * row / of.p
         if self.multiplier is not None:
-            return self.multiplier * estimate
+            return self.multiplier * estimate, 0.0
         found = sampled_scale(of.sampler, of.n, of.p, of.m, of.q, draws(problem.seed, 1 << 40))
-        return STARTING_SHARE * (min(found, estimate) if found > 0.0 else estimate)
+        return STARTING_SHARE * (min(found, estimate) if found > 0.0 else estimate), of.m * row
 
     def steps(self, problem: Problem, s: DSPDCState) -> Steps:
         """The steps for the Lambda of a state."""
@@ -225,8 +236,9 @@ class DSPDC(Method):
         grown = not gap <= GROWTH * s.best_gap + noise
         stuck = s.waited > PATIENCE and not gap <= noise
         s.best_gap = min(s.best_gap, gap) if math.isfinite(gap) else s.best_gap
-        if self.multiplier is None and (grown or stuck):
-            s.scale *= RAISE
+        most = s.most if math.isfinite(gap) else math.inf
+        if self.multiplier is None and s.scale < most and (grown or stuck):
+            s.scale = min(RAISE * s.scale, most)
             s.raised += 1
             s.waited = 0.0
             s.value = s.best_value
@@ -252,6 +264,11 @@ class DSPDC(Method):
     def candidate(self, problem: Problem, state: BaselineState) -> tuple[Array, list[Array] | None]:
         """The best point and the best dual point of all certificates."""
         return state.best_x, state.ys or None
+
+
+def _counts(canonical: Canonical) -> tuple[int, int]:
+    """n rows, and p coordinates or blocks."""
+    return canonical.terms[0].map.rows, canonical.size if _by_coordinates(canonical) else len(places_of(canonical))
 
 
 def _by_coordinates(canonical: Canonical) -> bool:

@@ -14,9 +14,9 @@ from ..baselines.common import BaselineState
 class DSPDCState(BaselineState):
     """x and y with what is kept of their products, u = U'y and v = V x, and `bar`, v extrapolated.
 
-    `scale` is Lambda, `best_gap` the least gap at one pair, `halved` the last that was half of the one before, since when theory promises a
-    contraction by exp(-`waited`); `raised` counts how often Lambda was raised. `decompositions` counts eigendecompositions of the updates,
-    `checks` those of the certificates.
+    `scale` is Lambda, `most` what it is raised to at most, `best_gap` the least gap at one pair, `halved` the last that was half of the one
+    before, since when theory promises a contraction by exp(-`waited`); `raised` counts how often Lambda was raised. `decompositions` counts
+    eigendecompositions of the updates, `checks` those of the certificates.
     """
 
     y: Array = field(default_factory=lambda: np.zeros(0))
@@ -24,6 +24,7 @@ class DSPDCState(BaselineState):
     v: Array = field(default_factory=lambda: np.zeros(0))
     bar: Array = field(default_factory=lambda: np.zeros(0))
     scale: float = 0.0
+    most: float = 0.0
     best_gap: float = np.inf
     halved: float = np.inf
     waited: float = 0.0

@@ -168,6 +168,9 @@ def test_predictions_that_are_no_links_are_named() -> None:
     [
         ("(m=7)", "there are 6 rows"),
         ("(q=4)", "x has 3 coordinates"),
+        ("(m=-1)", "`m`"),
+        ("(Lambda=-2)", "`Lambda`"),
+        ('(m="all")', "`m`"),
         ("(m=0)", "`m`"),
         ("(q=1.5)", "`q`"),
         ("(Lambda=0)", "`Lambda`"),
@@ -180,8 +183,18 @@ def test_options_outside_their_domain_are_refused(options: str, words: str) -> N
     assert words in str(error)
 
 
+def test_options_may_be_numbers_of_numpy() -> None:
+    assert (
+        FACTORS.solve(method="dspdc", m=np.int64(3), q=np.int32(2), Lambda=np.float32(1.0), tol=1e-4).status
+        == "optimal"
+    )
+    with pytest.raises(FwError) as caught:
+        FACTORS.solve(method="dspdc", m=np.int64(13))
+    assert "`m` is 13, and there are 12 rows" in str(caught.value)
+
+
 def test_more_blocks_than_there_are() -> None:
     values = METRIC.instance.values
     error = refused(METRICS, "(q=5)", **{n: values[n] for n in ("Far", "Near", "task")})
     assert error.code == "FW5004"
-    assert "x has 4 blocks" in str(error)
+    assert "Common, Own have 4 blocks" in str(error)
