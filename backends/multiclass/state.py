@@ -17,6 +17,9 @@ BOUND = 0.75
 SOLVED = 0.1
 """Where the gap within the radius is this part of the problem's, it does bind: means of noisy iterates are smaller than these."""
 
+OUTSIDE = 1e-9
+"""What a point may be outside of the set, of the radius, for its P to count as that of the nearest point of the set."""
+
 
 def _none() -> Array:
     return np.zeros(0)
@@ -62,9 +65,13 @@ class MirrorState(GameState):
 
 def judge(game: Game, s: GameState, x: Array, z: Array, u: Array, slope: Array) -> None:
     """Note P at x, with z = c X U + o, and D at u, with q + G of it; the best of each are kept."""
+    inside = game.problem.prox_g(x, 0.0) if math.isfinite(game.ball) else x.copy()
+    # a mean of the set's points is in it, but for rounding, of which large steps make much
+    if not float(np.abs(inside - x).sum()) <= OUTSIDE * s.radius:
+        x, z = inside, game.forward(inside)
     s.value = game.value(x, z)
     if s.value < s.best_value or not s.best_x.size:
-        s.best_value, s.best_x = s.value, game.problem.prox_g(x, 0.0) if math.isfinite(game.ball) else x.copy()
+        s.best_value, s.best_x = s.value, inside
     u = game.settle(u)
     bound, found, within = game.bound(u, slope, s.radius)
     if bound > s.best_bound or not s.best_u.size:

@@ -18,11 +18,11 @@ and |x^i| |U_i|_inf; the estimates have rank one, and a step goes through all of
 
 A step multiplies U+_il by what it divides U-_il by: their product is one number alpha^2 c for all entries, so that U~+ alone is kept.
 
-Means of the iterates are kept lazily: with A = sum of the alphas, that of U = U+ - U- is U_sum + A U~, where U_sum takes (u - u') A when an
-entry of U~ changes. Scalings are folded in before digits are lost (methods of the page `sublinear` in docs/papers say what fails otherwise): alpha
-where it is below 1e-6 A; beta_j of a row alone where it is below 1e-6 B_j, where the row's rounding error, carried along as
-(error + 2e-16 (2 + omega)) / chi, passes 1e-9, or where chi is not positive. A folded row is normalised by its true sum. That is rare: no
-fixed schedule is safe, and each costs more.
+Means of the iterates are kept lazily: with A = sum of the alphas, that of U = U+ - U- is U_sum + A U~, where U_sum takes (u - u') A when an entry
+of U~ changes. Scalings are folded in before digits are lost (methods of the page `sublinear` in docs/papers say what fails otherwise): alpha where
+it is below 1e-6 A; beta_j of a row alone where it is below 1e-6 B_j, where the row's rounding error, carried along as (error + 2e-16 (2 + omega)) /
+chi, passes 1e-9, or where chi is not positive; all before a step so steep (exponents above 10) that what is pending would cancel. A folded row is
+normalised by its true sum. That is rare: no fixed schedule is safe, and each costs more.
 
 Layout: U~ and V~ by classes, so that an update runs through contiguous memory, which is asked for (`kernels.prefetch`) before it is used; V(j, y_j)
 apart; X by rows and by columns (dense data are copied once). The class l' is drawn first, from the sums of s_i U~_il' of which only one changes a
@@ -377,5 +377,11 @@ def steps_kernel(sparse: bool) -> Function:
         kernel(inner, reorder=True)
     touch = kernel(sampling.touch, prefetch=prefetch_function())
     uses: dict[str, Any] = {f.__name__: f for f in INNER}
-    uses |= {"touch": touch, "exponentials": exponentials, "line": sampling.csr_line if sparse else sampling.dense_line}
+    sums = {f.__name__: f for f in (sampling.fold_primal, sampling.column_sums, sampling.added)}
+    uses |= {
+        "touch": touch,
+        "fold_all": kernel(sampling.fold_all, reorder=True, fuse=False, **sums),
+        "exponentials": exponentials,
+        "line": sampling.csr_line if sparse else sampling.dense_line,
+    }
     return kernel(sampling.full_steps, reorder=True, **uses)

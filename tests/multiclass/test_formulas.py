@@ -104,6 +104,15 @@ def test_full_sampling_stays_with_the_dense_reference_over_5000_large_steps(gamm
     assert state.folds > 10
 
 
+@pytest.mark.parametrize("gamma", [1.0, 1e2, 1e4])
+def test_means_of_steps_far_too_large_stay_in_their_sets(gamma: float) -> None:
+    method, kernels, state = lazy(25, 6, 4, 300, gamma, LAM, RADIUS)
+    x, V = method.means(kernels, state)
+    assert np.abs(x).sum() <= RADIUS * (1 + 1e-9)
+    assert V.min() >= 0.0
+    np.testing.assert_allclose(V.sum(axis=1), 1.0, atol=1e-9)
+
+
 def test_rows_that_are_never_folded_drift() -> None:
     """What the test above would show without folding: the paper's recursion, in NumPy, loses its row sums."""
     it = naive(60, 40, 20, radius=10.0)

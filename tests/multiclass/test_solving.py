@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.multiclass.state import judge
 from fwdsl.backends.multiclass.sublinear import PartialState, SublinearState
 from fwdsl.backends.registry import METHODS, method_of
 from fwdsl.certify import verify
@@ -118,6 +119,17 @@ def test_bounds_hold_at_every_step(name: str, options: dict[str, Any], where: st
     assert found.kind == "exact"
     assert found.primal == pytest.approx(state.best_value, rel=1e-10)
     assert found.dual == pytest.approx(state.best_bound, rel=1e-9)
+
+
+@pytest.mark.parametrize("where", ["ball", "simplex", "solid"])
+def test_a_point_outside_the_set_is_judged_by_the_nearest_inside(where: str) -> None:
+    state, method, kernels = stepped(classes(where=where), "mirror_prox", 3)
+    game = method.game(kernels)
+    x = 1e3 * state.best_x
+    state.best_value = np.inf
+    judge(game, state, x, game.forward(x), state.mean_u, state.mean_slope)
+    assert state.best_value == pytest.approx(game.value(state.best_x, game.forward(state.best_x)), rel=1e-12)
+    assert np.abs(state.best_x).sum() <= game.ball * (1 + 1e-9)
 
 
 def test_the_bound_of_a_penalty_needs_no_radius() -> None:

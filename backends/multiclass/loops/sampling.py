@@ -16,6 +16,9 @@ SAMPLES = 256
 LINE = 8
 """Numbers of a cache line."""
 
+STEEP = 10.0
+"""Exponents of one step above it are of iterates whose pending sums would cancel: those are folded in before."""
+
 SMALLEST = 1e-200
 """What multiplicative updates keep iterates above: nothing turns into a slow denormal number, nor into a zero that stays."""
 
@@ -176,6 +179,14 @@ def fold_primal(U, U_sum, scale):
                 U[l, i] = scale[2] / max(other * alpha, least)
 
 
+def fold_all(U, U_sum, scale, mass, weighted, blocks, sigma):
+    """`fold_primal`, and the sums of the classes afresh."""
+    fold_primal(U, U_sum, scale)
+    for c in range(U.shape[0]):
+        mass[c] = column_sums(U[c], scale[2], sigma, blocks[c])
+        weighted[c] = added(blocks[c])
+
+
 def fold_sample(j, V, V_sum, groups, own, beta, B, error):
     """The scaling of row j into V, its pending sums into theirs, and the row normalised by its true sum."""
     total = own[j]
@@ -290,7 +301,7 @@ def full_steps(
     is what is missing to the sum of the weights). `mass`, `weighted`, `blocks` are sums of each class of both signs: of them, of sigma times
     them, of the latter by blocks of either sign; `groups` of V~ by blocks of classes.
     """
-    k, n = V.shape
+    n = y.size
     d = sigma.size
     in_half = blocks.shape[1] // 2
     x = np.empty(max(d, n))
@@ -328,6 +339,9 @@ def full_steps(
         row = line(rows, j, x[:d])
         slope = -primal[t] * sign * chances / tau[j] * row_scale[j]
         scale[1] += averaging[t] * scale[0]
+        chance = scale[0] * all_weighted
+        if primal[t] * chances > STEEP:
+            fold_all(U, U_sum, scale, mass, weighted, blocks, sigma)
         mass[l] = 0.0
         for first in range(0, d, SAMPLES):
             last = min(first + SAMPLES, d)
@@ -349,14 +363,20 @@ def full_steps(
         total = added(mass)
         fit = radius / (old * total)
         scale[0] = old * (fit if exact else min(math.exp(log_shrink[t]), fit))
-        # dual update; the slope was estimated with the scaling from before
+        # dual update; the slope was estimated with the point from before
         sign = 1.0 if i < d else -1.0
         i = i % d
-        size = dual[t] * (old * all_weighted) / sigma[i]
+        size = dual[t] * chance / sigma[i]
         most = size * peaks[i]
         slope = size * sign * column_scale
         row = line(columns, i, x[:n])
         theta = math.exp(-dual[t])
+        weight = averaging[t]
+        if most > STEEP or dual[t] > STEEP:
+            for s in range(n):
+                B[s] += weight * beta[s]
+                fold_sample(s, V, V_sum, groups, own, beta, B, error)
+            weight = 0.0
         for b in range(sums.size):
             first = b * SAMPLES
             last = min(first + SAMPLES, n)
@@ -368,7 +388,7 @@ def full_steps(
             exponentials(row[first:last], slope, most, bits[:part], power[:part], e[:part])
             bad, sums[b] = update_dual(
                 column, column_sum, groups[class_drawn // BLOCK, first:last], class_drawn, e[:part], theta, y[first:last],
-                own[first:last], beta[first:last], B[first:last], error[first:last], tau[first:last], averaging[t],
+                own[first:last], beta[first:last], B[first:last], error[first:last], tau[first:last], weight,
             )  # fmt: skip
             if bad > 0:
                 for s in range(first, last):
@@ -379,8 +399,5 @@ def full_steps(
                 sums[b] = row_chances(tau[first:last], own[first:last], beta[first:last], some)
         lost = averaging[t] * scale[0] < ABSORBED * (scale[1] + averaging[t] * scale[0])
         if lost or not (total < LARGEST and total > 1.0 / LARGEST):
-            fold_primal(U, U_sum, scale)
-            for c in range(k):
-                mass[c] = column_sums(U[c], scale[2], sigma, blocks[c])
-                weighted[c] = added(blocks[c])
+            fold_all(U, U_sum, scale, mass, weighted, blocks, sigma)
     return folds
