@@ -6,7 +6,11 @@ kept with z = K'y and w = K x + b0. See `method.PDBFW` for the updates; here is 
 
 * `paper_step`: Algorithms 1 and 2 with constant steps, k rows of largest |y~ - y|;
 * `adaptive_step`: x = argmin at y exactly (eta = 1), the rows with |y~ - y| above a share of the largest, t = delta / n by the descent lemma;
-* `accelerated_step`: the same on an extrapolated y, all rows (Nesterov's momentum with restarts).
+* `accelerated_step`: the same on an extrapolated y, all rows (Nesterov's momentum with restarts);
+* `accelerated_mirror_step`: momentum for the mirror step, by an estimate sequence.
+
+Momentum sets in by itself once `PATIENCE` steps were short: kappa = beta / t above `LONG`, for without it about kappa steps are needed, and about
+its root with it.
 
 With R(z) = min over C of <q + z, x> + (mu / 2) |x|^2, D(y) = R(K'y) + <b0, y> - f*(y) comes at no product, as x at eta = 1 is its minimiser.
 """
@@ -34,6 +38,22 @@ SHARE = 0.05
 
 GROW = 1.3
 TRIES = 60
+
+MISS = 0.01
+"""The share of the gap by which an inexact minimiser may miss R(z): the errors of momentum add up, and at 0.1 it takes twice the steps."""
+
+LONG = 30.0
+"""The condition number from which on momentum is worth its second product (methods.md, A2)."""
+
+PATIENCE = 20
+"""Short steps before momentum sets in: one alone may be what a far start asks for."""
+
+MOST_WEIGHT = 1e12
+"""What the weight of an estimate sequence is held at: only its ratio to the next one counts from there on."""
+
+SHORTEST = 1e-100
+"""What t is held at: no step divides by zero."""
+
 REFRESH_EVERY = 256
 LOOK_EVERY = 5
 """Steps of the paper's form between two bounds where eta < 1: a bound is then a projection of its own."""
@@ -87,7 +107,8 @@ class Space(Protocol):
 class PDBFWState(State):
     """x, w = K x + b0, y, z = K'y, s (y is a derivative of f there), P(x) = `value`, R(z) = `least`, at most `slack` too high, t = delta / n, the
     cap of the block step, what the next projection starts from, the best point and dual point with their values, and the y and z before
-    with the momentum."""
+    with the momentum; where that is of the mirror step, y_old = f'(s) is the point of the estimate sequence and `momentum` - 1 its weight.
+    `short` counts steps that asked for momentum."""
 
     x: Array
     w: Array
@@ -107,19 +128,20 @@ class PDBFWState(State):
     y_old: Array
     z_old: Array
     momentum: float = 1.0
+    short: int = 0
     rejected: int = 0
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the options of the method come to: `paper` where one of s, k, delta, eta was given."""
+    """What the options of the method come to: `paper` where one of s, k, delta, eta was given; without `accelerate` momentum sets in by itself."""
 
     s: int | None = None
     k: int | None = None
     delta: float | None = None
     eta: float | None = None
     grow: bool = True
-    accelerate: bool = False
+    accelerate: bool | None = None
     eps: float | None = None
 
     @property
@@ -135,7 +157,9 @@ class Core:
         self.space, self.f, self.constant, self.settings = space, f, constant, settings
         self.mu = space.mu
         self.weights = np.maximum(f.f.w, SMALLEST)
-        self.mirror = not (settings.paper or settings.accelerate or f.f.loss.piecewise_quadratic)
+        self.mirror = not (settings.paper or f.f.loss.piecewise_quadratic)
+        # f* is as strongly convex as its own distance, and 1 / beta as the square
+        self.smoothness = 1.0 if self.mirror else float(f.f.loss.smoothness or 1.0)
         self.eta = settings.eta if settings.eta is not None else 0.5
         self.cap = min(settings.s, space.parts) if settings.s is not None else space.parts
         k = settings.k if settings.k is not None else max(1, math.ceil(space.balanced(self.cap)))
@@ -146,16 +170,18 @@ class Core:
     def _argmin(self, s: PDBFWState, z: Array) -> tuple[Array, float, float]:
         """(x, R(z), by how much R(z) may be less): the minimiser of <q + z, x> + (mu / 2) |x|^2 over the set."""
         slope = self.space.q + z
-        p = self.space.project(slope / -self.mu, self.space.parts, s.warm, s.x, self.mu, self._eps(s))
+        v = slope / -self.mu
+        # seen from v itself no x gains anything, so that the projection misses by at most eps / 4
+        p = self.space.project(v, self.space.parts, s.warm, v, self.mu, self._eps(s, 4.0 * MISS))
         s.warm = p.warm
         return p.x, float(slope @ p.x) + 0.5 * self.mu * float(p.x @ p.x), p.slack
 
-    def _eps(self, s: PDBFWState) -> float:
-        """The paper's target accuracy: the option, or a tenth of the present gap."""
+    def _eps(self, s: PDBFWState, share: float) -> float:
+        """The paper's target accuracy: the option, or a share of the present gap."""
         if self.settings.eps is not None:
             return self.settings.eps * max(abs(s.best_value), 1e-300)
         gap = s.best_value - s.best_bound
-        return 0.1 * gap if math.isfinite(gap) else 1e-2 * abs(s.best_value)
+        return share * (gap if math.isfinite(gap) else 0.1 * abs(s.best_value))
 
     def _primal(self, x: Array, w: Array) -> float:
         return self.constant + self.f.value(w) + float(self.space.q @ x) + 0.5 * self.mu * float(x @ x)
@@ -216,11 +242,20 @@ class Core:
         """One step of the form that the settings ask for."""
         if self.settings.paper:
             self.paper_step(s)
-        elif self.settings.accelerate:
-            self.accelerated_step(s)
-        else:
+        elif not self.has_momentum(s):
             self.adaptive_step(s)
+            s.short += self.smoothness > LONG * s.t
+            s.y_old, s.z_old = s.y, s.z
+        elif self.mirror:
+            self.accelerated_mirror_step(s)
+        else:
+            self.accelerated_step(s)
         s.iteration += 1
+
+    def has_momentum(self, s: PDBFWState) -> bool:
+        """Whether the next step takes momentum: as told, or after enough short steps."""
+        told = self.settings.accelerate
+        return s.short >= PATIENCE if told is None else told
 
     # --- the paper ----------------------------------------------------------------------------------------------------
 
@@ -228,7 +263,7 @@ class Core:
         """Block step, greedy dual rows. The cap doubles when the block step uses all of it, unless `grow` is off."""
         space, eta = self.space, self.eta
         v = s.x - (space.q + s.z + self.mu * s.x) / (self.mu * eta)
-        p = space.project(v, s.cap, s.warm, s.x, self.mu * eta, self._eps(s))
+        p = space.project(v, s.cap, s.warm, s.x, self.mu * eta, self._eps(s, 0.1))
         if s.cap < space.parts and self.settings.grow and p.used >= s.cap:
             s.cap = min(space.parts, 2 * s.cap)
         s.warm = p.warm
@@ -296,7 +331,7 @@ class Core:
             if bend < 0.5 * distance / s.t:
                 s.t *= GROW
             return True
-        s.t = max(min(0.5 * s.t, 0.9 * distance / bend), 0.05 * s.t)
+        s.t = max(min(0.5 * s.t, 0.9 * distance / bend), 0.05 * s.t, SHORTEST)
         s.rejected += 1
         return False
 
@@ -321,3 +356,35 @@ class Core:
         s.y_old, s.z_old = (y, z) if downhill else (s.y, s.z)
         s.y, s.z, s.least, s.slack = y, z, least, slack
         self._keep(s, y, self._bound(least - slack, y, s.s))
+
+    def accelerated_mirror_step(self, s: PDBFWState) -> None:
+        """With u = y_old = f'(s), A = momentum - 1, a^2 = t (1 + A) (A + a), theta = a / (A + a) and x the minimiser at v:
+
+            v = y + theta (u - y),   s+ = s + a (K x + b0 - s) / (1 + A + a),   u+ = f'(s+),   y+ = y + theta (u+ - y),
+
+        s+ minimising an estimate sequence of -D that is (1 + A)-strongly convex in f*'s distance B, so that A D(y) converges where
+        R(z+) >= R(v) + <K x, y+ - v> - theta^2 B(u+, u) / t (Nesterov 2013; no restart, as f*'s own convexity is exact).
+        """
+        weight, y, z, u, z_u, old = s.momentum - 1.0, s.y, s.z, s.y_old, s.z_old, s.s
+        for _ in range(TRIES):
+            root = s.t * s.momentum
+            a = 0.5 * (root + math.sqrt(root * (root + 4.0 * weight)))
+            theta = a / (weight + a)
+            v, z_v = y + theta * (u - y), z + theta * (z_u - z)
+            s.x, before, missed = self._argmin(s, z_v)
+            s.w = self.space.forward(s.x)
+            s.s = old + a / (s.momentum + a) * (s.w - old)
+            s.y_old = np.empty_like(u)
+            self.f.value_gradient(s.s, s.y_old)
+            s.z_old = self.space.adjoint(s.y_old)
+            s.y, s.z = y + theta * (s.y_old - y), z + theta * (s.z_old - z)
+            _, least, slack = self._argmin(s, s.z)
+            distance = theta**2 * bregman(self.f, u, old, s.y_old, s.s)
+            if self._accept(s, before, s.y - v, s.w, least, distance, missed):
+                break
+        s.value = self._primal(s.x, s.w)
+        s.momentum = 1.0 + min(weight + a, MOST_WEIGHT)
+        s.least, s.slack = least, slack
+        # y is a mean, and no s is known at which it is a derivative
+        bound = self.constant + least - slack + float(self.space.offset @ s.y) - self.f.conjugate(s.y)
+        self._keep(s, s.y, bound)

@@ -1,6 +1,7 @@
 """What the pages of the papers share: races, figures, tables, and the page itself.
 
-A script `benchmarks/papers/PAPER/run.py` (`--quick`: small sizes, and nothing in docs/papers is touched) reads
+A script `benchmarks/papers/PAPER/run.py` (`--quick`: small sizes, and nothing in docs/papers is touched; `--out FOLDER`: the page and its figures
+go there) reads
 
     import sys
     from pathlib import Path
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from fwdsl import Problem
     from fwdsl.race import Race
 
-__all__ = ["DATA", "FOLDER", "LARGEST", "ROOT", "Page", "quick", "raced", "start_over", "table"]
+__all__ = ["DATA", "FOLDER", "LARGEST", "ROOT", "Page", "out", "quick", "raced", "start_over", "table"]
 
 FOLDER = ROOT / "docs" / "papers"
 
@@ -61,6 +62,17 @@ _STYLES = ("-", "--", ":", "-.")
 def quick() -> bool:
     """Whether the script was asked to be quick."""
     return "--quick" in sys.argv[1:]
+
+
+def out() -> Path | None:
+    """The folder that the script was told to write to."""
+    given = sys.argv[1:]
+    if "--out" not in given:
+        return None
+    at = given.index("--out") + 1
+    if at == len(given):
+        raise SystemExit("--out needs a folder")
+    return Path(given[at])
 
 
 def raced(problem: Problem, methods: Sequence[str] | None = None, *, name: str = "", **options: Any) -> Race:
@@ -85,7 +97,7 @@ class Page(Report):
     def __init__(self, name: str, title: str, claim: str, data: str, packages: Sequence[str] = ()) -> None:
         packages = packages or ["numpy", "scipy", "numba"]
         super().__init__(name, title, f"**Claim.** {claim}", data, packages)
-        self.folder = Path(tempfile.mkdtemp(prefix=f"{name}-quick-")) if quick() else FOLDER
+        self.folder = out() or (Path(tempfile.mkdtemp(prefix=f"{name}-quick-")) if quick() else FOLDER)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def verdict(self, text: str) -> None:
@@ -122,7 +134,11 @@ class Page(Report):
         short = [f"- {title}, `{e.name}`: {e.reason}" for title, race in races.items() for e in race if _is_short(e)]
         if short:
             self.text("\n".join(short))
-        self.text(next(iter({_conditions(race): None for race in races.values()})) + ".")
+        told = {title: _conditions(race) for title, race in races.items()}
+        if len(set(told.values())) == 1:
+            self.text(next(iter(told.values())) + ".")
+        else:
+            self.text("\n".join(f"- {title}: {words[0].lower()}{words[1:]}." for title, words in told.items()))
 
     def figure(self, name: str, figure: Any, description: str) -> Path:
         """Save a matplotlib `Figure` as PAGE_NAME.svg beside the page, the same bytes for the same numbers, and show it."""

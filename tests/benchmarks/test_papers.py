@@ -84,6 +84,24 @@ def test_a_quick_run_writes_elsewhere(
     assert path.is_file() and tmp_path not in path.parents
 
 
+def test_a_folder_can_be_named(common: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for more in ([], ["--quick"]):
+        monkeypatch.setattr(sys, "argv", ["run.py", *more, "--out", str(tmp_path / "there")])
+        assert common.Page("demo", "", claim="", data="").write() == tmp_path / "there" / "demo.md"
+    monkeypatch.setattr(sys, "argv", ["run.py", "--out"])
+    with pytest.raises(SystemExit, match="needs a folder"):
+        common.out()
+
+
+def test_races_of_different_lengths_say_so(common: ModuleType) -> None:
+    pytest.importorskip("matplotlib")
+    races = {f"{n}": common.raced(fw.parse(PROGRAM), ["frank_wolfe"], max_iter=n, time=5.0 * n) for n in (3, 4)}
+    page = common.Page("demo", "", claim="", data="")
+    page.races("figure", races)
+    text = page.render()
+    assert "- 3: certified" in text and "15 s each" in text and "- 4: certified" in text and "20 s each" in text
+
+
 def test_a_contradiction_is_no_result(common: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fwdsl.race.Race.contradiction", "one says this, the other that")
     with pytest.raises(AssertionError, match="the other that"):
