@@ -194,19 +194,18 @@ def given_steps(
     return touched, total
 
 
-def adaptive_steps(rows, index, c, offset, b, w, p, batches, mu, most, s, y, kty, q, x, numbers, scale, step, args):
-    """Iterations with eta = 1 / (1 + tau), tau by the test of `method.GSFW`; numbers = (tau, 1 / alpha, 1 / (N sigma)) of the last iteration,
-    in place. Returns the numbers touched."""
+def adaptive_steps(
+    rows, index, c, offset, b, w, p, batches, mu, most, s, y, kty, q, x, last, numbers, scale, step, args
+):
+    """Iterations with eta = 1 / (1 + tau), tau by the test of `method.GSFW`; `last` is the response to y, numbers = (tau, 1 / alpha,
+    1 / (N sigma)) of the last iteration, all in place. Returns the numbers touched."""
     count, m = index.shape
     d = x.size
-    v, last, new, before = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    v, new, before = np.empty(d), np.empty(d), np.empty(d)
     z, old, bs, ws = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     fresh, slopes, first, applied = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     tau, inverse, share = numbers[0], numbers[1], numbers[2]
     touched = 0
-    for j in range(d):
-        v[j] = scale * (kty[j] + q[j])
-    respond(v, step, last, *args)
     for t in range(count):
         inverse = 1.0 + (1.0 - share) * inverse
         for j in range(d):

@@ -2,10 +2,11 @@ r"""The generalised linear oracle of GSFW: argmin_x <c, x> + g(x), which is the 
 
 * With a ridge, g = h + (mu / 2) |x|^2: the prox of h / mu at -c / mu, for every h.
 * Sets: their linear minimisation oracle.
-* Norms on a bounded set: closed forms (`loops`); entropy on the simplex: a softmax, and strong convexity of c / r (Pinsker).
+* Norms on a bounded set: closed forms (`loops`), and a norm on its own ball: a vertex where the slope exceeds c, else 0; entropy on the simplex:
+  a softmax, and strong convexity of c / r (Pinsker).
 * Norms alone: with an implied bound. An optimal x has |x| <= R = (P(0) - inf of the loss) / (c - |q|_*), so g may have the ball of its norm of
   radius R added; then the answer is a vertex where the slope exceeds c, else 0.
-* Spectra: functions of singular values by the oracle of the function on them.
+* Matrices: functions of singular values by the oracle of the function on them, functions of rows or columns by that of each.
 """
 
 from __future__ import annotations
@@ -18,15 +19,23 @@ from typing import Any
 import numpy as np
 
 from ...atoms.base import Array, VectorFunction
+from ...atoms.matrices.by_rows import norms2
+from ...atoms.matrices.l1_inf_ball import L1InfBall, Norm1InfL1InfBall
+from ...atoms.matrices.lines import Lines
 from ...atoms.matrices.spectral import Singular
 from ...atoms.vectors.box import Box
-from ...atoms.vectors.common import Joint, Norm, largest, norm2
+from ...atoms.vectors.common import ConvexSet, Joint, Norm, largest, norm1, norm2
 from ...atoms.vectors.entropy_simplex import EntropySimplex
 from ...atoms.vectors.group_ball import GroupBall
 from ...atoms.vectors.group_norm import GroupNorm
+from ...atoms.vectors.group_norm_group_ball import GroupNormGroupBall
+from ...atoms.vectors.groups import even
 from ...atoms.vectors.l1_ball import L1Ball
 from ...atoms.vectors.l2_ball import L2Ball
 from ...atoms.vectors.linf_ball import LinfBall
+from ...atoms.vectors.norm2 import Norm2
+from ...atoms.vectors.norm2_nonnegative import Norm2Nonnegative
+from ...atoms.vectors.norm_inf import NormInf
 from ...atoms.vectors.ridge import Ridged
 from ...atoms.vectors.simplex import Simplex
 from ...atoms.vectors.solid_simplex import SolidSimplex
@@ -39,27 +48,16 @@ PENALTIES = (
     ("norm_inf", None),
     ("norm_fro", None),
     ("norm_nuc", None),
+    ("norm_spec", None),
+    ("norm21", None),
+    ("norm1_inf", None),
     ("group_norm", None),
     ("norm1", "nonnegative"),
     ("norm2", "nonnegative"),
     ("norm_fro", "nonnegative"),
+    ("norm21", "nonnegative"),
 )
 """Norms that bound x by themselves."""
-
-PAIRS = (
-    ("norm1", "l1_ball"),
-    ("norm1", "l2_ball"),
-    ("norm1", "linf_ball"),
-    ("norm1", "box"),
-    ("norm1", "simplex"),
-    ("norm1", "solid_simplex"),
-    ("norm2", "l2_ball"),
-    ("norm_fro", "fro_ball"),
-    ("norm_inf", "linf_ball"),
-    ("norm_nuc", "nuclear_ball"),
-    ("entropy", "simplex"),
-)
-"""Norms on sets that have an oracle without a ridge."""
 
 Respond = Callable[[Array], Array]
 
@@ -82,7 +80,8 @@ class Oracle:
     def __call__(self, c: Array) -> Array:
         """The minimiser."""
         if self.plain is not None:
-            return self.plain(c)
+            # LAPACK refuses numbers that overflowed
+            return self.plain(c) if np.all(np.isfinite(c)) else np.full(self.size, math.nan)
         assert self.function is not None
         out = np.empty(self.size)
         kernel(self.function)(self.scale * c, self.step, out, *self.args)
@@ -96,17 +95,17 @@ def oracle(g: VectorFunction, q: Array, above: float) -> Oracle | None:
     if isinstance(g, EntropySimplex):
         r = g.on.r
         return Oracle(g.c / r if r > 0.0 else 0.0, g.size, loops.softmax_of, args=(g.c, r))
+    if isinstance(g, Lines) and g.pair[0] is not None:
+        return _of_lines(g, q, above)
     if g.pair in PENALTIES:
         return _of_penalty(g, q, above)
     if not math.isfinite(g.radius()):
         return None
-    if g.pair[0] is None or g.pair in PAIRS:
-        found = compiled(g)
-        if found is not None:
-            return Oracle(0.0, g.size, found[0], args=found[1])
-        plain = _plain(g)
-        return Oracle(0.0, g.size, plain=plain) if plain is not None else None
-    return None
+    found = compiled(g)
+    if found is not None:
+        return Oracle(0.0, g.size, found[0], args=found[1])
+    plain = _plain(g)
+    return Oracle(0.0, g.size, plain=plain) if plain is not None else None
 
 
 def _of_ridge(g: Ridged) -> Oracle:
@@ -143,7 +142,16 @@ def compiled(g: VectorFunction) -> tuple[Function, tuple[Any, ...]] | None:
 def _plain(g: VectorFunction) -> Respond | None:
     if isinstance(g, Singular) and g.pair[0] is not None:
         return _of_spectrum(g, compiled(g.inner))
-    return None if g.lmo(np.zeros(g.size)) is None else lambda c: _required(g.lmo(c))
+    if isinstance(g, GroupNormGroupBall | Norm1InfL1InfBall):
+        return _within(g.on, g.on.r, g.c)
+    if isinstance(g, Joint) or g.lmo(np.zeros(g.size)) is None:
+        return None
+    return lambda c: _required(g.lmo(c))
+
+
+def _within(ball: ConvexSet, r: float, slope: float) -> Respond:
+    """Of `slope` times a norm on its own ball of radius r, whose support function is r times the dual norm."""
+    return lambda c: _required(ball.lmo(c)) if ball.conjugate(-c) > slope * r else np.zeros(c.size)
 
 
 def _required(x: Array | None) -> Array:
@@ -166,22 +174,43 @@ def _of_spectrum(g: Singular, inner: tuple[Function, tuple[Any, ...]] | None) ->
     return respond
 
 
+def _of_lines(g: Lines, q: Array, above: float) -> Oracle | None:
+    """A norm of the rows or columns, added up: on a bounded set the oracle of each, without one the largest of them on the ball of the whole."""
+    inner = g.inner
+    if isinstance(inner, Norm2 | NormInf | Norm2Nonnegative):
+        positive = isinstance(inner, Norm2Nonnegative)
+        lines = g.lines(np.minimum(q, 0.0) if positive else q)
+        maxima = np.abs(lines).sum(axis=1) if g.pair[0] == "norm1_inf" else norms2(lines)
+        r = _radius(above, inner.c, float(maxima.max(initial=0.0)))
+        if not math.isfinite(r):
+            return None
+        ball: ConvexSet = L1InfBall(g.shape, r) if g.pair[0] == "norm1_inf" else GroupBall(g.size, r, even(*g.shape))
+        respond = _within(ball, r, inner.c)
+        return Oracle(0.0, g.size, plain=(lambda c: respond(np.minimum(c, 0.0))) if positive else respond)
+    one = oracle(inner, np.zeros(inner.size), 0.0) if math.isfinite(inner.radius()) else None
+    if one is None:
+        return None
+
+    def each(c: Array) -> Array:
+        lines = g.lines(c)
+        return g.flat(np.stack([one(line) for line in lines])) if c.size else c.copy()
+
+    return Oracle(one.mu, g.size, plain=each)
+
+
 def _of_penalty(g: VectorFunction, q: Array, above: float) -> Oracle | None:
     """That of g with the ball of radius R added to it."""
     norm = g.pair[0]
     if norm == "group_norm":
         assert isinstance(g, GroupNorm)
-        if not g.size:
-            return Oracle(0.0, 0, plain=lambda c: c)
-        r = _radius(above, g.c, g.parts.dual(q))
-        if not math.isfinite(r):
-            return None
-        parts, slope, ball = g.parts, g.c, GroupBall(g.size, r, g.parts)
-        return Oracle(0.0, g.size, plain=lambda c: ball.lmo(c) if parts.dual(c) > slope else np.zeros(c.size))
-    if norm == "norm_nuc":
-        assert isinstance(g, Singular) and isinstance(g.inner, Norm)
-        r = _radius(above, g.inner.c, largest(g.spectrum(q)))
-        plain = _of_spectrum(g, (loops.one_of_l1, (g.inner.c, r))) if math.isfinite(r) else None
+        r = _radius(above, g.c, g.parts.dual(q)) if g.size else 0.0
+        return Oracle(0.0, g.size, plain=_within(GroupBall(g.size, r, g.parts), r, g.c)) if math.isfinite(r) else None
+    if isinstance(g, Singular):
+        assert isinstance(g.inner, Norm)
+        values = g.spectrum(q)
+        r = _radius(above, g.inner.c, largest(values) if norm == "norm_nuc" else norm1(values))
+        function = loops.one_of_l1 if norm == "norm_nuc" else loops.signs_of_linf
+        plain = _of_spectrum(g, (function, (g.inner.c, r))) if math.isfinite(r) else None
         return Oracle(0.0, g.size, plain=plain) if plain is not None else None
     assert isinstance(g, Norm | Joint)
     signed = g.pair[1] is None

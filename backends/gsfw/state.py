@@ -20,10 +20,13 @@ class GSFWState(BaselineState):
 
     s are the predictions, y = f'(s) the dual variable, `kty` = K'y (the substitute gradient less q). `y_sum` and `kty_sum` are the sums of gamma y
     and gamma K'y, row i's up to `stamp[i]`, where all gammas add up to `total`. tau = sigma - 1; `inverse` = 1 / alpha and
-    `share` = 1 / (N sigma) of the last iteration.
+    `share` = 1 / (N sigma) of the last iteration. `at` iterations of a step that was broken off are done. `setting` says for which rule and batch
+    all this is.
     """
 
+    setting: str = ""
     k: int = 0
+    at: int = 0
     s: Array = field(default_factory=_none)
     y: Array = field(default_factory=_none)
     kty: Array = field(default_factory=_none)

@@ -261,7 +261,11 @@ class VectorFunction(ABC):
 
     def conjugate_with_ridge(self, v: Array, c: float) -> float:
         """(g + c |x|^2)*(v), c > 0: <v, x> - g(x) - c |x|^2 at the one maximiser, x = prox of g / (2 c) at v / (2 c)."""
-        x = self.prox(v / (2.0 * c), 1.0 / (2.0 * c))
+        center = v / (2.0 * c)
+        if not np.all(np.isfinite(center)):
+            # of a run that overflowed; no prox is asked for the point, and the bound that comes of it says nothing
+            return math.inf
+        x = self.prox(center, 1.0 / (2.0 * c))
         return float((v * x).sum()) - (self.value(x) + c * float(np.square(x).sum()))
 
     def infimum(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..grammar.diagnostic import Diagnostic, Place
 from ..readers.scan import find_nonfinite, map_labels, map_signs
-from .evaluate import is_sparse
+from .forms import is_sparse
 
 _BLOCK = 1 << 20
 _INT32 = 2**31 - 1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..instance import DataStats
-from .evaluate import is_sparse
+from .forms import is_sparse
 
 _BLOCK = 1 << 17  # numbers looked at together: they stay in cache
 

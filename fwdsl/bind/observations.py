@@ -13,8 +13,8 @@ from ..readers.roles import Triplets
 from .arrays import Unfit, among, known_signs, numbers, signs, vector
 from .dimensions import Sizes
 from .entries import Entries
-from .evaluate import is_sparse
 from .findings import Findings
+from .forms import is_sparse
 from .given import Given
 from .provenance import DECLARED
 from .triplets import positions

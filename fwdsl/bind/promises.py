@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..check.shapes import format_type
-from .evaluate import is_sparse
 from .findings import Findings
+from .forms import is_sparse
 from .given import Given
 from .measure import Measured
 

@@ -22,13 +22,7 @@ def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, obj
         if name not in SOLVE_OPTIONS:
             _unknown(ctx, keyword)
         elif name in seen:
-            ctx.error(
-                "FW2015",
-                f"option `{name}` is given twice",
-                keyword.span,
-                labels=[Label(seen[name].span, "given here first")],
-                rule="`solve` takes each option once.",
-            )
+            _twice(ctx, keyword, seen[name], "`solve`")
         else:
             seen[name] = keyword
             if name == "method":
@@ -81,6 +75,16 @@ def _unknown(ctx: Context, keyword: tree.Keyword) -> None:
     )
 
 
+def _twice(ctx: Context, keyword: tree.Keyword, first: tree.Keyword, taker: str) -> None:
+    ctx.error(
+        "FW2015",
+        f"option `{keyword.name.name}` is given twice",
+        keyword.span,
+        labels=[Label(first.span, "given here first")],
+        rule=f"{taker} takes each option once.",
+    )
+
+
 def _value(ctx: Context, keyword: tree.Keyword, domain: str) -> object:
     """The value of an option; None after an error."""
     node = keyword.value
@@ -113,7 +117,11 @@ def _method(ctx: Context, keyword: tree.Keyword) -> list[tuple[str, object]]:
         _wrong(ctx, keyword, "`auto`, the name of a method, or `name(option=value)`", meant)
         return []
     options: dict[str, object] = {}
+    seen: dict[str, tree.Keyword] = {}
     for k in node.keywords:
+        if (first := seen.setdefault(k.name.name, k)) is not k:
+            _twice(ctx, k, first, "A method")
+            return []
         value = k.value.id if isinstance(k.value, tree.Name) else literal(k.value)
         if value is None:
             _wrong(ctx, k, "a number, `true`, `false`, a name or a quoted text")

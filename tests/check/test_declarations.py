@@ -167,6 +167,7 @@ def test_defaults_of_parameters():
         ("solve method = 3", "FW2014", "3"),
         ("solve max_iter = 1.5", "FW2014", "1.5"),
         ("solve tol = 1, tol = 2", "FW2015", "tol = 2"),
+        ("solve method = pdbfw(s = 1, k = 2, s = 3)", "FW2015", "s = 3"),
     ],
 )
 def test_what_is_refused(text: str, code: str, under: str):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.matrices.spectral import Singular
 from fwdsl.atoms.vectors import build
 from fwdsl.atoms.vectors.l1_ball import L1Ball
@@ -184,22 +185,25 @@ def test_the_adaptive_rule(problem: Any, batch: int, plain: bool) -> None:
 # --- Algorithm 2 -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{"rule": "open"}, {"rule": "theory", "sigma": 3.0}])
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize(
+    ("options", "more"), [({"rule": "open"}, ""), ({"rule": "open"}, RIDGE), ({"rule": "theory", "sigma": 3.0}, RIDGE)]
+)
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
-def test_algorithm_2_is_the_same_in_the_dual(loss: str, options: dict[str, Any]) -> None:
-    problem = bound(text(loss, "l1_ball(0.7)", RIDGE), data(loss, "csr"))
+def test_algorithm_2_is_the_same_in_the_dual(loss: str, options: dict[str, Any], more: str, batch: int) -> None:
+    problem = bound(text(loss, "l1_ball(0.7)", more), data(loss, "csr"))
     kernels = Problem(problem.canonical, 1, 0)
-    method = GSFW.with_options({"batch": 3, **options})
+    method = GSFW.with_options({"batch": batch, **options})
     state = method.init(kernels, np.zeros(kernels.size), None)
     naive, respond = Naive(problem), method._respond(kernels)
     dual, primal = (
         Dual(naive, respond, loss, start_of(problem)),
         Primal(naive, respond, start_of(problem)),
     )
-    index = rows_of(naive, 3, 20)
-    a_step = round(naive.n / 3)
+    index = rows_of(naive, batch, 24)
+    a_step = round(naive.n / batch)
     for i, rows in enumerate(index):
-        eta = rules.open_loop(i, 1, naive.n / 3)[0][0] if options["rule"] == "open" else 1.0 / 3.0
+        eta = rules.open_loop(i, 1, naive.n / batch)[0][0] if options["rule"] == "open" else 1.0 / 3.0
         dual.iterate(rows, eta)
         primal.iterate(rows, eta, 0.5)
         np.testing.assert_allclose(dual.last, primal.last, rtol=1e-8, atol=1e-9)
@@ -299,12 +303,63 @@ def test_a_penalty_that_the_linear_part_outweighs_bounds_nothing() -> None:
     assert oracle(build(("norm1", 0.4), None, 3), np.array([0.0, 0.4, 0.0]), 1.0) is None
 
 
+MATRIX_SETS: list[tuple[Any, Any]] = [
+    (("norm1", 0.4), ("fro_ball", {"r": 2.0})),
+    (("norm1", 0.4), ("vec", {"set": ("solid_simplex", {"r": 1.5})})),
+    (("norm1", 0.4), ("rows", {"set": ("l1_ball", {"r": 0.7})})),
+    (("norm1", 0.4), ("columns", {"set": ("l2_ball", {"r": 0.7})})),
+    (("norm21", 0.4), ("rows", {"set": ("l2_ball", {"r": 0.7})})),
+    (("norm21", 0.4), ("l21_ball", {"r": 1.5})),
+    (("norm1_inf", 0.4), ("l1_inf_ball", {"r": 1.5})),
+    (("norm1_inf", 0.4), ("linf_ball", {"r": 0.7})),
+    (("norm_nuc", 0.4), ("fro_ball", {"r": 1.5})),
+    (("norm_nuc", 0.4), ("spectral_ball", {"r": 1.5})),
+    (("norm_spec", 0.4), ("spectral_ball", {"r": 1.5})),
+    (("entropy", 0.4), ("vec", {"set": ("simplex", {"r": 1.5})})),
+    (("entropy", 0.4), ("rows", {"set": ("simplex", {"r": 1.5})})),
+    (("entropy", 0.4), ("columns", {"set": ("simplex", {"r": 1.5})})),
+]
+
+
+@pytest.mark.parametrize(("norm", "set_"), MATRIX_SETS)
+def test_norms_of_matrices_on_their_sets(norm: Any, set_: Any) -> None:
+    g = build_matrix(norm, set_, (2, 3))
+    found = oracle(g, np.zeros(6), 1.0)
+    assert found is not None
+    attains(g, found, g.conjugate)
+    assert found.mu == (0.4 / 1.5 if norm[0] == "entropy" else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("norm", "set_", "ball", "slope"),
+    [
+        ("norm21", None, "l21_ball", 0.05),
+        ("norm21", "nonnegative", "l21_ball", 0.02),
+        ("norm1_inf", None, "l1_inf_ball", 0.07),
+        ("norm_spec", None, "spectral_ball", 0.07),
+        ("norm_fro", "nonnegative", "fro_ball", 0.02),
+    ],
+)
+def test_penalties_of_matrices_on_their_implied_balls(norm: str, set_: str | None, ball: str, slope: float) -> None:
+    g = build_matrix((norm, 0.4), (set_, {}) if set_ else None, (2, 3))
+    # rows of lengths 0.05 and 0.02, orthogonal
+    q = np.array([0.03, 0.04, 0.0, 0.0, 0.0, -0.02])
+    found = oracle(g, q, 1.2)
+    assert found is not None
+    within = build_matrix((norm, 0.4), (ball, {"r": 1.2 / (0.4 - slope)}), (2, 3))
+    on_cone = (lambda v: within.conjugate(np.maximum(v, 0.0))) if set_ else within.conjugate
+    attains(g, found, on_cone, inside=within)
+    assert oracle(g, -40.0 * np.abs(q), 1.2) is None
+
+
 def test_groups_and_spectra() -> None:
     groups = np.array([0, 0, 1, 1, 2, 2])
     g = build(("group_norm", 0.4, {"groups": groups, "weights": None}), None, 6)
     found = oracle(g, np.zeros(6), 0.8)
     ball = build(None, ("group_ball", {"r": 2.0, "groups": groups, "weights": None}), 6)
     attains(g, found, lambda v: max(0.0, ball.conjugate(v) - 0.8), inside=ball)
+    joint = build(("group_norm", 0.4, {"groups": groups}), ("group_ball", {"r": 2.0, "groups": groups}), 6)
+    attains(joint, oracle(joint, np.zeros(6), 1.0), joint.conjugate)
     nuclear = Singular((2, 3), ("norm_nuc", None), build(("norm1", 0.4), None, 2))
     within = Singular((2, 3), ("norm_nuc", "nuclear_ball"), Norm1L1Ball(0.4, L1Ball(2, 2.0)))
     for of in (oracle(nuclear, np.zeros(6), 0.8), oracle(within, np.zeros(6), 1.0)):

@@ -97,6 +97,7 @@ def test_every_set_without_a_ridge(set_: str) -> None:
         ("l2_ball(0.7)", " + 0.1 * norm2(x)"),
         ("box(-0.1, 0.3)", " + 0.1 * norm1(x)"),
         ("l2_ball(0.7)", " + 0.1 * norm1(x)"),
+        ("group_ball(0.7, [[0, 1, 2], [3, 4]])", " + 0.05 * group_norm(x, [[0, 1, 2], [3, 4]])"),
     ],
 )
 def test_norms_alone_and_on_sets(set_: str, more: str) -> None:
@@ -113,6 +114,13 @@ def test_entropy_converges_linearly() -> None:
         ("softmax", "nuclear_ball(1)", " + 0.05 * sum_squares(X)", 1e-6),
         ("squared", "nuclear_ball(1)", "", 2e-2),
         ("softmax", "", " + 0.2 * norm_nuc(X)", 3e-2),
+        ("softmax", "", " + 0.2 * norm21(X)", 3e-2),
+        ("softmax", "", " + 0.2 * norm1_inf(X)", 3e-2),
+        ("softmax", "", " + 0.2 * norm_spec(X)", 3e-2),
+        ("softmax", "nonnegative", " + 0.1 * norm21(X)", 3e-2),
+        ("squared", "l21_ball(0.5)", " + 0.1 * norm21(X)", 2e-2),
+        ("softmax", "rows(simplex(1))", " + 0.1 * entropy(X)", 1e-6),
+        ("softmax", "rows(l1_ball(0.5))", " + 0.02 * norm1(X)", 1e-2),
     ],
 )
 def test_matrices(loss: str, set_: str, more: str, tol: float) -> None:
@@ -287,3 +295,26 @@ def test_options_outside_their_domain_are_refused(more: str, options: dict[str, 
     error = refused(text("logistic", "l1_ball(0.5)", more), data("logistic"), method="gsfw", **options)
     assert error.code == "FW5004"
     assert words in str(error)
+
+
+@pytest.mark.parametrize("method", ["gsfw", "apg"])
+@pytest.mark.parametrize("size", [1e100, 1e160, 1e300])
+def test_data_whose_squares_overflow_end_a_run_with_a_status(size: float, method: str) -> None:
+    values = data("squared")
+    values["A"] = size * values["A"]
+    problem = bound(text("squared", "l1_ball(0.5)", RIDGE), values)
+    for more in ({"rule": "open"}, {"rule": "theory"}, {}) if method == "gsfw" else ({},):
+        solution = problem.solve(method=method, max_iter=20, **more)
+        assert solution.status in ("optimal", "tolerance_not_reached", "numerical_trouble")
+        # x = 0 is known to be as good as this
+        assert solution.dual_bound <= float(np.mean(values["w"] * values["y"] ** 2))
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize(("set_", "more"), [("nuclear_ball(1)", ""), ("rows(simplex(1))", " + 0.1 * sum_squares(X)")])
+def test_matrices_whose_squares_overflow_do_too(set_: str, more: str) -> None:
+    values = matrix_data("squared")
+    values["A"] = 1e160 * values["A"]
+    solution = bound(matrix_text("squared", set_, more), values).solve(method="gsfw", max_iter=20)
+    assert solution.status == "tolerance_not_reached"
+    assert "no longer finite" in solution.reason
