@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..backends.registry import method_of
+from ..backends.registry import METHODS, method_of
 from ..grammar.diagnostic import Diagnostic
 from ..solve.state import load_state, save_state
 from .exits import Stop
@@ -75,8 +77,28 @@ def resumed(file: str, canonical: Canonical | Factored, options: Options) -> tup
     """A saved state, and the options with its method; stops where it is none, or of another problem or method."""
     state = load_state(file, canonical)
     method = method_of(state)
-    if options.method not in ("auto", method):
-        found = f"`{file}` is the state of `{method}`, and `{options.method}` is asked for"
-        rule = "A method goes on from its own state only."
-        raise Stop([Diagnostic("FW0019", found, rule=rule, hint=f"leave `--method` out, or write `--method {method}`")])
-    return state, replace(options, method=method)
+    asked = options.method_options if options.method == method else state.options
+    if options.method not in ("auto", method) or _complete(method, asked) != _complete(method, state.options):
+        saved, wanted = _written(method, state.options), _written(options.method, options.method_options)
+        raise Stop(
+            [
+                Diagnostic(
+                    "FW0019",
+                    f"`{file}` is the state of `{saved}`, and `{wanted}` is asked for",
+                    rule="A method goes on from its own state only, with the options it had.",
+                    hint=f"leave `--method` out, or write `--method {shlex.quote(saved)}`",
+                )
+            ]
+        )
+    return state, replace(options, method=method, method_options=state.options)
+
+
+def _complete(method: str, given: Mapping[str, object]) -> dict[str, object]:
+    options = METHODS[method].options
+    return {name: option.take(given[name]) if name in given else option.default for name, option in options.items()}
+
+
+def _written(method: str, given: Mapping[str, object]) -> str:
+    """`NAME` or `NAME(option=value)`, as `--method` takes it."""
+    words = ", ".join(f"{k}={json.dumps(v)}" for k, v in given.items())
+    return f"{method}({words})" if words else method

@@ -59,6 +59,7 @@ def solve_factored(
         state = resume if resume is not None else method.init(problem, x, None)
         if resume is not None:
             origin = f"a saved state at iteration {state.iteration}"
+        state.options = dict(plan.method_options)
         outcome = drive(form, problem, method, state, options, on_progress, control, on_state, certify, watch)
     seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
     return solution_of(form, plan, outcome, origin, seconds, kernels, _duals(form, outcome), _terms(form, outcome.x))

@@ -63,6 +63,8 @@ def solve(
         state = resume if resume is not None else method.init(problem, x, ys)
         if resume is not None:
             origin = f"a saved state at iteration {state.iteration}"
+        # saved with it: a state is that of its method with these options
+        state.options = dict(plan.method_options)
         outcome = drive(canonical, problem, method, state, options, on_progress, control, on_state, watch=watch)
     duals = constraint_duals(canonical, outcome.x, outcome.verified.y)
     seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling

@@ -27,7 +27,7 @@ _JOURNAL = "journal:"
 
 
 def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) -> None:
-    """Write a state with the fingerprints of its program and data."""
+    """Write a state with the options of its method and the fingerprints of its program and data."""
     arrays: dict[str, Any] = {}
     scalars: dict[str, Any] = {}
     lists: dict[str, int] = {}
@@ -50,6 +50,7 @@ def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) ->
         "scalars": scalars,
         "lists": lists,
         "journal": journal,
+        "options": getattr(state, "options", {}),
         "fingerprints": of_instance(canonical.instance),
     }
     target = Path(path)
@@ -105,6 +106,7 @@ def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
             value = record["scalars"][f.name]
             values[f.name] = float.fromhex(value) if f.type in ("float", float) else value
     state: Any = cls(**values)
+    state.options = record.get("options", {})
     if journal is not None:
         state.journal = journal
     return state

@@ -286,12 +286,26 @@ def test_a_run_that_was_stopped_goes_on(capsys: pytest.CaptureFixture[str], prog
     assert rest["variables"] == whole["variables"]
 
 
+def test_a_state_keeps_the_options_of_its_method(capsys: pytest.CaptureFixture[str], program: Any, tmp_path: Path):
+    name, state = program(MIX), str(tmp_path / "state.npz")
+    run = ["run", name, "--tol", "1e-9", "--max-iter", "10"]
+    assert main([*run, "--method", "pdhg(restart=false)", "--checkpoint", state]) == 4
+    capsys.readouterr()
+    assert main([*run, "--method", "pdhg(restart=true)", "--resume", state]) == 1
+    text = capsys.readouterr().err
+    assert "is the state of `pdhg(restart=false)`, and `pdhg(restart=true)` is asked for" in " ".join(text.split())
+    for same in ([], ["--method", "pdhg(restart=false)"]):
+        code, more = run_json(capsys, name, "--tol", "1e-9", "--max-iter", "20", *same, "--resume", state)
+        assert (code, more["iterations"], more["plan"]["options"]) == (4, 20, {"restart": False})
+
+
 def test_a_state_belongs_to_a_problem_and_a_method(capsys: pytest.CaptureFixture[str], program: Any, tmp_path: Path):
     name, state = program(MIX), str(tmp_path / "state.npz")
     assert main(["run", name, "--method", "pdhg", "--checkpoint", state, "--json-stream"]) == 0
     assert '"type": "checkpoint"' in capsys.readouterr().out
     for argv, code in (
         (["--resume", state, "--method", "apg"], "FW0019"),
+        (["--resume", state, "--method", "pdhg(restart=false)"], "FW0019"),
         (["--resume", state, "--set", "r=2"], "FW0202"),
         (["--resume", name], "FW0201"),
     ):

@@ -108,7 +108,8 @@ ENTRIES: dict[str, Entry] = {
     ),
     "FW0019": Entry(
         "a state of another method",
-        "`--resume` goes on from the state of a method, and only that method can. Leave `--method` out, and the state says which.",
+        "`--resume` goes on from the state of a method, and only that method can, with the options it had. Leave `--method` out, and the state "
+        "says which.",
         "fwdsl run sparse_logistic.fw --resume run.npz --method pdhg    # saved by apg",
         "fwdsl run sparse_logistic.fw --resume run.npz",
     ),
