@@ -211,7 +211,10 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
         if not math.isfinite(report.objective) and state.iteration > 0:
             return "tolerance_not_reached", "the objective is no longer finite"
-        run.method.step(run.problem, state)
+        try:
+            run.method.step(run.problem, state)
+        except np.linalg.LinAlgError:
+            return "tolerance_not_reached", "a decomposition failed: the numbers are out of range, or nearly so"
         run.journal.passes = run.passes
         # a step that was broken off counts no iteration, and may have found a better point
         run.verified_at = -1

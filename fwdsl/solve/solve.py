@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,15 +19,17 @@ from ..backends.problem import Problem
 from ..backends.registry import METHODS
 from ..canon.factored import Factored
 from ..canon.form import Canonical
+from ..certify import verify
 from ..errors import DataError
 from ..grammar.diagnostic import Diagnostic
 from ..options import Options
 from ..plan import Plan
 from ..solution import Progress, Solution
 from .assemble import solution_of
-from .driver import drive
+from .driver import Outcome, drive
 from .duals import constraint_duals
 from .interrupt import Control
+from .journal import FEASIBLE, Best
 from .low_rank import solve_factored
 from .terms import term_values
 from .warn import warnings_of
@@ -66,10 +70,26 @@ def solve(
         # saved with it: a state is that of its method with these options
         state.options = dict(plan.method_options)
         outcome = drive(canonical, problem, method, state, options, on_progress, control, on_state, watch=watch)
+        if not math.isfinite(outcome.verified.primal):
+            outcome = _or_start(canonical, _starting_point(canonical, start)[0], outcome)
     duals = constraint_duals(canonical, outcome.x, outcome.verified.y)
     seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
     terms, warnings = term_values(canonical, outcome.x), warnings_of(canonical, outcome.x)
     return solution_of(canonical, plan, outcome, origin, seconds, kernels, duals, terms, warnings)
+
+
+def _or_start(canonical: Canonical, x: Array, outcome: Outcome) -> Outcome:
+    """The outcome with the point the run started from, where that is feasible and the run found none of finite value: its numbers overflowed."""
+    if outcome.status not in ("tolerance_not_reached", "interrupted"):
+        return outcome
+    best, bound = Best(), outcome.verified
+    best.add(x, verify(canonical, x, None))
+    assert best.primal is not None
+    if not (math.isfinite(best.primal.primal) and best.primal.infeasibility <= FEASIBLE):
+        return outcome
+    if math.isfinite(bound.dual):
+        best.add(outcome.x, bound)
+    return replace(outcome, x=x, verified=best.merged())
 
 
 def default_threads() -> int:

@@ -76,6 +76,28 @@ def test_overflowing_data_end_with_a_status() -> None:
     assert solution.status == "tolerance_not_reached"
 
 
+@pytest.mark.parametrize("method", ["apg", "block_fw"])
+def test_spectra_that_overflow_end_with_a_status(method: str) -> None:
+    rng = np.random.default_rng(0)
+    solution = solve(
+        "data A: matrix[n, d], B: matrix[n, k]\nvar X: matrix[d, k] in nuclear_ball(2)\nminimize sum_squares(A @ X - B)\n",
+        {"method": method, "max_iter": 500},
+        A=1e100 * rng.standard_normal((20, 6)),
+        B=1e100 * rng.standard_normal((20, 4)),
+    )
+    assert solution.status == "tolerance_not_reached"
+    assert solution.reason.startswith(("the objective is no longer finite", "a decomposition failed"))
+
+
+@pytest.mark.parametrize("set_", ["nuclear_ball(2)", "spectral_ball(2)"])
+def test_matrices_that_are_not_finite_have_no_spectrum(set_: str) -> None:
+    text = f"data B: matrix[n, k]\nvar X: matrix[n, k] in {set_}\nminimize sum_squares(X - B)\n"
+    g = fw.parse(text).bind(B=np.eye(3)).canonical.blocks[0].g
+    v = np.full(9, np.nan)
+    assert np.isnan(g.conjugate(v))
+    assert np.isnan(g.prox(v, 1.0)).all()
+
+
 def test_a_wild_start_ends_with_a_status() -> None:
     A = RNG.standard_normal((50, 4))
     k = RNG.poisson(1.0, 50).astype(float)

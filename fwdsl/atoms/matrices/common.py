@@ -31,9 +31,11 @@ def backward_error(x: Array, shape: Shape) -> float:
 
 
 def singular_values(x: Array, shape: Shape) -> Array:
-    """In decreasing order, as LAPACK computes them."""
+    """In decreasing order, as LAPACK computes them; of a matrix that is not finite all are NaN, where LAPACK would raise."""
     if not x.size:
         return np.zeros(min(shape))
+    if not np.isfinite(x).all():
+        return np.full(min(shape), np.nan)
     return np.asarray(np.linalg.svd(matrix(x, shape), compute_uv=False), dtype=np.float64)
 
 

@@ -150,6 +150,11 @@ class Spectral(VectorFunction):
         return self.inner.diameter() if self.size else 0.0
 
 
+def _unknown(values: int, entries: int) -> tuple[Array, Rebuild]:
+    """The decomposition of a matrix that is not finite, where LAPACK would raise: NaN throughout."""
+    return np.full(values, np.nan), lambda _: np.full(entries, np.nan)
+
+
 class Singular(Spectral):
     """h(sigma(X)). A matrix that is exactly symmetric is decomposed as one, so that what comes of it is exactly symmetric."""
 
@@ -162,6 +167,8 @@ class Singular(Spectral):
         a = matrix(x, self.shape)
         if not x.size:
             return np.zeros(min(self.shape)), lambda values: np.zeros(0)
+        if not np.isfinite(x).all():
+            return _unknown(min(self.shape), x.size)
         if a.shape[0] == a.shape[1] and np.array_equal(a, a.T):
             eigenvalues, q = np.linalg.eigh(a)
             signs = np.copysign(1.0, eigenvalues)
@@ -183,12 +190,16 @@ class Eigen(Spectral):
 
     def spectrum(self, x: Array) -> Array:
         """The eigenvalues of the symmetric part."""
-        return np.asarray(np.linalg.eigvalsh(self._part(x)), dtype=np.float64) if x.size else np.zeros(0)
+        if not x.size or not np.isfinite(x).all():
+            return self.decompose(x)[0]
+        return np.asarray(np.linalg.eigvalsh(self._part(x)), dtype=np.float64)
 
     def decompose(self, x: Array) -> tuple[Array, Rebuild]:
         """The eigenvalues of the symmetric part, and Q diag(.) Q'."""
         if not x.size:
             return np.zeros(0), lambda values: np.zeros(0)
+        if not np.isfinite(x).all():
+            return _unknown(self.shape[0], x.size)
         eigenvalues, q = np.linalg.eigh(self._part(x))
         return eigenvalues, lambda values: _symmetric(q, values)
 

@@ -88,10 +88,11 @@ def threshold_kernel(v, t, out, c, r, kind):
 
 
 def sorted_theta(a: Array, r: float) -> float:
-    """theta - max a for the theta with sum max(a - theta, 0) = r > 0, by sorting; a is not empty."""
+    """theta - max a for the theta with sum max(a - theta, 0) = r > 0, by sorting; a is not empty. NaN where a is not finite."""
     below = np.sort(a - a.max())[::-1]
     means = (np.cumsum(below) - r) / np.arange(1, a.size + 1)
-    return float(means[np.flatnonzero(below > means)[-1]])
+    above = np.flatnonzero(below > means)
+    return float(means[above[-1]]) if above.size else math.nan
 
 
 def project_sum(a: Array, r: float) -> Array:
