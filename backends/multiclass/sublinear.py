@@ -52,7 +52,7 @@ from ..problem import Problem
 from ..products import product_of
 from .data import Data, first_step, partial_estimates
 from .game import Game
-from .loops import sampling
+from .loops import picks, sampling
 from .loops.exponential import exponentials
 from .mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, begin, spread, start
 from .state import GameState, MirrorState, grown, judge, mixed
@@ -68,10 +68,10 @@ GROWTH = 2
 
 INNER: tuple[Function, ...] = (
     sampling.added,
-    sampling.pick,
+    picks.pick,
     sampling.row_chances,
-    sampling.pick_feature,
-    sampling.pick_class,
+    picks.pick_feature,
+    picks.pick_class,
     sampling.column_sums,
     sampling.update_primal,
     sampling.update_dual,
@@ -219,7 +219,7 @@ class Sublinear(GameMethod):
         game, data = self.game(problem), self.data(problem)
         s.U = np.ascontiguousarray(U[0].reshape(game.d, game.k).T)
         s.scale = np.array([1.0, 0.0, U[0, 0] * U[1, 0] if game.parts == 2 else 0.0])
-        s.mass, s.blocks = np.zeros(game.k), np.zeros((game.k, 2 * -(-game.d // sampling.BLOCK)))
+        s.mass, s.blocks = np.zeros(game.k), np.zeros((game.k, 2 * -(-game.d // picks.BLOCK)))
         sums = kernel(sampling.column_sums, reorder=True)
         for l in range(game.k):
             s.mass[l] = sums(s.U[l], s.scale[2], data.sigma, s.blocks[l])
@@ -228,7 +228,7 @@ class Sublinear(GameMethod):
         samples = np.arange(game.n)
         s.own = s.V[game.y, samples]
         s.V[game.y, samples] = 0.0
-        s.groups = np.add.reduceat(s.V, np.arange(0, game.k, sampling.BLOCK))
+        s.groups = np.add.reduceat(s.V, np.arange(0, game.k, picks.BLOCK))
         s.beta, s.error = np.ones(game.n), np.zeros(game.n)
         self._forget(s)
 
