@@ -6,7 +6,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.oracle import solve_oracle
-from tests import corpus as made
+from tests import decks
 from tests.corpus import CorpusProgram, corpus
 from tests.problems import LOSSES
 
@@ -56,10 +56,10 @@ def test_the_corpus_is_large_and_has_every_word() -> None:
     words = frozenset[str]().union(*(p.words for p in PROGRAMS))
     expected = {
         *LOSSES,
-        *made.VECTOR_LOSSES,
-        *(f"vector {w}" for w in (*made.VECTOR_REGULARISERS, *made.VECTOR_SETS, *made.VECTOR_MAPS)),
-        *(f"matrix {w}" for w in (*made.MATRIX_REGULARISERS, *made.MATRIX_SETS, *made.MATRIX_MAPS)),
-        *(f"symmetric {w}" for w in (*made.SYMMETRIC_REGULARISERS, *made.SYMMETRIC_SETS, *made.SYMMETRIC_MAPS)),
+        *decks.VECTOR_LOSSES,
+        *(f"vector {w}" for w in (*decks.VECTOR_REGULARISERS, *decks.VECTOR_SETS, *decks.VECTOR_MAPS)),
+        *(f"matrix {w}" for w in (*decks.MATRIX_REGULARISERS, *decks.MATRIX_SETS, *decks.MATRIX_MAPS)),
+        *(f"symmetric {w}" for w in (*decks.SYMMETRIC_REGULARISERS, *decks.SYMMETRIC_SETS, *decks.SYMMETRIC_MAPS)),
     }
     assert sorted(expected - words) == []
 

@@ -26,8 +26,7 @@ from report import Target
 import fwdsl as fw
 from fwdsl.options import Options
 from fwdsl.race import Race
-from fwdsl.solve import solve
-from fwdsl.solve.driver import Control
+from fwdsl.solve import Control, solve
 
 PROGRAM = Path(__file__).resolve().parents[2] / "programs" / "l1_logistic.fw"
 HINGE = Path(__file__).resolve().parents[1] / "pdbfw" / "hinge.fw"

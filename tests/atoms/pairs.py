@@ -1,0 +1,216 @@
+"""What the tests of this folder run over: every norm, set and pair of both registries, with arguments and points to try them at."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.matrices import EIGENVALUES, MATRIX_NORMS, MATRIX_SETS, build_matrix
+from fwdsl.atoms.vectors import JOINTS, NORMS, SETS, ConvexSet, Ridged, build
+from fwdsl.backends.kernels import kernel
+
+GROUPS = {"groups": [[0, 3], [4, 2], [1]], "weights": [1.0, 2.0, 0.5]}
+VERTICES = np.round(2.0 * np.random.default_rng(20).normal(size=(9, 5)), 1)
+
+#: Ways to draw the arguments of each set of vectors; the first is the plainest.
+OF_VECTORS: dict[str, list[dict[str, Any]]] = {
+    "nonnegative": [{}],
+    "box": [
+        {"lo": -0.5, "hi": 2.0},
+        {"lo": np.array([-np.inf, -1.0, 0.0, -2.0, 0.5]), "hi": np.array([1.0, np.inf, np.inf, -2.0, 0.75])},
+        {"lo": -np.inf, "hi": np.inf},
+        {"lo": 1.0, "hi": 1.0},
+    ],
+    **{
+        ball: [{"r": 1.5}, {"r": 0.0}, {"r": 20.0}, {"r": 1e-6}]
+        for ball in ("l1_ball", "l2_ball", "linf_ball", "simplex", "solid_simplex")
+    },
+    "ksupport_ball": [{"k": k, "r": r} for k, r in ((2, 1.5), (1, 1.5), (3, 20.0), (5, 1.5), (4, 1e-6), (2, 0.0))],
+    "group_ball": [
+        {"r": 1.5, **GROUPS},
+        {"r": 4.0, "groups": np.array([0, 1, 0, 2, 1])},
+        {"r": 0.0, "groups": [[0, 1, 2, 3, 4]]},
+    ],
+    "halfspace": [
+        {"a": np.array([1.0, -2.0, 0.0, 0.5, 3.0]), "b": 1.0},
+        {"a": np.array([1.0, -2.0, 0.0, 0.5, 3.0]), "b": -1.0},
+        {"a": 1.0, "b": 0.0},
+        {"a": 0.0, "b": 1.0},
+    ],
+    "affine": [
+        {"A": np.array([[1.0, 1.0, 1.0, 1.0, 1.0], [1.0, -2.0, 0.0, 0.5, 3.0]]), "b": np.array([2.0, 1.0])},
+        {"A": csr_array(np.array([[1.0, 0.0, 2.0, 0.0, 0.0], [2.0, 0.0, 4.0, 0.0, 0.0]])), "b": np.array([1.0, 2.0])},
+        {"A": np.eye(5) + 0.1, "b": 1.0},
+        {"A": np.zeros((1, 5)), "b": 0.0},
+    ],
+    "polytope": [{"V": VERTICES}, {"V": VERTICES[:1]}, {"V": csr_array(np.vstack([np.eye(5), np.zeros((1, 5))]))}],
+    "permutahedron": [
+        {"c": np.array([0.5, -1.0, 3.0, 0.5, 2.0])},
+        {"c": np.array([1.0, -2.0, 1.0, 0.0, 0.0])},
+        {"c": 2.0},
+    ],
+}
+#: The same for sets of matrices.
+OF_MATRICES: dict[str, list[dict[str, Any]]] = {
+    **{name: [{"r": 1.5}, {"r": 0.0}, {"r": 20.0}] for name in MATRIX_SETS if name.endswith(("ball", "spectrahedron"))},
+    **{name: [{}] for name in ("nonnegative", "psd", "simplex_product", "birkhoff")},
+    "box": [{"lo": -0.5, "hi": 2.0}],
+    "vec": [{"set": ("simplex", {"r": 2.0})}, {"set": ("l2_ball", {"r": 2.0})}],
+    **{
+        name: [
+            {"set": ("simplex", {"r": 1.0})},
+            {"set": ("solid_simplex", {"r": 1.5})},
+            {"set": ("l1_ball", {"r": 1.5})},
+            {"set": ("l2_ball", {"r": 0.5})},
+            {"set": ("linf_ball", {"r": 0.5})},
+            {"set": ("box", {"lo": -1.0, "hi": np.array([0.0, 0.5, 1.0])})},
+            {"set": ("nonnegative", {})},
+        ]
+        for name in ("rows", "columns")
+    },
+}
+SIZE = 5
+
+
+@dataclass(frozen=True)
+class Case:
+    """A norm, a set, or a norm on a set."""
+
+    norm: str | None
+    on: str | None
+    matrix: bool = False
+
+    def __str__(self) -> str:
+        return f"{'matrix' if self.matrix else 'vector'} {self.norm} on {self.on}"
+
+    @property
+    def pair(self) -> tuple[str | None, str | None]:
+        """The names, as `build` would find them."""
+        return self.norm, self.on
+
+    @property
+    def arguments(self) -> list[dict[str, Any]]:
+        """The ways to draw the set's arguments."""
+        return (OF_MATRICES if self.matrix else OF_VECTORS)[self.on] if self.on else [{}]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Matrices have rows shorter than columns, but for square ones and for bounds of lines, which are vectors of three."""
+        if not self.matrix:
+            return (SIZE,)
+        return (3, 3) if self.on in (*EIGENVALUES, "birkhoff") else ((4, 3) if self.on != "columns" else (3, 4))
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it is a function of symmetric matrices."""
+        return self.matrix and self.on in EIGENVALUES
+
+    def build(self, c: float, arguments: dict[str, Any]) -> VectorFunction | None:
+        """c times the norm on the set with these arguments; None where there is no joint prox."""
+        on = (self.on, arguments) if self.on else None
+        if self.matrix:
+            return build_matrix((self.norm, c) if self.norm else None, on, self.shape)
+        return build(norm_of(self.norm, c), on, SIZE)
+
+
+def norm_of(name: str | None, c: float) -> Any:
+    """The norm of vectors as `build` takes it."""
+    return None if name is None else ((name, c, GROUPS) if name == "group_norm" else (name, c))
+
+
+VECTORS = [
+    *(Case(norm, None) for norm in NORMS),
+    *(Case(None, name) for name in SETS),
+    *(Case(*pair) for pair in JOINTS),
+    Case("group_norm", "group_ball"),
+]
+MATRICES = [
+    case
+    for norm, name in itertools.product([None, *MATRIX_NORMS], [None, *MATRIX_SETS])
+    if (norm or name) and (case := Case(norm, name, matrix=True)).build(1.0, case.arguments[0]) is not None
+]
+PROXIMABLE = [case for case in MATRICES if case.on != "birkhoff"]
+SETS_OF_VECTORS = [case for case in VECTORS if case.norm is None]
+SETS_OF_MATRICES = [case for case in MATRICES if case.norm is None]
+
+each = pytest.mark.parametrize("case", [*VECTORS, *PROXIMABLE], ids=str)
+each_vector = pytest.mark.parametrize("case", VECTORS, ids=str)
+each_matrix = pytest.mark.parametrize("case", PROXIMABLE, ids=str)
+each_set = pytest.mark.parametrize("case", [*SETS_OF_VECTORS, *SETS_OF_MATRICES], ids=str)
+each_vector_set = pytest.mark.parametrize("case", SETS_OF_VECTORS, ids=str)
+each_matrix_set = pytest.mark.parametrize("case", SETS_OF_MATRICES, ids=str)
+
+
+def functions(case: Case, ridge: bool = True) -> Iterator[VectorFunction]:
+    """The function of this case with each way to draw arguments, plain and with a ridge."""
+    for arguments in case.arguments:
+        for c in (0.7, 4.0) if case.norm else (0.0,):
+            g = case.build(c, arguments)
+            if g is None:
+                # the group norm on the ball of other groups, or a norm on lines in a set that it has no joint prox with
+                assert case.pair == ("group_norm", "group_ball") or case.on in ("rows", "columns", "vec")
+                continue
+            yield g
+            if ridge:
+                yield Ridged(g, 0.3)
+
+
+def sets(case: Case) -> Iterator[ConvexSet]:
+    """The set of this case with each way to draw arguments."""
+    for g in functions(case, ridge=False):
+        assert isinstance(g, ConvexSet)
+        yield g
+
+
+def points(case: Case, seed: int, many: bool = False) -> Iterator[Array]:
+    """Vectors and flat matrices of all sizes, with ties, zeros and entries that are equal; some matrices are of low rank."""
+    rng = np.random.default_rng(seed)
+    made = [np.zeros(case.shape), np.full(case.shape, 1.5)]
+    if case.matrix:
+        made.append(np.eye(*case.shape))
+    for k in range((20 if many else 8) if case.matrix else (60 if many else 12)):
+        a = rng.normal(0.0, 10.0 ** rng.uniform(-1.5, 1.5), case.shape)
+        if case.matrix and k % 4 == 1:
+            a = np.outer(a[:, 0], a[0])
+        made.append(np.round(a) if k % 3 == 0 else a)
+    for a in made:
+        yield (a + a.T if case.symmetric else a).reshape(-1)
+
+
+def rounding(case: Case) -> float:
+    """How far a projection may miss its set: products with a matrix, and spectra, round more."""
+    return 5e-15 if case.matrix else (2e-14 if case.on in ("affine", "polytope") else 1e-15)
+
+
+def compiled_prox(g: VectorFunction, v: Array, t: float) -> Array:
+    """The prox by the kernel."""
+    out = np.full(v.size, np.nan)
+    share, step = g.prox_change(t)
+    kernel(g.prox_kernel)(share * v, step, out, *g.kernel_args())
+    return out
+
+
+def primal_norm(dual: str, x: Array, shape: tuple[int, ...]) -> float:
+    """The norm whose dual norm has this name."""
+    order = {"linf": 1, "l2": 2, "l1": np.inf}
+    a = x.reshape(shape)
+    if dual in order:
+        return float(np.linalg.norm(x, order[dual]))
+    if dual == "l2inf":
+        return float(np.linalg.norm(a, axis=1).sum())
+    if dual == "l1inf":
+        return float(np.abs(a).max(axis=1).sum())
+    return float(np.linalg.norm(a, "nuc" if dual == "spectral" else 2))
+
+
+def set_within(g: VectorFunction) -> Any:
+    """The set of a function that may be a norm on it, with a ridge."""
+    g = g.inner if isinstance(g, Ridged) else g
+    return getattr(g, "on", g)

@@ -1,0 +1,128 @@
+"""The prox and the conjugate of every norm, set and pair against a conic solver."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from fwdsl.atoms.vectors import Ridged
+from tests.atoms.pairs import GROUPS, SIZE, Case, each_matrix, each_vector, functions, set_within
+
+#: The prox is as far off as the root of the gap.
+PRECISE = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+
+
+def norm_of_vectors(name: str, x: Any) -> Any:
+    if name == "entropy":
+        return -cp.sum(cp.entr(x))
+    if name == "group_norm":
+        return sum(w * cp.norm(x[g], 2) for g, w in zip(GROUPS["groups"], GROUPS["weights"], strict=True))
+    return cp.norm(x, {"norm1": 1, "norm2": 2, "norm_inf": "inf"}[name])
+
+
+def constraints_of_vectors(on: Any, x: Any) -> list[Any]:
+    """x in the set."""
+    name = on.pair[1]
+    if name == "box":
+        return [x >= on.lo, x <= on.hi]
+    if name == "halfspace":
+        return [on.a @ x <= on.b]
+    if name == "affine":
+        return [on.A @ x == on.b]
+    if name == "polytope":
+        w = cp.Variable(on.V.shape[0], nonneg=True)
+        return [x == on.V.T @ w, cp.sum(w) == 1]
+    if name == "permutahedron":
+        mix = cp.Variable((on.size, on.size), nonneg=True)
+        return [x == mix @ on.c, cp.sum(mix, axis=0) == 1, cp.sum(mix, axis=1) == 1]
+    if name == "group_ball":
+        return [norm_of_vectors("group_norm", x) <= on.r]
+    if name == "ksupport_ball":
+        # the hull: a sum over the sets of k entries of vectors that live there
+        supports = list(itertools.combinations(range(on.size), on.k))
+        parts = cp.Variable((len(supports), on.k))
+        lengths = cp.norm(parts, 2, axis=1)
+        spread = [sum(parts[i, s.index(j)] for i, s in enumerate(supports) if j in s) == x[j] for j in range(on.size)]
+        return [*spread, cp.sum(lengths) <= on.r]
+    signed = [] if name is None or name.endswith("ball") else [x >= 0]
+    if name in (None, "nonnegative"):
+        return signed
+    if name.endswith("simplex"):
+        return [*signed, cp.sum(x) == on.r if name == "simplex" else cp.sum(x) <= on.r]
+    return [cp.norm(x, {"l1_ball": 1, "l2_ball": 2, "linf_ball": "inf"}[name]) <= on.r]
+
+
+@each_vector
+def test_prox_and_conjugate_of_vectors(case: Case) -> None:
+    rng = np.random.default_rng(14)
+    plain = next(functions(case))
+    for g, ridge in ((plain, 0.0), (Ridged(plain, 0.3), 0.3)):
+        v, t = rng.normal(0.0, 2.0, SIZE), 0.6
+        x = cp.Variable(SIZE)
+        value = ridge * cp.sum_squares(x)
+        if case.norm is not None:
+            value += 0.7 * norm_of_vectors(case.norm, x)
+        constraints = constraints_of_vectors(set_within(plain), x) if case.on else []
+        cp.Problem(cp.Minimize(t * value + cp.sum_squares(x - v) / 2), constraints).solve(solver=cp.CLARABEL, **PRECISE)
+        np.testing.assert_allclose(g.prox(v, t), x.value, atol=2e-5)
+        u = g.dual_project(v)
+        best = cp.Problem(cp.Maximize(u @ x - value), constraints).solve(solver=cp.CLARABEL, **PRECISE)
+        assert g.conjugate(u) == pytest.approx(best, abs=1e-5)
+
+
+def norm_of_matrices(name: str, x: Any) -> Any:
+    return {
+        "norm1": lambda: cp.sum(cp.abs(x)),
+        "norm_inf": lambda: cp.max(cp.abs(x)),
+        "norm_fro": lambda: cp.norm(x, "fro"),
+        "norm_nuc": lambda: cp.normNuc(x),
+        "norm_spec": lambda: cp.sigma_max(x),
+        "entropy": lambda: -cp.sum(cp.entr(x)),
+        "norm21": lambda: cp.sum(cp.norm(x, 2, axis=1)),
+        "norm1_inf": lambda: cp.sum(cp.max(cp.abs(x), axis=1)),
+    }[name]()
+
+
+def constraints_of_matrices(name: str, arguments: Any, x: Any) -> list[Any]:
+    balls = {"nuclear_ball": "norm_nuc", "spectral_ball": "norm_spec", "fro_ball": "norm_fro", "l1_ball": "norm1"}
+    balls |= {"linf_ball": "norm_inf", "l21_ball": "norm21", "l1_inf_ball": "norm1_inf"}
+    if name in balls:
+        return [norm_of_matrices(balls[name], x) <= arguments["r"]]
+    if name == "nonnegative":
+        return [x >= 0]
+    if name == "box":
+        return [x >= arguments["lo"], x <= arguments["hi"]]
+    if name == "vec":
+        return [x >= 0, cp.sum(x) == arguments["set"][1]["r"]]
+    if name in ("rows", "columns", "simplex_product"):
+        return [x >= 0, cp.sum(x, axis=0 if name == "columns" else 1) == 1.0]
+    if name == "birkhoff":
+        return [x >= 0, cp.sum(x, axis=0) == 1.0, cp.sum(x, axis=1) == 1.0]
+    trace = {
+        "psd": [],
+        "spectrahedron": [cp.trace(x) == arguments.get("r")],
+        "solid_spectrahedron": [cp.trace(x) <= arguments.get("r")],
+    }
+    return [x >> 0, *trace[name]]
+
+
+@each_matrix
+def test_prox_and_conjugate_of_matrices(case: Case) -> None:
+    g = next(functions(case, ridge=False))
+    v = np.random.default_rng(14).normal(0.0, 2.0, case.shape)
+    v = v + v.T if case.symmetric else v
+    x = cp.Variable(case.shape, symmetric=case.symmetric)
+    value: Any = 0.0 if case.norm is None else 0.7 * norm_of_matrices(case.norm, x)
+    constraints = constraints_of_matrices(case.on, case.arguments[0], x) if case.on else []
+    cp.Problem(cp.Minimize(0.6 * value + cp.sum_squares(x - v) / 2), constraints).solve(solver=cp.CLARABEL, **PRECISE)
+    np.testing.assert_allclose(g.prox(v.reshape(-1), 0.6).reshape(case.shape), x.value, atol=2e-5)
+    if math.isfinite(g.radius()):
+        best = cp.Problem(cp.Maximize(cp.sum(cp.multiply(v, x)) - value), constraints).solve(
+            solver=cp.CLARABEL, **PRECISE
+        )
+        assert g.conjugate(v.reshape(-1)) == pytest.approx(best, abs=2e-5)

@@ -1,0 +1,101 @@
+"""What `build` and `build_matrix` take and refuse, and which pairs are joint."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fwdsl.atoms.matrices import LinesSet, build_matrix
+from fwdsl.atoms.vectors import NORMS, Ridged, build
+from tests.atoms.pairs import MATRICES, OF_VECTORS, SIZE, VECTORS, Case, norm_of
+
+
+def test_build_knows_which_pairs_are_joint() -> None:
+    for norm in NORMS:
+        for name in OF_VECTORS:
+            g = build(norm_of(norm, 1.0), (name, OF_VECTORS[name][0]), SIZE)
+            assert (g is not None) == (Case(norm, name) in VECTORS)
+    with pytest.raises(KeyError):
+        build(("norm7", 1.0), None, 3)
+
+
+def test_pairs_of_matrices_without_a_joint_prox_are_none() -> None:
+    assert build_matrix(("norm_nuc", 1.0), ("nonnegative", {}), (3, 3)) is None
+    assert build_matrix(("norm1", 1.0), ("psd", {}), (3, 3)) is None
+    assert build_matrix(("norm21", 1.0), ("columns", {"set": ("simplex", {"r": 1.0})}), (3, 3)) is None
+    joint = {case.pair for case in MATRICES}
+    assert {("norm_nuc", "psd"), ("norm1", "rows"), ("norm_fro", "fro_ball")} <= joint
+    assert {("norm_nuc", "spectral_ball"), ("norm1_inf", "linf_ball")} <= joint
+
+
+@pytest.mark.parametrize(
+    ("norm", "on"),
+    [
+        (("norm1", 0.0), None),
+        (("norm2", -1.0), None),
+        (("norm1", math.inf), None),
+        (None, ("l1_ball", {"r": -1.0})),
+        (None, ("l2_ball", {"r": math.nan})),
+        (None, ("simplex", {"r": math.inf})),
+        (None, ("box", {"lo": 1.0, "hi": 0.0})),
+        (None, ("box", {"lo": math.nan, "hi": 0.0})),
+        (None, ("box", {"lo": math.inf, "hi": math.inf})),
+    ],
+)
+def test_arguments_of_vectors_are_checked(norm: Any, on: Any) -> None:
+    with pytest.raises(ValueError):
+        build(norm, on, 3)
+    with pytest.raises(ValueError):
+        Ridged(build(None, None, 3), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("group_ball", {"r": 1.0, "groups": [[0, 1], [1, 2]]}, "exactly once"),
+        ("group_ball", {"r": 1.0, "groups": [[0], [2]]}, "exactly once"),
+        ("group_ball", {"r": 1.0, "groups": [[0, 1], [2]], "weights": [1.0, 0.0]}, "positive"),
+        ("group_ball", {"r": 1.0, "groups": [[0, 1], [2]], "weights": [1.0]}, "as many weights"),
+        ("ksupport_ball", {"k": 0, "r": 1.0}, "whole number"),
+        ("ksupport_ball", {"k": 1.5, "r": 1.0}, "whole number"),
+        ("halfspace", {"a": np.zeros(3), "b": -1.0}, "empty"),
+        ("halfspace", {"a": np.ones(3), "b": math.inf}, "finite"),
+        ("affine", {"A": np.ones((2, 3)), "b": np.array([1.0, 2.0])}, "contradict"),
+        ("affine", {"A": np.zeros((1, 3)), "b": 1.0}, "contradict"),
+        ("affine", {"A": np.ones((1, 3)), "b": math.nan}, "finite"),
+        ("polytope", {"V": np.zeros((0, 3))}, "at least one vertex"),
+        ("permutahedron", {"c": np.array([1.0, math.inf, 0.0])}, "finite"),
+    ],
+)
+def test_structured_sets_check_their_arguments(name: str, arguments: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        build(None, (name, arguments), 3)
+
+
+@pytest.mark.parametrize(
+    ("norm", "on", "error"),
+    [
+        (("norm7", 1.0), None, KeyError),
+        (None, ("ball", {"r": 1.0}), KeyError),
+        (("norm_nuc", 0.0), None, ValueError),
+        (None, ("nuclear_ball", {"r": -1.0}), ValueError),
+        (None, ("psd", {}), ValueError),
+        (None, ("rows", {"set": ("rows", {"set": ("simplex", {"r": 1.0})})}), KeyError),
+    ],
+)
+def test_arguments_of_matrices_are_checked(norm: Any, on: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        build_matrix(norm, on, (3, 2))
+
+
+def test_lines_are_as_long_as_their_set_is() -> None:
+    with pytest.raises(ValueError, match="lines of 2"):
+        LinesSet((3, 2), 0, build_matrix(None, ("rows", {"set": ("simplex", {"r": 1.0})}), (2, 3)).inner)
+
+
+def test_a_matrix_without_norm_and_set_is_free() -> None:
+    free = build_matrix(None, None, (3, 2))
+    assert free is not None and free.size == 6 and free.describe() == "free"

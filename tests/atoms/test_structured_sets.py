@@ -1,0 +1,69 @@
+"""Norms and sets with a structure of their own, by their definitions: k-support, groups, permutations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from fwdsl.atoms.matrices import build_matrix
+from fwdsl.atoms.vectors import build
+from fwdsl.atoms.vectors.groups import is_partition
+from fwdsl.atoms.vectors.ksupport_ball import ksupport_norm
+
+
+def test_ksupport_norm_by_its_definition() -> None:
+    """The least of sum x^2 / u over 0 <= u <= 1, sum u <= k, which is attained at u = min(alpha |x|, 1)."""
+    rng = np.random.default_rng(25)
+    for _ in range(40):
+        x = np.round(rng.normal(0.0, 2.0, 6), 1)
+        a = np.abs(x[x != 0.0])
+        assert ksupport_norm(x, 1) == pytest.approx(float(a.sum()))
+        assert ksupport_norm(x, 6) == pytest.approx(float(np.linalg.norm(x)))
+        for k in (2, 3, 5):
+            lo, hi = 0.0, 1.0 / a.min()
+            for _ in range(100):
+                alpha = 0.5 * (lo + hi)
+                lo, hi = (lo, alpha) if np.minimum(alpha * a, 1.0).sum() > k else (alpha, hi)
+            u = np.minimum(lo * a, 1.0)
+            assert ksupport_norm(x, k) == pytest.approx(math.sqrt(float((a * a / u).sum())), rel=1e-9)
+
+
+def test_groups_in_either_form() -> None:
+    v = np.array([3.0, 0.0, 4.0, -1.0, 0.0])
+    for groups in (np.array([0, 2, 0, 1, 1]), [[0, 2], [3, 4], [1]], [[0, 2], [], [1], [4, 3]]):
+        g = build(("group_norm", 2.0, {"groups": groups}), None, 5)
+        assert g is not None and g.value(v) == pytest.approx(12.0)
+        assert g.describe() == "2 * group_norm(groups)"
+        np.testing.assert_allclose(g.prox(v, 1.0), [1.8, 0.0, 2.4, 0.0, 0.0])
+    weighted = build(None, ("group_ball", {"r": 1, "groups": [[0, 2], [3, 4, 1]], "weights": [2.0, 1.0]}), 5)
+    assert weighted is not None and weighted.describe() == "group_ball(1, groups, weights=weights)"
+    assert weighted.conjugate(v) == pytest.approx(2.5)
+    assert is_partition([[0, 1], [2]], 3) and not is_partition([[0, 1], [1, 2]], 3) and not is_partition([[0], [2]], 3)
+
+
+def test_a_birkhoff_assignment_is_the_best_of_all() -> None:
+    rng = np.random.default_rng(23)
+    on = build_matrix(None, ("birkhoff", {}), (6, 6))
+    assert on is not None and not on.proximable
+    c = rng.normal(size=(6, 6))
+    best = min(sum(c[i, p[i]] for i in range(6)) for p in itertools.permutations(range(6)))
+    x = on.lmo(c.reshape(-1))
+    assert x is not None
+    assert float(c.reshape(-1) @ x) == pytest.approx(best, rel=1e-12)
+    assert on.conjugate(-c.reshape(-1)) == pytest.approx(-best, rel=1e-12)
+    with pytest.raises(TypeError, match=r"rows\(simplex\(1\)\)"):
+        on.prox(x, 1.0)
+    # the middle of two permutations that differ in three places may move in one direction of the face, or back
+    p, q = np.eye(6), np.eye(6)[[1, 2, 0, 3, 4, 5]]
+    middle = 0.5 * (p + q)
+    face = on.face(middle.reshape(-1))
+    assert face is not None
+    d = (p - q).reshape(-1)[face.free]
+    np.testing.assert_allclose(face.normals @ d, 0.0, atol=1e-15)
+    assert face.free.size - np.linalg.matrix_rank(face.normals) == 1
+    assert build_matrix(None, ("birkhoff", {}), (1, 1)).diameter() == 0.0
+    with pytest.raises(ValueError, match="square"):
+        build_matrix(None, ("birkhoff", {}), (2, 3))
