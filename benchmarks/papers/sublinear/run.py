@@ -109,7 +109,7 @@ def cost(page: Page) -> dict[int, float]:
         "Table 1: microseconds an iteration, n = d = k",
         f"Full sampling with means kept, X Gaussian, the paper's step for T = 10^4, R = n, lambda = 1e-3: the best and the median of 12 "
         f"blocks of iterations, in seconds of the thread. A triad moves {speed:.1f} GB/s on one thread, measured "
-        "beside. Up to 400 all arrays fit into the caches, which is why the first ratio is the "
+        "beside. Up to 400 all arrays fit into the caches, so that the first ratio is the "
         "largest. The paper's are its own seconds of 10^4 iterations.",
     )
     page.table(["n = d = k", "best", "median", "ratio to half the size", "paper", "its ratio", "rows folded"], rows)
@@ -231,6 +231,8 @@ def main() -> None:
         "1 / chi_j each iteration, and a sum of betas absorbs one that has become small. Rows are folded one at a time when a bound of their error "
         "passes 1e-9 or their scaling falls below 1e-6 of its sum; `tests/multiclass` compares 5,000 large steps with dense arithmetic "
         "(iterates to 1e-10, means to 1e-8, row sums to 1e-9).",
+        "Added: a step multiplies an entry of U+ by what it divides that of U- by, so that their product is one number for all entries, and one sign "
+        "is kept, with its sum of differences: an iteration goes through half of the memory for U, which it asks the processor to fetch ahead.",
     )
     page.verdict(verdict(races))
     page.write()
