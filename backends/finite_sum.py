@@ -59,12 +59,13 @@ def reasons(
         if norms is not None and block.norm not in norms:
             found.append(f"{block.name} has {block.norm or 'no norm'}: it takes {_listed(norms)}")
         if ridge is not None and bool(block.ridges) != ridge:
-            found.append(f"it needs a `sum_squares({block.name})`" if ridge else f"the `sum_squares` on {block.name}")
+            found.append(f"it {'needs a' if ridge else 'takes no'} `sum_squares({block.name})`")
     return tuple(found)
 
 
 def _listed(names: Collection[str | None]) -> str:
-    return ", ".join(f"`{n}`" if n else "none" for n in names)
+    listed = ", ".join(f"`{n}`" for n in names if n)
+    return listed if None not in names else f"{listed}, or none" if listed else "none"
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:

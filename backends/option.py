@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 Value = bool | int | float | str | None
@@ -37,8 +38,8 @@ class Option:
         return type(self.default)
 
     def accepts(self, value: object) -> bool:
-        """Whether the value lies in the domain; a whole number serves as a number."""
-        if self.default is None and value == AUTO:
+        """Whether the value lies in the domain; a whole number serves as a number, None as `auto`."""
+        if self._left_open(value):
             return True
         if self.type is str:
             return isinstance(value, str) and value in self.choices
@@ -46,7 +47,8 @@ class Option:
             return self.type is bool and isinstance(value, bool)
         if self.type is int and isinstance(value, float) and not value.is_integer():
             return False
-        if not isinstance(value, int | float) or not math.isfinite(value):
+        # a whole number may be too large for a float, which every option is small enough for
+        if not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
             return False
         above = value > self.lower if self.open_lower else value >= self.lower
         below = value < self.upper if self.open_upper else value <= self.upper
@@ -54,10 +56,13 @@ class Option:
 
     def take(self, value: object) -> Value:
         """An accepted value as the method gets it: `auto` is None, numbers have the option's type."""
-        if self.default is None and value == AUTO:
+        if self._left_open(value):
             return None
         taken: Value = self.type(value)
         return taken
+
+    def _left_open(self, value: object) -> bool:
+        return self.default is None and (value is None or (isinstance(value, str) and value == AUTO))
 
     def describe(self) -> str:
         """The domain in words: `a number above 0 and at most 1, or auto`."""

@@ -100,7 +100,8 @@ class Entrant:
 class Race:
     """How methods fared on one problem; entrants are in order, fastest first. Printed, it is a table.
 
-    `levels` are the gaps that the table shows; `race["apg"]` is an entrant by its name.
+    `levels` are the gaps that the table shows; `race["apg"]` is an entrant by its name. Of an interrupted race `waiting` are those whose turn had
+    not come.
     """
 
     entrants: tuple[Entrant, ...]
@@ -109,6 +110,7 @@ class Race:
     scale: float
     sense: int
     interrupted: bool = False
+    waiting: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.entrants)
@@ -229,11 +231,23 @@ def race_options(model: Model, **given: Any) -> Options:
 def lanes(canonical: Canonical | Factored, methods: Sequence[str] | None, options: Options) -> tuple[Lane, ...]:
     """The methods named, as `NAME` or `NAME(option=value)`; without names all that apply, and those that do not with their reasons.
 
+    What is the same method with the same options runs once, however it is written.
+
     Raises `PlanError` for a name that is none, for options that are out of their domains, and where no method applies.
     """
     from .backends.registry import METHODS
 
-    found = [_lane(text, canonical, options) for text in dict.fromkeys(METHODS if methods is None else methods)]
+    if isinstance(methods, str):
+        raise _no_names(methods)
+    found: list[Lane] = []
+    seen: set[tuple[str, ...]] = set()
+    for text in METHODS if methods is None else methods:
+        lane = _lane(text, canonical, options)
+        plan = lane.plan
+        same = (plan.method, *map(repr, sorted(plan.method_options.items()))) if plan else (lane.name,)
+        if same not in seen:
+            seen.add(same)
+            found.append(lane)
     if not any(lane.plan for lane in found):
         wrong = "; ".join(f"`{lane.name}`: {lane.reason}" for lane in found) or "none is named"
         hint = "`fwdsl plan FILE` shows which methods apply"
@@ -243,14 +257,12 @@ def lanes(canonical: Canonical | Factored, methods: Sequence[str] | None, option
 
 
 def _lane(text: str, canonical: Canonical | Factored, options: Options) -> Lane:
-    from .build.misuse import misuse
     from .check.options import method_option
     from .pipeline import make_plan
 
     named = method_option(text) if isinstance(text, str) else None
     if named is None:
-        rule = "A race takes names of methods, or `NAME(option=value)`."
-        raise misuse("FW0310", f"{text!r} names no method", rule=rule, hint='write race(["apg", "frank_wolfe"])')
+        raise _no_names(text)
     method, own = named
     plan, refusals = make_plan(canonical, replace(options, method=method, method_options=own))
     if plan is not None:
@@ -258,7 +270,19 @@ def _lane(text: str, canonical: Canonical | Factored, options: Options) -> Lane:
     if any(d.code != "FW5003" for d in refusals):
         raise PlanError(refusals)
     reason = "; ".join(d.message.partition(" does not apply: ")[2] or d.message for d in refusals)
-    return Lane(method, None, reason)
+    return Lane(" ".join(text.split()), None, reason)
+
+
+def _no_names(given: object) -> FwError:
+    from .build.misuse import misuse
+
+    what = (
+        f"{given!r} is no list of methods"
+        if isinstance(given, str) and given.isidentifier()
+        else f"{given!r} names no method"
+    )
+    rule = "A race takes a list of names of methods, or of `NAME(option=value)`."
+    return misuse("FW0310", what, rule=rule, hint='write race(["apg", "frank_wolfe"])')
 
 
 # --- running ---------------------------------------------------------------------------------------------------------
@@ -290,7 +314,9 @@ def run_race(
     except KeyboardInterrupt:
         interrupted = True
     ranked = tuple(sorted(done, key=lambda e: _rank(e, levels)))
-    return Race(ranked, options, levels, canonical.scale, canonical.sense, interrupted)
+    names = {e.name for e in done}
+    waiting = tuple(lane.name for lane in entered if lane.plan and lane.name not in names)
+    return Race(ranked, options, levels, canonical.scale, canonical.sense, interrupted, waiting)
 
 
 def levels_of(options: Options) -> tuple[float, ...]:
@@ -313,7 +339,7 @@ def _run(
     on_progress: OnProgress | None,
 ) -> Entrant:
     if lane.plan is None:
-        return Entrant(lane.name, lane.name, "does not apply", lane.reason)
+        return Entrant(lane.name, lane.name.partition("(")[0], "does not apply", lane.reason)
     raised: list[BaseException] = []
 
     def tell(progress: Progress) -> bool | None:

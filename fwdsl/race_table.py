@@ -61,11 +61,12 @@ def table_text(race: Race) -> str:
 
 
 def notes(race: Race) -> list[str]:
-    """A line for each entrant that did not reach the tolerance, with the reason, long ones cut."""
+    """A line for each entrant that did not reach the tolerance, with the reason, and one for those that never ran; long ones are cut."""
     short = [e for e in race if e.status != "optimal" and e.reason not in ("", e.status)]
     width = max((len(e.name) for e in short), default=0)
     told = (f"{e.name:<{width}}  {_WORDS.get(e.status, e.status)}: {e.reason}" for e in short)
-    return [line if len(line) <= LONGEST else f"{line[: LONGEST - 4].rsplit(' ', 1)[0]} ..." for line in told]
+    left = [f"interrupted before {', '.join(race.waiting)} ran"] if race.waiting else []
+    return [line if len(line) <= LONGEST else f"{line[: LONGEST - 4].rsplit(' ', 1)[0]} ..." for line in (*told, *left)]
 
 
 def conditions(o: Options) -> str:

@@ -83,7 +83,9 @@ def _declared(model: Model) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """A number of NumPy as Python's own, which is what methods look for."""
+    """A number or a truth value of NumPy as Python's own, which is what methods look for."""
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
     if isinstance(value, bool | int | float) or not isinstance(value, numbers.Real):
         return value
     return int(value) if isinstance(value, numbers.Integral) else float(value)
@@ -91,11 +93,15 @@ def _plain(value: object) -> object:
 
 def _fits(name: str, value: object) -> bool:
     if name == "gap":
-        return value in ("relative", "absolute")
+        return isinstance(value, str) and value in ("relative", "absolute")
     if name == "method":
         return isinstance(value, str) and value.isidentifier()
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False
     if name in ("max_iter", "seed", "threads"):
         return isinstance(value, numbers.Integral) and int(value) >= 0
-    return float(value) > 0.0 if name == "tol" else float(value) >= 0.0
+    try:
+        number = float(value)
+    except OverflowError:
+        return False
+    return number > 0.0 if name == "tol" else number >= 0.0

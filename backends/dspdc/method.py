@@ -129,6 +129,10 @@ class DSPDC(Method):
         found = [
             f"the `sum_squares` on {b.name} has coefficient 0" for b in canonical.blocks if not b.g.curvature > 0.0
         ]
+        if not all(_counts(canonical)):
+            found.append(
+                "there is nothing to draw: the variables have no entries, as those of features that are all zero"
+            )
         if found:
             return tuple(found)
         view = coordinates if _by_coordinates(canonical) else blocks

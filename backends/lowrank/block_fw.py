@@ -82,7 +82,7 @@ class BlockFW(Method):
 
     name = "block_fw"
     title = "block Frank-Wolfe over the trace-norm ball on factors, with line search"
-    source = "Allen-Zhu, Hazan, Hu, Li 2017; Barzilai, Borwein 1988; methods.md A6"
+    source = "Allen-Zhu, Hazan, Hu, Li 2017; Barzilai, Borwein 1988"
     options = MappingProxyType(
         {
             "k": Option(None, "the rank of a block", kind=int, lower=1),

@@ -96,7 +96,7 @@ class FactoredFW(Method):
 
     name = "factored_fw"
     title = "Frank-Wolfe over the trace-norm ball on factors, with away steps"
-    source = "Frank, Wolfe 1956; Jaggi 2013; Freund, Grigas, Mazumder 2017; methods.md A7"
+    source = "Frank, Wolfe 1956; Jaggi 2013; Freund, Grigas, Mazumder 2017"
     options = MappingProxyType(
         {
             "step": Option("line_search", "the step rule", choices=("line_search", "open")),
@@ -201,7 +201,7 @@ class FactoredFW(Method):
         C, nuclear = projected(D - H / s.curvature, problem.penalty / s.curvature, problem.reach)
         move, penalty = C - D, problem.penalty * (nuclear - float(face.s.sum()))
         square = float(np.vdot(move, move))
-        if not float(np.vdot(H, move)) + penalty < -NEGLIGIBLE * s.gained:
+        if not (square > 0.0 and float(np.vdot(H, move)) + penalty < -NEGLIGIBLE * s.gained):
             return False
         d = _predict(problem, face.P, move, face.Q)
         slope = penalty + 2.0 * problem.ridge * float(np.vdot(D, move))
@@ -241,7 +241,7 @@ class FactoredFW(Method):
         else:
             squares, between = float(np.vdot(s.C, s.C)), reach * float(c @ s.C @ e)
             slope = problem.penalty * (reach - nuclear) + 2.0 * problem.ridge * (between - squares)
-            bend = 2.0 * problem.ridge * (squares - 2.0 * between + reach**2)
+            bend = 2.0 * problem.ridge * (squares - 2.0 * between + reach * reach)
             g = on_segment(problem.f, s.z, zs - s.z, slope, bend)
         s.z = s.z + g * (zs - s.z)
         s.P, c = _with_column(s.P, u, c)
@@ -269,7 +269,7 @@ class FactoredFW(Method):
         zz = _predict(problem, face.P, core, face.Q)
         squares, between = float(face.s @ face.s), reach * float(a @ (face.s * a))
         slope = problem.penalty * (float(face.s.sum()) - reach) + 2.0 * problem.ridge * (squares - between)
-        bend = 2.0 * problem.ridge * (squares - 2.0 * between + reach**2)
+        bend = 2.0 * problem.ridge * (squares - 2.0 * between + reach * reach)
         g = on_segment(problem.f, s.z, s.z - zz, slope, bend, to.longest)
         s.z = s.z + g * (s.z - zz)
         s.P, s.Q, s.C = face.P, face.Q, (1.0 + g) * np.diag(face.s) - g * core

@@ -22,10 +22,12 @@ def balanced(P: Array, s: Array, Q: Array) -> Array:
 
 
 def project_l1(v: Array, radius: float) -> Array:
-    """The projection of v >= 0, decreasing, on the l1 ball."""
+    """The projection of v >= 0, decreasing, on the l1 ball; NaN where v is not finite."""
     total = np.cumsum(v)
     if v.size == 0 or total[-1] <= radius:
         return v.copy()
-    thresholds = (total - radius) / np.arange(1, v.size + 1)
-    k = int(np.flatnonzero(v > thresholds)[-1])
-    return np.asarray(np.maximum(v - thresholds[k], 0.0))
+    # beside the largest, so that a radius far below the values is not lost in their sums
+    below = v - v[0]
+    thresholds = (np.cumsum(below) - radius) / np.arange(1, v.size + 1)
+    kept = np.flatnonzero(below > thresholds)
+    return np.asarray(np.maximum(below - thresholds[kept[-1]], 0.0)) if kept.size else np.full(v.size, np.nan)

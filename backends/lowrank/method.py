@@ -36,7 +36,7 @@ class LowRankMethod(Method):
     title = (
         "accelerated gradient on the factors of a low-rank matrix, certified by the top singular value of the gradient"
     )
-    source = "Burer, Monteiro 2003; Srebro, Rennie, Jaakkola 2005; Beck, Teboulle 2009; methods.md A6, A7"
+    source = "Burer, Monteiro 2003; Srebro, Rennie, Jaakkola 2005; Beck, Teboulle 2009"
     options = MappingProxyType({"rank": Option(8, "columns of the factors to start with", lower=1)})
     factored = True
     most_iterations = 20_000

@@ -97,7 +97,8 @@ class TraceRegression:
         random = np.random.default_rng(seed).standard_normal((c, q))
         U, _, W = subspace_step(Counted(_Argument(self.C, 1.0, np.zeros((d, 0)), np.zeros((c, 0)))), random)
         AU = self.A.matmat(U)
-        lipschitz = 2.0 * self.scale * float(np.vdot(AU, AU)) / q
+        # data of zeros bend nothing, and any L will do
+        lipschitz = 2.0 * self.scale * float(np.vdot(AU, AU)) / q or 1.0
         zero = (np.zeros((d, 0)), np.zeros((c, 0)), np.zeros((self.A.shape[0], 0)), np.zeros((d, 0)))
         return RegressionState(0, zero, zero, W, 1.0, lipschitz, self.setup_products + q / c, self.scale * self.square)
 

@@ -70,7 +70,7 @@ def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple
         elif block.norm is None and block.set is None:
             found.append(f"{block.name} is in no l1 ball and has no `norm1({block.name})`")
         if block.ridges:
-            found.append(f"the `sum_squares` on {block.name}")
+            found.append(f"it takes no `sum_squares({block.name})`")
     return tuple(found)
 
 

@@ -331,7 +331,9 @@ class Core:
             if bend < 0.5 * distance / s.t:
                 s.t *= GROW
             return True
-        s.t = max(min(0.5 * s.t, 0.9 * distance / bend), 0.05 * s.t, SHORTEST)
+        # where numbers overflow the test fails though nothing bends
+        asked = 0.9 * distance / bend if bend > 0.0 else 0.0
+        s.t = max(min(0.5 * s.t, asked), 0.05 * s.t, SHORTEST)
         s.rejected += 1
         return False
 

@@ -97,7 +97,7 @@ class _View:
                 free, mu[block.slice] = block.start, 1.0
         c = np.zeros(term.f.size)
         for block, m in term.map.parts:
-            if block.start == free:
+            if block.g.curvature == 0.0:
                 c = m.apply(np.ones(1))
         s = np.sqrt(2.0 * term.f.w)
         y = np.where(term.f.b > 0.0, 1.0, -1.0)
@@ -117,7 +117,11 @@ class L2SVMDual(Method):
             "momentum": Option(
                 "restart", "how steps are extrapolated", choices=("restart", "constant", "nesterov", "none")
             ),
-            "step": Option("adaptive", "the length of a step: 1/L with an L that", choices=("adaptive", "fixed")),
+            "step": Option(
+                "adaptive",
+                "1 / L, the length of a step: L as the curvature shows, or by the power method",
+                choices=("adaptive", "fixed"),
+            ),
         }
     )
 
@@ -139,9 +143,9 @@ class L2SVMDual(Method):
         free = []
         for block in arrangement.blocks:
             if block.set is not None:
-                reasons.append(f"{block.name} is in {block.set}")
+                reasons.append(f"{block.name} is in {block.set}, and it takes no set")
             elif block.norm is not None:
-                reasons.append(f"{block.name} has a {block.norm}")
+                reasons.append(f"{block.name} has a {block.norm}, and it takes no norm")
             elif not block.ridges and block.type.kind == "real":
                 free.append(block.name)
             elif not block.ridges:

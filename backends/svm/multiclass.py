@@ -52,9 +52,9 @@ def reasons(arrangement: Arrangement) -> tuple[str, ...]:
         found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")
     for block in arrangement.blocks:
         if block.set is not None:
-            found.append(f"{block.name} is in {block.set}")
+            found.append(f"{block.name} is in {block.set}, and it takes no set")
         elif block.norm is not None:
-            found.append(f"{block.name} has a {block.norm}")
+            found.append(f"{block.name} has a {block.norm}, and it takes no norm")
         elif not block.ridges:
             found.append(f"it needs a `sum_squares({block.name})`")
     return tuple(found)

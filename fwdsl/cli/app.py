@@ -20,7 +20,7 @@ COMMANDS = {
     "run": ("run", "compile, plan and solve a program; print the answer and its certificate"),
     "check": ("check", "check programs: syntax, names, shapes, convexity"),
     "plan": ("plan", "show the canonical form, every method with its reasons, and the choice"),
-    "explain": ("explain", "the long form of a diagnostic, or the list of all"),
+    "explain": ("explain", "the long form of a diagnostic, or the list of all; the options of a method"),
     "info": ("info", "what a program takes and gives: data, parameters, variables, dimensions"),
     "mock": ("mock", "write random data of the declared types, and print the command that runs on them"),
     "fmt": ("fmt", "format programs, comments kept"),

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..race import Entrant, levels_of
-from ..race_table import LEFT, cells, conditions, notes, table_text
+from ..race_table import GUTTER, LEFT, cells, conditions, notes, table_text
 from .output import Output
 from .progress import Throttle, announcer, progress_line
 from .terminal import look
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ..solution import Progress
 
 OnEntrant = Callable[[Entrant], None]
+
+PLAIN_HEIGHT = 24
+"""Lines of a terminal that does not say."""
 
 
 @contextmanager
@@ -67,7 +70,10 @@ def show_table(race: Race, output: Output) -> None:
         return
     from rich.console import Console
 
-    console = Console(file=sys.stdout, no_color=not how.color, highlight=False, width=how.width)
+    table = cells(race.entrants, race.levels, how.width)
+    # a table that does not fit goes on in the next line: cut names would tell nothing. rich takes a width on a dumb terminal only with a height
+    width = max(how.width, sum(max(map(len, column)) + GUTTER for column in zip(*table, strict=True)))
+    console = Console(file=sys.stdout, no_color=not how.color, highlight=False, width=width, height=PLAIN_HEIGHT)
     console.print(_table(race.entrants, race.levels))
     for line in ("", *notes(race), *([""] if notes(race) else []), conditions(race.options)):
         console.print(line, markup=False, soft_wrap=True)

@@ -47,11 +47,15 @@ class Kernel(FeatureMap):
             products += squares_x[:, None]
             products += squares_y
             np.maximum(products, 0.0, out=products)
-            products *= -self.gamma
+            # far apart at a large gamma is 0, whatever overflows on the way
+            with np.errstate(over="ignore"):
+                products *= -self.gamma
             return np.asarray(np.exp(products, out=products))
         if self.kind == "polynomial":
             products += self.coef0
-            return np.asarray(products**self.degree)
+            # what is not finite is refused where the matrix is made
+            with np.errstate(over="ignore"):
+                return np.asarray(products**self.degree)
         return products
 
     def diagonal(self, squares: Array) -> Array:

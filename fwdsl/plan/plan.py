@@ -172,7 +172,7 @@ def _refuse_method(
     options: Options, model: Model, candidates: tuple[Candidate, ...], form: Canonical | Factored | None
 ) -> Diagnostic | None:
     if options.method not in METHODS:
-        close = difflib.get_close_matches(options.method, METHODS, 1)
+        close = difflib.get_close_matches(options.method.lower(), METHODS, 1)
         return _refusal(
             "FW5002",
             f"there is no method `{options.method}`; this version has {', '.join(f'`{name}`' for name in METHODS)}",

@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
+import fwdsl as fw
 from fwdsl.backends.frank_wolfe import FrankWolfe
 from fwdsl.cli import main
 from fwdsl.cli.arguments import methods
 from fwdsl.cli.exits import Stop
+from fwdsl.cli.output import Output
+from fwdsl.cli.racing import show_table
+from fwdsl.cli.terminal import Look
 
 PROGRAM = """\
 data A: matrix[3, 2] = [[1, 0], [0, 1], [1, 1]], b: vector[3] = [1, 0.5, 0.5]
@@ -160,3 +164,18 @@ def test_numbers_that_are_not_finite_are_null(capsys: pytest.CaptureFixture[str]
     last = json.loads(text)["methods"][-1]
     assert last["seconds"] is None and last["reason"] == "x is no `matrix` variable"
     assert not math.isnan(json.loads(text)["dual_bound"])
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_a_table_on_a_terminal_is_never_cut(
+    term: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    race = fw.load("fit.fw").race(["apg", "frank_wolfe(step=line_search)"])
+    for width in (20, 60, 200):
+        monkeypatch.setattr("fwdsl.cli.racing.look", lambda _stream, width=width: Look(True, False, True, width))
+        show_table(race, Output())
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].split()[:3] == ["method", "status", "gap"] and "…" not in "".join(lines)
+        assert {line.split()[0] for line in lines[2:4]} == {"apg", "frank_wolfe(step=line_search)"}
+        assert ("passes to 1e-6" in lines[0]) == (width == 200)

@@ -111,3 +111,14 @@ def test_explain(capsys: pytest.CaptureFixture[str]):
     assert out.startswith("FW0001: no such command\n") and "\nFW0002: no such option\n" in out
     assert main(["explain"]) == 0
     assert "FW0001  no such command" in capsys.readouterr().out
+
+
+def test_explain_a_method(capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", "gsfw", "FW5004", "apg"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        out.startswith("gsfw: generalised stochastic Frank-Wolfe\n") and "\nbatch: a number above 0, or `auto`\n" in out
+    )
+    assert "\n\nFW5004: " in out and "\nnewton: `true` or `false`, true unless given\n" in out
+    assert main(["explain", "gfsw"]) == 1
+    assert "did you mean `gsfw`" in capsys.readouterr().err

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.registry import METHODS
 from fwdsl.check import signatures
 from fwdsl.cli.app import COMMANDS
 from fwdsl.cli.exits import OF_STATUS
 from fwdsl.cli.report import solution_json
 from fwdsl.options import Options
 from fwdsl.pipeline import compile_text, make_plan
+from fwdsl.plan.document import document
 
 from .pages import Block, Page, blocks, compare, run_commands
 
@@ -98,6 +100,17 @@ def test_the_page_on_commands_has_every_key_of_the_json_form():
 
 def test_the_page_on_commands_has_every_status():
     assert sorted(set(OF_STATUS) - quoted(page("command-line.md"))) == []
+
+
+def test_the_page_on_methods_is_what_the_registry_says():
+    assert page("methods.md") == document(), "run: python -m fwdsl.plan.document > docs/methods.md"
+
+
+def test_the_reference_has_every_method_and_option():
+    rows = [line for line in page("language.md").splitlines() if line.startswith("| `")]
+    words = quoted("\n".join(rows))
+    assert sorted(set(METHODS) - words) == []
+    assert sorted({o for m in METHODS.values() for o in m.options} - words) == []
 
 
 # --- what this version does not solve --------------------------------------------------------------------------------

@@ -198,3 +198,11 @@ def test_more_blocks_than_there_are() -> None:
     error = refused(METRICS, "(q=5)", **{n: values[n] for n in ("Far", "Near", "task")})
     assert error.code == "FW5004"
     assert "Common, Own have 4 blocks" in str(error)
+
+
+def test_features_without_a_coordinate_are_refused() -> None:
+    text = "data A: matrix[n, p], y: signs[n]\nlet Phi = linear(A)\nvar x: vector[dim(Phi)]\n"
+    error = refused(
+        text + "minimize mean(logistic(Phi @ x, y)) + sum_squares(x)", "", A=np.zeros((4, 2)), y=[1, 1, -1, -1]
+    )
+    assert error.code == "FW5003" and "nothing to draw" in str(error)

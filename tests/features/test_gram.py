@@ -161,3 +161,9 @@ def test_a_factor_that_needs_more_memory_is_not_made():
     operator = GramOperator(X, KERNELS["linear"])
     assert operator.factor(4 * 50 * 8) is not None
     assert operator.factor(3 * 50 * 8) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_width_far_below_the_distances():
+    distinct = 1e8 * RNG.standard_normal((20, 3))
+    assert np.array_equal(GramOperator(distinct, Kernel("rbf", gamma=1e300)).toarray(), np.eye(20))

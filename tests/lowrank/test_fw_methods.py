@@ -332,3 +332,10 @@ def test_neither_is_chosen_where_the_accelerated_method_applies() -> None:
         assert plan.method == "lowrank"
         seconds = {c.name: c.estimate.seconds for c in plan.candidates if c.estimate is not None}
         assert seconds["lowrank"] < seconds["block_fw"] < seconds["factored_fw"]
+
+
+def test_a_small_ball_among_large_values() -> None:
+    """Beside 1e20 a radius of 1 is rounding, and the projection is all the same on the ball."""
+    assert np.array_equal(project_l1(np.array([1e20, 1e19, 1.0]), 1.0), [1.0, 0.0, 0.0])
+    assert project_l1(np.array([1e17, 1e17]), 3.0) == pytest.approx([1.5, 1.5])
+    assert np.isnan(project_l1(np.array([np.nan, 1.0]), 1.0)).all()

@@ -275,7 +275,10 @@ def test_from_text() -> None:
             "it takes one `multiclass_hinge` or `softmax` loss",
         ),
         ("minimize mean(multiclass_hinge(X @ U, y)) + 0.1 * norm_fro(U)", "U has a norm_fro"),
-        ("minimize mean(multiclass_hinge(X @ U, y)) + 0.1 * norm1(U) + 0.1 * sum_squares(U)", "the `sum_squares` on U"),
+        (
+            "minimize mean(multiclass_hinge(X @ U, y)) + 0.1 * norm1(U) + 0.1 * sum_squares(U)",
+            "it takes no `sum_squares(U)`",
+        ),
         ("minimize mean(multiclass_hinge(X @ U, y))", "U is in no l1 ball and has no `norm1(U)`"),
         ("minimize mean(multiclass_hinge(X @ U, y))\nsubject to U in linf_ball(1)", "U is in linf_ball"),
         ("minimize mean(multiclass_hinge(X @ U, y)) + 0 * norm1(U)", "the weight of `norm1(U)` is 0"),

@@ -177,3 +177,15 @@ def test_data_without_numbers(mode: dict[str, Any], loss: str) -> None:
     zero = fw.parse(vector_text(loss, "l1_ball")).bind(A=np.zeros_like(data["A"]), y=data["y"])
     s = zero.solve(method="pdbfw", **mode)
     assert s.status == "optimal" and not s["x"].any()
+
+
+@pytest.mark.parametrize(
+    ("set_", "scale"), [("l1_ball", 1e10), ("simplex", 1e6), ("solid_simplex", 1e8), ("group_ball", 1e12)]
+)
+def test_large_data_end_with_a_status(set_: str, scale: float) -> None:
+    data = vector_data("logistic")
+    if set_ != "group_ball":
+        del data["groups"]
+    large = fw.parse(vector_text("logistic", set_)).bind(**{**data, "A": scale * data["A"]})
+    s = large.solve(method="pdbfw", max_iter=400, threads=1)
+    assert np.isfinite(s.objective) and s.dual_bound <= s.objective

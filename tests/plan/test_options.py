@@ -20,8 +20,8 @@ SWITCH = Option(True, "whether to restart")
 @pytest.mark.parametrize(
     ("option", "good", "bad"),
     [
-        (SHARE, ["auto", 1, 0.5], [0, 1.5, -1, math.nan, math.inf, "half", True]),
-        (COUNT, [1, 8, 3.0], [0, 1.5, "auto", True, None]),
+        (SHARE, ["auto", None, 1, 0.5], [0, 1.5, -1, math.nan, math.inf, "half", True, 10**400, np.array([1, 2]), [1]]),
+        (COUNT, [1, 8, 3.0], [0, 1.5, "auto", True, None, 10**400]),
         (RULE, ["open", "short"], ["fast", 1, True]),
         (SWITCH, [True, False], [1, "true", 0.0]),
     ],
@@ -32,7 +32,7 @@ def test_a_domain_accepts_what_lies_in_it(option: Option, good: list[object], ba
 
 
 def test_a_method_gets_values_of_the_option_s_type() -> None:
-    assert SHARE.take("auto") is None
+    assert SHARE.take("auto") is SHARE.take(None) is None
     assert (SHARE.take(1), type(SHARE.take(1))) == (1.0, float)
     assert (COUNT.take(3.0), type(COUNT.take(3.0))) == (3, int)
 
@@ -60,3 +60,26 @@ def test_a_number_outside_its_domain_is_refused_with_the_domain() -> None:
         problem.solve(method="lowrank", rank=0)
     assert caught.value.code == "FW5004"
     assert "a whole number at least 1" in str(caught.value)
+
+
+def test_values_from_python_that_no_option_can_have_are_refused_and_those_of_numpy_taken() -> None:
+    text = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p] in l1_ball(1)\nminimize mean(squared(A @ x, y))\n"
+    problem = fw.parse(text).bind(A=np.eye(3), y=np.arange(3.0))
+    assert problem.solve(method="apg", newton=np.bool_(False), threads=1).status == "optimal"
+    assert problem.solve(method="gsfw", batch=None, max_iter=1, threads=1).iterations <= 1
+    for code, given in (
+        ("FW5004", {"method": "gsfw", "batch": 10**400}),
+        ("FW5004", {"method": "gsfw", "batch": np.array([1.0, 2.0])}),
+        ("FW0310", {"tol": 10**400}),
+        ("FW0310", {"time": 10**400}),
+        ("FW0310", {"gap": np.array(["relative", "absolute"])}),
+    ):
+        with pytest.raises(fw.FwError) as caught:
+            problem.solve(**given)
+        assert caught.value.code == code
+
+
+def test_a_method_in_capitals_is_known() -> None:
+    with pytest.raises(fw.PlanError) as caught:
+        fw.parse("var x: real\nminimize sum_squares(x)\n").solve(method="GSFW")
+    assert caught.value.code == "FW5002" and caught.value.hint == "did you mean `gsfw`?"

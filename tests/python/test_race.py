@@ -99,6 +99,15 @@ def test_without_names_all_methods_are_entered(problem: fw.Problem) -> None:
 def test_auto_is_the_planners_choice_and_a_name_runs_once(problem: fw.Problem) -> None:
     entered = lanes(problem.canonical, ["auto", "pdhg", "pdhg"], race_options(problem.model))
     assert [lane.name for lane in entered] == [problem.plan().method, "pdhg"]
+    twice = ["pdhg", "gsfw(batch=0.1)", "gsfw( batch = 0.1 )", "gsfw(batch=0.2)", problem.plan().method, "auto"]
+    entered = lanes(problem.canonical, twice, race_options(problem.model))
+    assert [lane.name for lane in entered] == ["pdhg", "gsfw(batch=0.1)", "gsfw(batch=0.2)", problem.plan().method]
+
+
+def test_those_that_do_not_apply_are_told_apart_by_their_options(problem: fw.Problem) -> None:
+    race = problem.race(["lowrank(rank=2)", "apg", "lowrank(rank=3)"])
+    assert [e.name for e in race if not e.ran] == ["lowrank(rank=2)", "lowrank(rank=3)"]
+    assert race["lowrank(rank=3)"].method == "lowrank"
 
 
 def test_limits_are_the_methods_own(problem: fw.Problem) -> None:
@@ -152,6 +161,7 @@ def test_a_callback_sees_who_runs_and_ends_the_race(problem: fw.Problem) -> None
     assert race.interrupted and race.status == "interrupted"
     assert race["apg"].status == "optimal" and race["frank_wolfe"].status == "interrupted"
     assert "pdhg" not in seen and len(race) == 2
+    assert race.waiting == ("pdhg",) and notes(race)[-1] == "interrupted before pdhg ran"
 
 
 def test_an_error_of_the_callback_is_the_callers(problem: fw.Problem) -> None:
@@ -194,6 +204,7 @@ def test_a_contradiction_is_found(race: Race) -> None:
         (["apg(nothing=1)"], "FW5004"),
         (["lowrank"], "FW5003"),
         ([], "FW5003"),
+        ("apg", "FW0310"),
         (["apg("], "FW0310"),
         ([3], "FW0310"),
     ],

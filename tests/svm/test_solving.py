@@ -287,3 +287,13 @@ def test_two_classes_on_unit_rows_and_a_row_of_zeros() -> None:
         bound = problem.bind(X=np.vstack([np.eye(4), np.zeros((1, 4))]), y=np.array([0, 1, 1, 0, 0]))
         best = bound.solve(method="pdhg", tol=1e-8).objective
         assert bound.solve(method="bcfw", tol=1e-8).objective == pytest.approx(best, rel=3e-8)
+
+
+@pytest.mark.parametrize("features", ["linear(X)", "polynomial(X, degree=2, coef0=0)"])
+def test_a_kernel_that_is_zero_leaves_the_intercept(features: str) -> None:
+    text = f"data X: matrix[n, d], y: signs[n]\nlet Phi = {features}\nvar w: vector[dim(Phi)], b: real\n"
+    problem = fw.parse(text + "minimize sum(squared_hinge(Phi @ w + b, y)) + 1/2 * sum_squares(w)\n")
+    y = np.array([1.0, 1.0, 1.0, -1.0])
+    s = problem.bind(X=np.zeros((4, 3)), y=y).solve(method="l2svm_dual")
+    # three at 1 - b, one at 1 + b
+    assert s.status == "optimal" and s["b"] == pytest.approx(0.5, abs=1e-5) and s.objective == pytest.approx(3.0)

@@ -1,9 +1,10 @@
-"""`fwdsl explain [CODE]`."""
+"""`fwdsl explain [CODE or METHOD]`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser
@@ -13,18 +14,31 @@ from ..terminal import look
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Print the long form of each code, or the list of all codes."""
-    parser = Parser("explain", "The long form of a diagnostic, or the list of all.")
-    parser.add_argument("codes", nargs="*", metavar="CODE", help="such as FW2001; without one, all codes with titles")
+    """Print the long form of each code and the options of each method, or the list of all codes."""
+    parser = Parser("explain", "The long form of a diagnostic, or the list of all; the options of a method.")
+    parser.add_argument(
+        "codes",
+        nargs="*",
+        metavar="CODE",
+        help="such as FW2001, or a method's name; without one, all codes with titles",
+    )
     codes = parser.parse(argv).codes
     from ...diagnostics.explain import explain, listing, similar
 
     if not codes:
         output.text(listing())
     for i, code in enumerate(codes):
-        text = explain(code, look(sys.stdout).width)
+        width = look(sys.stdout).width
+        text = explain(code, width)
+        if text is None and not code.upper().startswith("FW"):
+            from ...plan.document import explain_method
+
+            text = explain_method(code.lower(), width)
         if text is None:
-            close = similar(code)
+            from ...backends.registry import METHODS
+
+            digits = any(char.isdigit() for char in code)
+            close = similar(code) if digits else get_close_matches(code.lower(), METHODS, n=2)
             hint = f"did you mean `{'` or `'.join(close)}`?" if close else "`fwdsl explain` lists all codes"
             raise Stop([Diagnostic("FW0015", f"`{code}` is not the code of a diagnostic", hint=hint)])
         output.text(("\n" if i else "") + text)
