@@ -6,9 +6,13 @@ Units: nanoseconds of one thread on the reference machine (AMD EPYC, AVX-512, 20
 from __future__ import annotations
 
 import math
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from ..atoms.base import LossFunction
-from ..canon.form import Canonical
+from ..canon.data_maps import Matrix
+from ..canon.form import Canonical, SumTerm
 from .kernels.blocks import BLOCK_NUMBERS
 from .kernels.storage import GRAM_NUMBERS, PARTIALS
 from .method import Estimate
@@ -23,6 +27,9 @@ NS_PER_SAMPLE = {"logistic": 3.2, "poisson": 9.0}
 
 NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
+
+NS_PER_THRESHOLD = 25.0
+"""What `apg` takes beside on a ball or simplex: another search for the bound, backtracking, a look at the face (docs/papers/pdbfw.md, wide sets)."""
 
 OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""
@@ -97,16 +104,52 @@ def _with_copy(canonical: Canonical, why: str) -> str:
 
 
 def condition(canonical: Canonical) -> float:
-    """A guess of L / mu on the face from what bind measured: rows of equal weight, curvature of the ridge where there is one."""
+    """A guess of L / mu: L from one product with the data where `stretch` has it, else from rows as long as the longest; mu that of the ridge,
+    1e4 where there is none, as on the face of a set."""
     ridge = max((b.g.curvature for b in canonical.blocks), default=0.0)
-    largest = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
-    smooth = sum(
-        (t.f.loss.smoothness or 1.0) * float(t.f.w.sum())
-        for t in canonical.terms
-        if isinstance(t.f, LossFunction) and math.isfinite(t.f.loss.smoothness or 1.0)
-    )
-    top = smooth * min(max(largest, 1e-150), 1e150) ** 2
-    return max(1.0, top / ridge) if ridge > 0.0 else 1e4
+    if not ridge > 0.0:
+        return 1e4
+    top = stretch(canonical)
+    if top is None:
+        largest = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
+        top = sum(_bend(t) * float(t.f.w.sum()) for t in canonical.terms if isinstance(t.f, LossFunction))
+        top *= min(max(largest, 1e-150), 1e150) ** 2
+    return max(1.0, top / ridge)
+
+
+def stretch(canonical: Canonical) -> float | None:
+    """A guess of L = sigma_max(K' diag(w f'') K), the curvature of one loss of rows of one matrix in memory: its Rayleigh quotient at the norms of
+    the columns, squared. A lower bound, and within 2.5 of L on the data of docs/papers/pdbfw.md. Two products, once; None for other problems."""
+    if canonical not in _stretches:
+        _stretches[canonical] = _stretch(canonical)
+    return _stretches[canonical]
+
+
+_stretches: WeakKeyDictionary[Canonical, float | None] = WeakKeyDictionary()
+
+
+def _stretch(canonical: Canonical) -> float | None:
+    if len(canonical.terms) != 1 or any(s.mapped for s in canonical.instance.stats.values()):
+        return None
+    (term,) = canonical.terms
+    if not isinstance(term.f, LossFunction) or len(term.map.parts) != 1:
+        return None
+    ((_, m),) = term.map.parts
+    if not isinstance(m, Matrix):
+        return None
+    with np.errstate(all="ignore"):
+        v = m.squared().adjoint(term.f.w)
+        v /= max(float(v.max(initial=0.0)), 1e-300)
+        z = m.apply(v)
+        found = _bend(term) * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
+    return found if math.isfinite(found) else None
+
+
+def _bend(term: SumTerm) -> float:
+    """The largest second derivative of a loss."""
+    assert isinstance(term.f, LossFunction)
+    bend = term.f.loss.smoothness or 1.0
+    return bend if math.isfinite(bend) else 0.0
 
 
 def apg(canonical: Canonical, tol: float) -> Estimate:
@@ -115,9 +158,12 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     iterations = min(25.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
     passes = 1.8 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y until Newton steps on the support finish"
+    searched = sum(
+        b.size for b in canonical.blocks if b.g.pair[1] in ("l1_ball", "simplex", "solid_simplex", "group_ball")
+    )
     return Estimate(
         passes,
-        seconds(canonical, passes, iterations),
+        seconds(canonical, passes, iterations) + 1e-9 * NS_PER_THRESHOLD * searched * iterations,
         memory(canonical, 9, 7, _newton(canonical)),
         _with_copy(canonical, why),
     )

@@ -54,7 +54,8 @@ def feasible_scale(problem: Problem, kty: Array) -> float:
     s = 1.0
     for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
         qb, kb = problem.q[block.slice], kty[block.slice]
-        if math.isfinite(g.conjugate(-(qb + s * kb))):
+        # a ridge makes the domain everything
+        if g.f.curvature > 0.0 or math.isfinite(g.conjugate(-(qb + s * kb))):
             continue
         if not qb.any():
             s = min(s, g.f.dual_scale(-kb))

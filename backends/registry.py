@@ -12,6 +12,7 @@ from .method import Method, State
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
     "pdhg": ("pdhg.method", "PDHG", "PDHGState"),
+    "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
     "lowrank": ("lowrank.method", "LowRankMethod", "CompletionState", "RegressionState"),
@@ -21,7 +22,6 @@ AUTOMATIC = {
 
 #: Those it never chooses by itself (`Method.by_name_only`).
 NAMED = {
-    "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "dspdc": ("dspdc", "DSPDC", "DSPDCState"),
     "away_frank_wolfe": ("frank_wolfe.away", "AwayFrankWolfe", "AwayState"),
     "pairwise_frank_wolfe": ("frank_wolfe.pairwise", "PairwiseFrankWolfe", "PairwiseState"),

@@ -18,18 +18,15 @@ from ..method import Estimate, Method, Report
 from ..option import Option
 from ..problem import Problem
 from .block_step import BLOCK_SETS, is_even, parts, without_ridge
-from .core import PATIENCE, Core, PDBFWState, Settings
+from .core import Core, PDBFWState, Settings
 from .trace import TraceSpace, matrix_reasons, matrix_value_reasons
 from .vector import VectorSpace
 
 LOSSES = ("squared", "smooth_hinge", "logistic", "squared_hinge", "huber", "squared_epsilon_insensitive")
 """Losses with a bounded second derivative."""
 
-PER_KAPPA = 0.75
-"""Iterations to 1e-6 for each unit of kappa = beta |A|^2 / (n mu) without momentum: 0.5 to 1 (methods.md, A8)."""
-
 PER_ROOT = 4.0
-"""The same for each unit of kappa's root with momentum: 3.4 on a9a with rows of length 1, 4.1 as it is."""
+"""Iterations to 1e-6 for each unit of the root of kappa = beta |A|^2 / (n mu): 3.4 on a9a with rows of length 1, 4.1 as it is."""
 
 
 class PDBFW(Method):
@@ -69,7 +66,6 @@ class PDBFW(Method):
     name = "pdbfw"
     title = "primal-dual block Frank-Wolfe"
     source = "Lei, Zhuo, Caramanis, Dhillon, Dimakis 2019"
-    by_name_only = "fast only where |A|^2 is small against n times the ridge, which no plan knows"
     most_iterations = 100_000
     options = MappingProxyType(
         {
@@ -145,13 +141,18 @@ class PDBFW(Method):
         return tuple(found)
 
     @classmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """About kappa iterations of two passes, or four times its root once momentum has set in."""
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate | None:
+        """About four iterations of two passes for each unit of the root of kappa, momentum included (docs/papers/pdbfw.md).
+
+        None on trace-norm balls, where all depends on whether they bind, which no plan knows.
+        """
+        if canonical.blocks[0].g.pair[1] == "nuclear_ball":
+            return None
         digits = max(1.0, -np.log10(tol)) / 6.0
         kappa = costs.condition(canonical)
-        iterations = 10.0 + digits * min(PER_KAPPA * kappa, PATIENCE + PER_ROOT * float(np.sqrt(kappa)))
+        iterations = 4.0 + PER_ROOT * digits * float(np.sqrt(kappa))
         passes = 1.8 * iterations
-        why = f"about {iterations:.0f} iterations by the condition number, {kappa:.0f}"
+        why = f"about {iterations:.0f} iterations at a condition number of about {kappa:.2g}"
         seconds = costs.seconds(canonical, passes, iterations)
         return Estimate(passes, seconds, costs.memory(canonical, 8, 8), why)
 

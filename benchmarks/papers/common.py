@@ -50,7 +50,7 @@ __all__ = ["DATA", "FOLDER", "LARGEST", "ROOT", "Page", "out", "quick", "raced",
 
 FOLDER = ROOT / "docs" / "papers"
 
-LARGEST = 150_000
+LARGEST = 250_000
 """Bytes of a figure at most."""
 
 MOST_POINTS = 80
