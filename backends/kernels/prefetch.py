@@ -10,7 +10,7 @@ from .compile import Function
 
 @cache
 def prefetch_function() -> Function:
-    """`prefetch(a, j)` for kernels, to be linked by that name: LLVM's prefetch of the cache line of a[j], which will be written; a is a vector."""
+    """`prefetch(a, j)` for kernels, to be linked by that name: LLVM's prefetch of the cache line of a[j]; a is a vector."""
     from llvmlite import ir
     from numba.core import cgutils, types
     from numba.extending import intrinsic
@@ -24,8 +24,8 @@ def prefetch_function() -> Function:
                 builder.module, ir.FunctionType(ir.VoidType(), [pointer, number, number, number]), "llvm.prefetch.p0i8"
             )
             at = builder.bitcast(builder.gep(data, [arguments[1]]), pointer)
-            # for writing, into the second cache, of data
-            builder.call(hint, [at, number(1), number(2), number(1)])
+            # for reading, into the second cache, of data: to ask for lines as if to write them is slower, measured
+            builder.call(hint, [at, number(0), number(2), number(1)])
             return context.get_dummy_value()
 
         return types.void(array, types.intp), generate

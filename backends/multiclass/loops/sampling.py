@@ -255,6 +255,8 @@ def full_steps(
             others = max(1.0 / beta[j] - own[j], 0.0)
             l = pick_class(V, groups, j, y[j], beta[j] < STEADY, uniform[t, 2], others)
             sign = 1.0
+        touch(U[l, :SAMPLES])
+        touch(U_sum[l, :SAMPLES])
         # the column of X and the class for the dual slope
         all_weighted = added(weighted)
         class_drawn = pick(weighted, uniform[t, 3], all_weighted)
@@ -272,8 +274,8 @@ def full_steps(
             part = last - first
             column = U[l, first:last]
             column_sum = U_sum[l, first:last]
-            touch(column)
-            touch(column_sum)
+            touch(U[l, last : last + SAMPLES])
+            touch(U_sum[l, last : last + SAMPLES])
             # no entry of the row is larger than its chance
             exponentials(row[first:last], slope, primal[t] * chances, bits[:part], power[:part], e[:part])
             b = first // BLOCK
@@ -294,6 +296,8 @@ def full_steps(
         most = size * peaks[i]
         slope = size * sign * column_scale
         row = line(columns, i, x[:n])
+        touch(V[class_drawn, :SAMPLES])
+        touch(V_sum[class_drawn, :SAMPLES])
         theta = math.exp(-dual[t])
         weight = averaging[t]
         if most > STEEP or dual[t] > STEEP:
@@ -307,8 +311,8 @@ def full_steps(
             part = last - first
             column = V[class_drawn, first:last]
             column_sum = V_sum[class_drawn, first:last]
-            touch(column)
-            touch(column_sum)
+            touch(V[class_drawn, last : last + SAMPLES])
+            touch(V_sum[class_drawn, last : last + SAMPLES])
             exponentials(row[first:last], slope, most, bits[:part], power[:part], e[:part])
             bad, sums[b] = update_dual(
                 column, column_sum, groups[class_drawn // BLOCK, first:last], class_drawn, e[:part], theta, y[first:last],
