@@ -99,7 +99,7 @@ class Method(ABC):
     @classmethod
     @abstractmethod
     def estimate(cls, form: Any, tol: float) -> Estimate | None:
-        """What it would cost on a bound problem, from shapes, counts, what bind measured and two products at most. None where these tell nothing."""
+        """What it would cost on a bound problem, from shapes, counts, what bind measured and one product at most. None where these tell nothing."""
 
     @abstractmethod
     def init(self, problem: Any, x: Any, ys: Sequence[Array] | None) -> Any:

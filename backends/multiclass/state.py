@@ -21,7 +21,8 @@ OUTSIDE = 1e-9
 """What a point may be outside of the set, of the radius, for its P to count as that of the nearest point of the set."""
 
 
-def _none() -> Array:
+def nothing() -> Array:
+    """What an array of a state is before the first step."""
     return np.zeros(0)
 
 
@@ -36,8 +37,8 @@ class GameState(State):
     value: float = math.inf
     best_value: float = math.inf
     best_bound: float = -math.inf
-    best_x: Array = field(default_factory=_none)
-    best_u: Array = field(default_factory=_none)
+    best_x: Array = field(default_factory=nothing)
+    best_u: Array = field(default_factory=nothing)
     stage_value: float = math.inf
     stage_bound: float = -math.inf
     stage_size: float = 0.0
@@ -48,14 +49,14 @@ class MirrorState(GameState):
     """U (parts, d k) and V (n, k) with their logarithms, the weighted means of U (flat), z, u and q + G with their weight `total`, those `late`
     since the iteration `tail`, and the step `gamma`, which the adaptive rule changes."""
 
-    U: Array = field(default_factory=_none)
-    V: Array = field(default_factory=_none)
-    log_u: Array = field(default_factory=_none)
-    log_v: Array = field(default_factory=_none)
-    mean_x: Array = field(default_factory=_none)
-    mean_z: Array = field(default_factory=_none)
-    mean_u: Array = field(default_factory=_none)
-    mean_slope: Array = field(default_factory=_none)
+    U: Array = field(default_factory=nothing)
+    V: Array = field(default_factory=nothing)
+    log_u: Array = field(default_factory=nothing)
+    log_v: Array = field(default_factory=nothing)
+    mean_x: Array = field(default_factory=nothing)
+    mean_z: Array = field(default_factory=nothing)
+    mean_u: Array = field(default_factory=nothing)
+    mean_slope: Array = field(default_factory=nothing)
     total: float = 0.0
     late: list[Array] = field(default_factory=list)
     late_total: float = 0.0

@@ -55,7 +55,7 @@ from .game import Game
 from .loops import picks, sampling
 from .loops.exponential import exponentials
 from .mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, begin, spread, start
-from .state import GameState, MirrorState, grown, judge, mixed
+from .state import GameState, MirrorState, grown, judge, mixed, nothing
 
 CHUNK = 8_000_000
 """Numbers that the iterations of a step go through at most."""
@@ -96,19 +96,19 @@ class SublinearState(GameState):
     `total` is the weight of all iterates in the sums, since the iteration `tail`; `judged` when the last certificate was, `folds` counts folded rows.
     """
 
-    U: Array = field(default_factory=lambda: np.zeros(0))
-    U_sum: Array = field(default_factory=lambda: np.zeros(0))
-    mass: Array = field(default_factory=lambda: np.zeros(0))
-    weighted: Array = field(default_factory=lambda: np.zeros(0))
-    blocks: Array = field(default_factory=lambda: np.zeros(0))
-    scale: Array = field(default_factory=lambda: np.zeros(0))
-    V: Array = field(default_factory=lambda: np.zeros(0))
-    V_sum: Array = field(default_factory=lambda: np.zeros(0))
-    groups: Array = field(default_factory=lambda: np.zeros(0))
-    own: Array = field(default_factory=lambda: np.zeros(0))
-    beta: Array = field(default_factory=lambda: np.zeros(0))
-    B: Array = field(default_factory=lambda: np.zeros(0))
-    error: Array = field(default_factory=lambda: np.zeros(0))
+    U: Array = field(default_factory=nothing)
+    U_sum: Array = field(default_factory=nothing)
+    mass: Array = field(default_factory=nothing)
+    weighted: Array = field(default_factory=nothing)
+    blocks: Array = field(default_factory=nothing)
+    scale: Array = field(default_factory=nothing)
+    V: Array = field(default_factory=nothing)
+    V_sum: Array = field(default_factory=nothing)
+    groups: Array = field(default_factory=nothing)
+    own: Array = field(default_factory=nothing)
+    beta: Array = field(default_factory=nothing)
+    B: Array = field(default_factory=nothing)
+    error: Array = field(default_factory=nothing)
     total: float = 0.0
     tail: int = 0
     judged: int = 0

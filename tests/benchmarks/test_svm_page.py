@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,17 +11,12 @@ import pytest
 from fwdsl.options import Options
 from fwdsl.race import Entrant, Race
 from fwdsl.solve.watch import LEVELS, Moment
-
-PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "papers" / "svm" / "words.py"
+from tests.benchmarks.loading import paper_module
 
 
 @pytest.fixture(scope="module")
 def words() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("svm_words", PATH)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return paper_module("svm", "words")
 
 
 def race(**times: tuple[str, float]) -> Race:
