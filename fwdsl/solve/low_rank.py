@@ -51,7 +51,7 @@ def solve_factored(
     def certify(x: LowRank, _ys: Any, _stop: Callable[[], bool]) -> Verified:
         nonlocal attempts
         attempts += 1
-        tol = options.tol if options.gap == "relative" else options.tol / form.scale
+        tol = options.tol if options.gap == "relative" else options.tol / max(form.scale, 1e-300)
         return verify_factored(form, x, tol, attempts - 1, options.seed)
 
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
