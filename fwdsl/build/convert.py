@@ -91,8 +91,13 @@ def array(value: object, role: Role = "") -> object:
     if kind is None and hasattr(value, "__array__"):
         import numpy as np
 
-        value = np.asarray(value)
-        kind = value.dtype.kind
+        from ..frames import as_array, column_names
+
+        if column_names(value):
+            kind = as_array(value).dtype.kind  # the frame stays: its columns have names
+        else:
+            value = np.asarray(value)
+            kind = value.dtype.kind
     if kind is None:
         raise misuse(
             "FW0304",
