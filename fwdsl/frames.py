@@ -14,7 +14,7 @@ def column_names(value: object) -> tuple[str, ...]:
     shape = getattr(value, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or not hasattr(value, "__array__"):
         return ()
-    names = getattr(value, "column_names", None)  # Arrow, whose `columns` are arrays
+    names: Any = getattr(value, "column_names", None)  # Arrow, whose `columns` are arrays
     names = getattr(value, "columns", None) if names is None else names
     if not hasattr(names, "__len__") or not hasattr(names, "__iter__") or len(names) != shape[1]:
         return ()
