@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 
 def column_names(value: object) -> tuple[str, ...]:
     """The names of a frame's columns, as texts; none for whatever is no frame."""
@@ -30,6 +28,8 @@ def select(frame: Any, positions: Sequence[int]) -> Any:
 
 def as_array(frame: Any) -> Any:
     """The numbers of a frame. Where columns have no type in common each is converted alone; an array of objects is what has no numbers."""
+    import numpy as np  # only where there is a frame: building expressions loads no NumPy
+
     array = np.asarray(frame)
     if array.dtype.kind != "O" or not_numbers(frame):
         return array
@@ -39,6 +39,8 @@ def as_array(frame: Any) -> Any:
 
 def not_numbers(frame: Any) -> list[str]:
     """The names of the columns that hold something else than numbers."""
+    import numpy as np
+
     names = column_names(frame)
     return [name for i, name in enumerate(names) if np.asarray(select(frame, [i])).dtype.kind not in "biuf"]
 
