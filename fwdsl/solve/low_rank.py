@@ -27,6 +27,7 @@ from ..solution import Progress, Solution
 from .assemble import solution_of
 from .driver import Outcome, drive
 from .interrupt import Control
+from .realign import realigned
 from .watch import Watch
 
 
@@ -69,7 +70,7 @@ def _starting_point(form: Factored, start: Solution | Mapping[str, Any] | None) 
     """The factors to start from and where they come from; `DataError` FW0203 for a value that does not fit."""
     if start is None:
         return None, "zero"
-    values = start.variables if isinstance(start, Solution) else start
+    values = realigned(start, form.instance) if isinstance(start, Solution) else start
     known = (form.name, *([form.intercept.name] if form.intercept is not None else []))
     wrong = [] if isinstance(start, Solution) else [n for n in values if n not in known]
     if wrong or form.name not in values:
