@@ -18,7 +18,7 @@ from tests.problems import random_problem
 from .units import Rescaled, Units, rescale, scaled_values
 
 MODES = ("objective", "variable", "data", "all")
-OBJECTIVE_DECADES, UNIT_DECADES = 12.0, 9.0
+OBJECTIVE_DECADES, UNIT_DECADES, ROW_DECADES = 12.0, 9.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -45,29 +45,32 @@ class InUnits:
     variables: Mapping[str, float] = field(default_factory=dict)
 
 
-def unit(rng: np.random.Generator, decades: float) -> float:
-    """10^U(-decades, decades); every second time a power of two, so that nothing is rounded."""
+def unit(rng: np.random.Generator, decades: float, exact: bool = False) -> float:
+    """10^U(-decades, decades); every second time, or always where `exact`, a power of two, so that nothing is rounded."""
     value = 10.0 ** float(rng.uniform(-decades, decades))
-    return float(2.0 ** round(np.log2(value))) if rng.random() < 0.5 else float(f"{value:.3g}")
+    return float(2.0 ** round(np.log2(value))) if exact or rng.random() < 0.5 else float(f"{value:.3g}")
 
 
-def in_units(program: Program, rng: np.random.Generator, mode: str) -> InUnits:
-    """The program with a random factor of the objective, or random units of its variables, or of its data and rows, or of all."""
+def in_units(program: Program, rng: np.random.Generator, mode: str, exact: bool = False) -> InUnits:
+    """The program with a random factor of the objective, or random units of its variables, or of its data and rows, or of all.
+
+    `exact`: all are powers of two, and the numbers of the program are what they were.
+    """
     names = re.findall(r"[A-Za-z_]\w*", program.text)
     rescaled: Rescaled = rescale(
         program.text,
         Units(
-            objective=unit(rng, OBJECTIVE_DECADES) if mode in ("objective", "all") else 1.0,
-            variables={n: unit(rng, UNIT_DECADES) for n in names} if mode in ("variable", "all") else {},
-            data={n: unit(rng, UNIT_DECADES) for n in names} if mode in ("data", "all") else {},
-            rows={i: unit(rng, UNIT_DECADES) for i in range(9)} if mode in ("data", "all") else {},
+            objective=unit(rng, OBJECTIVE_DECADES, exact) if mode in ("objective", "all") else 1.0,
+            variables={n: unit(rng, UNIT_DECADES, exact) for n in names} if mode in ("variable", "all") else {},
+            data={n: unit(rng, UNIT_DECADES, exact) for n in names} if mode in ("data", "all") else {},
+            rows={i: unit(rng, UNIT_DECADES, exact) for i in range(9)} if mode in ("data", "all") else {},
         ),
     )
     values = scaled_values(program.data, rescaled)
     if mode in ("data", "all"):
         for matrix, side in program.rows:
             if rng.random() < 0.5:
-                r = 10.0 ** rng.uniform(-3.0, 3.0, len(values[side]))
+                r = np.array([unit(rng, ROW_DECADES, exact) for _ in values[side]])
                 values[matrix] = values[matrix] * r.reshape(-1, *(1,) * (np.ndim(values[matrix]) - 1))
                 values[side] = values[side] * r
     return InUnits(program.kind, mode, rescaled.text, values, rescaled.objective, rescaled.variables)

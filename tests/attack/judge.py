@@ -10,7 +10,7 @@ import numpy as np
 
 from .generator import InUnits, Program
 from .runner import Outcome
-from .truth import Truth, violation
+from .truth import Truth, balance, violation
 
 WRONG = (
     "false optimal",
@@ -47,7 +47,8 @@ def verdict(program: Program, there: InUnits, outcome: Outcome, truth: Truth, to
         return "false bound"
     if outcome.status != "optimal":
         return "unsolved"
-    if not abs(outcome.objective / scale - truth.value) <= 3 * tol * max(abs(truth.value), floor) + truth.error:
+    off = abs(outcome.objective / scale - truth.value) - truth.error
+    if not off <= 3 * tol * max(abs(truth.value), floor) and not off <= 3e-6 * tol * balance(program):
         return "false optimal"
     if outcome.variables and not program.reference:
         natural = {n: np.asarray(v) / there.variables.get(n, 1.0) for n, v in outcome.variables.items()}

@@ -68,18 +68,23 @@ def _count(
 
 
 def show(seed: int) -> None:
-    """The program of a seed in its random units, as Python that runs."""
+    """The program of a seed in its random units, as Python that runs, and its true value."""
     program, there = drawn(seed)
     print("# in natural units\n#", program.text.replace("\n", "\n# "))
+    print_python(there)
+    print(f"# cvxpy: {truth_of(program).value * abs(there.objective)!r}")
+
+
+def print_python(there: InUnits) -> None:
+    """A program and its data as Python that solves it."""
+    print(
+        f"import numpy as np\nfrom numpy import array, float32, int64\nimport fwdsl as fw\n\ntext = '''{there.text}'''"
+    )
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-        print(
-            f"import numpy as np\nfrom numpy import array, float32, int64\nimport fwdsl as fw\n\ntext = '''{there.text}'''"
-        )
         for name, value in there.data.items():
             print(f"{name} = {value.toarray() if hasattr(value, 'toarray') else value!r}")
     given = ", ".join(f"{n}={n}" for n in there.data)
     print(f"print(fw.parse(text).bind({given}).solve(time=10, threads=1))")
-    print(f"# cvxpy: {truth_of(program).value * abs(there.objective)!r}")
 
 
 def main() -> int:

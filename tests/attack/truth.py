@@ -76,3 +76,39 @@ def _move_to(translator: Translator, point: Mapping[str, Any] | None) -> None:
         if point is not None and value.shape != variable.shape:
             value = translator.coordinates(name, value)
         variable.value = 0.5 * (value + value.T) if variable.is_symmetric() and value.ndim == 2 else value
+
+
+def balance(program: Program) -> float:
+    """The sum of multiplier times size of terms, |y|'|K||x|, over the constraints: what an optimum of 0 may hang in balance between."""
+    import cvxpy as cp
+
+    translator = Translator(fw.parse(program.text).bind(**program.data).instance)
+    problem = translator.problem()
+    problem.solve(solver=cp.CLARABEL)
+    found = {v: np.array(v.value, dtype=float) for v in problem.variables() if v.value is not None}
+    total = 0.0
+    for constraint in problem.constraints:
+        duals = [np.abs(d).max(initial=0.0) for d in (v.value for v in constraint.dual_variables) if d is not None]
+        sizes = [_size(argument, found) for argument in constraint.args]
+        total += max(duals, default=0.0) * sum(sizes)
+    return total
+
+
+def _size(expression: Any, found: Mapping[Any, np.ndarray]) -> float:
+    """The sum of the sizes of an affine expression's terms at a point."""
+    if not expression.is_affine():
+        return 0.0
+    for v in found:
+        v.value = np.zeros(v.shape)
+    zero = np.array(expression.value, dtype=float)
+    total = float(np.abs(zero).sum())
+    for v, value in found.items():
+        for at in np.ndindex(value.shape):
+            moved = np.zeros(value.shape)
+            moved[at] = value[at]
+            if len(at) == 2 and v.is_symmetric():
+                moved[at[::-1]] = value[at]
+            v.save_value(moved)
+            total += float(np.abs(expression.value - zero).sum())
+        v.save_value(np.zeros(value.shape))
+    return total

@@ -9,7 +9,7 @@ another. The objective as a whole is multiplied by a number, and so is every row
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +28,6 @@ from fwdsl.grammar.tree import (
     Member,
     Name,
     Neg,
-    Node,
     Number,
     Objective,
     Product,
@@ -337,7 +336,7 @@ def _options(node: Call) -> tuple[Keyword, ...]:
     return (*node.keywords, Keyword(Ident(name), Number(value)))
 
 
-def _all(node: Node, kind: type) -> list[Any]:
+def _all(node: Any, kind: type) -> list[Any]:
     found, todo = [], [node]
     while todo:
         n = todo.pop()
@@ -349,10 +348,5 @@ def _all(node: Node, kind: type) -> list[Any]:
 
 def _whole_sets(program: Program) -> list[str]:
     """The variables declared in a set that exists in one unit only."""
-    one: Callable[[Item], bool] = lambda i: (
-        i.member is not None
-        and any(  # noqa: E731
-            n.id in ONLY_ONE_UNIT for n in _all(i.member, Name)
-        )
-    )
-    return [i.name.name for s in program.statements if isinstance(s, Declaration) for i in s.items if one(i)]
+    items = [i for s in program.statements if isinstance(s, Declaration) for i in s.items if i.member is not None]
+    return [i.name.name for i in items if any(n.id in ONLY_ONE_UNIT for n in _all(i.member, Name))]
