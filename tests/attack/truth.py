@@ -35,7 +35,9 @@ def truth_of(program: Program) -> Truth:
     oracle = solve_oracle(instance, seconds=20.0)
     sense = 1 if instance.model.sense == "minimize" else -1
     if oracle.status != "optimal" or not math.isfinite(oracle.value):
-        return Truth(oracle.status, oracle.value, math.inf, math.nan, sense)
+        return Truth(
+            "no value" if oracle.status == "optimal" else oracle.status, oracle.value, math.inf, math.nan, sense
+        )
     translator = Translator(instance)
     terms = [translator.total([term]) for term in instance.model.terms]
     size = 0.0

@@ -103,8 +103,10 @@ def scaled_values(values: Mapping[str, Any], rescaled: Rescaled) -> dict[str, An
             out[name] = value
         elif isinstance(value, tuple):
             out[name] = (*value[:-1], value[-1] * factor)
-        elif getattr(value, "dtype", None) == "float32" and not 1e-20 < abs(factor) < 1e20:
-            out[name] = value.astype(float) * factor
+        elif getattr(value, "dtype", None) == "float32" and not (
+            math.frexp(factor)[0] == 0.5 and 1e-20 < factor < 1e20
+        ):
+            out[name] = value.astype(float) * factor  # rounded to float32 it would be another problem
         else:
             out[name] = value * factor
     return out
@@ -126,7 +128,7 @@ def times(factor: float, node: Any) -> Any:
         first = node.factors[0]
         if isinstance(first, Number) or isinstance(first.operand, Number):
             return replace(node, factors=(times(factor, first), *node.factors[1:]))
-    if isinstance(node, Product):
+    if isinstance(node, Product) and "@" not in node.ops:
         return Product((number(factor), *node.factors), ("*", *node.ops))
     return Product((number(factor), node), ("*",))
 
