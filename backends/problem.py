@@ -79,6 +79,10 @@ class KernelMatrix(LinearMap):
         """|A|, by the reference."""
         return self.source.absolute()
 
+    def squared(self) -> LinearMap:
+        """A entry by entry squared, by the reference."""
+        return self.source.squared()
+
     def describe(self, x: str) -> str:
         """As the reference says it."""
         return self.source.describe(x)
@@ -111,6 +115,10 @@ class Counted(LinearMap):
     def absolute(self) -> LinearMap:
         """As the reference."""
         return self.inner.absolute()
+
+    def squared(self) -> LinearMap:
+        """As the reference."""
+        return self.inner.squared()
 
     def describe(self, x: str) -> str:
         """As the reference."""

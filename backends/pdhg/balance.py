@@ -10,6 +10,7 @@ import numpy as np
 from ...atoms.base import Array, LossFunction, VectorFunction
 from ...atoms.vector_loss import VectorLossFunction
 from ...atoms.vectors.box import Box
+from ...canon.form import Block
 from ..problem import Problem
 
 POWER_STEPS = 12
@@ -64,7 +65,8 @@ def first_weight(problem: Problem, columns: Array, rows: list[Array]) -> float:
 
     y is about as large as the slopes at hand: q, and for each loss or norm the ends of the domain of f*, or where it has none the slope at x = 0.
     x is about as large as makes K x fill what it is compared with: targets, constants and bounds, or the 1 of a margin. Where slopes are missing
-    the penalties of x, where sizes are missing the radii of its sets take their place (methods.md, E3).
+    the penalties of x, where sizes are missing the radii of its sets take their place, and where that tells nothing the largest second derivative is
+    the weight (methods.md, E3).
     """
     dual = float(np.sum(np.square(columns * problem.q)))
     reach = 0.0
@@ -92,8 +94,19 @@ def first_weight(problem: Problem, columns: Array, rows: list[Array]) -> float:
         dual = sum(c * c * float(np.sum(np.square(t))) for c, t in penalties)
     if not reach > 0.0:
         reach = sum((b.g.radius() / float(t.max())) ** 2 for b, t in pairs if math.isfinite(b.g.radius()))
-    weight = math.sqrt(dual if 0.0 < dual < math.inf else 1.0) / math.sqrt(reach if 0.0 < reach < math.inf else 1.0)
+    bend = _bend(problem, pairs, rows)
+    dual, reach = (math.sqrt(v) if 0.0 < v < math.inf else 0.0 for v in (dual, reach))
+    weight = dual / reach if dual and reach else bend or dual or (1.0 / reach if reach else 1.0)
     return weight if 0.0 < weight < math.inf else 1.0
+
+
+def _bend(problem: Problem, pairs: list[tuple[Block, Array]], rows: list[Array]) -> float:
+    """The largest second derivative of a loss or a ridge in the scaled unknowns, which is a slope over a size too; 0 where there is none."""
+    found = [float(b.g.curvature) * float(t.max()) ** 2 for b, t in pairs]
+    for term, s in zip(problem.terms, rows, strict=True):
+        if isinstance(term.f, LossFunction | VectorLossFunction) and s.size and math.isfinite(term.f.lipschitz):
+            found.append(term.f.lipschitz / float(s.min()) ** 2)
+    return max(found, default=0.0)
 
 
 def _of_bounds(f: VectorFunction, s: Array) -> float:
