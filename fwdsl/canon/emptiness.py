@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..grammar.source import Span
@@ -58,7 +59,7 @@ def numbers(a: float, b: float) -> tuple[str, str]:
     return repr(float(a)), repr(float(b))
 
 
-def crossing(lo: Any, hi: Any) -> Array:
+def crossing(lo: Any, hi: Any) -> NDArray[np.intp]:
     """Where no number is at least lo and at most hi, by more than the rounding of the two; flat."""
     lo, hi = (np.asarray(x, dtype=np.float64) for x in (lo, hi))
     with np.errstate(invalid="ignore"):

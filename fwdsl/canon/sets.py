@@ -52,7 +52,8 @@ class SetReader:
     def symmetric_box(args: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
         """Bounds that the transpose of a symmetric matrix meets too."""
         lo, hi = (np.broadcast_to(np.reshape(args[k], shape if np.size(args[k]) > 1 else ()), shape) for k in _ENDS)
-        return dict(zip(_ENDS, ordered(np.maximum(lo, lo.T).reshape(-1), np.minimum(hi, hi.T).reshape(-1)), strict=True))
+        both = ordered(np.maximum(lo, lo.T).reshape(-1), np.minimum(hi, hi.T).reshape(-1))
+        return dict(zip(_ENDS, both, strict=True))
 
     def function(self, norm: Any, set_: Any, type_: Type, shape: tuple[int, ...], places: list[Span]) -> VectorFunction:
         """c * norm on a set for flat values of this type and shape."""
@@ -141,14 +142,15 @@ class SetReader:
         sums = [c for c in constraints if c.set is None or c.set.name != "nonnegative"]
         bound = next((c for c in constraints if c not in sums), None)
         radii = [self._radius(c, bound) for c in sums]
-        if name == "simplex" and max(radii) - min(radii) > ROUNDING * max(radii):
-            first, last = (next(c for c, r in zip(sums, radii, strict=True) if r == end) for end in (min(radii), max(radii)))
-            said = numbers(min(radii), max(radii))
+        least, most = min(radii), max(radii)
+        if name == "simplex" and most - least > ROUNDING * most:
+            first, last = sums[radii.index(least)], sums[radii.index(most)]
+            said = numbers(least, most)
             raise Empty(
                 f"`{first.text}` and `{last.text}` cannot hold together: the sum would have to be {said[0]} and {said[1]}",
                 last.span,
             )
-        return {"r": min(radii)}
+        return {"r": least}
 
     def _radius(self, constraint: Constraint, bound: Constraint | None) -> float:
         """The sum that a constraint asks for, of entries that `bound` keeps nonnegative."""
