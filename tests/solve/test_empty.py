@@ -201,3 +201,54 @@ def test_a_positive_parameter_is_a_promise_and_no_bound() -> None:
             r=-1.0
         ).solve()
     assert caught.value.code == "FW4511"
+
+
+def feasible_program(rng: np.random.Generator) -> tuple[str, dict[str, Any]]:
+    """Random constraints in a random unit that a random point meets, most often without room, and its data."""
+    unit, n, tight, nonnegative = (
+        10.0 ** rng.uniform(-9, 9),
+        int(rng.integers(1, 6)),
+        rng.random() < 0.6,
+        rng.random() < 0.5,
+    )
+    x = rng.standard_normal(n) * unit
+    x = np.abs(x) if nonnegative else x
+
+    def room(*shape: int) -> Any:
+        return np.zeros(shape) if tight else unit * np.abs(rng.standard_normal(shape))
+
+    A = rng.standard_normal((3, n)) * 10.0 ** rng.uniform(-9, 9, (3, 1)) * 10.0 ** rng.uniform(-9, 9, (1, n))
+    A[1] = 3.0 * A[0]
+    pool: dict[str, dict[str, Any]] = {
+        "x in box(lo, hi)": {"lo": x - room(n), "hi": x + room(n)},
+        "x >= g": {"g": x - room(n)},
+        "x <= h": {"h": x + room(n)},
+        "x in l1_ball(r1)": {"r1": float(np.abs(x).sum() + room())},
+        "x in l2_ball(r2)": {"r2": float(np.linalg.norm(x) + room())},
+        "x in linf_ball(r3)": {"r3": float(np.abs(x).max() + room())},
+        "x in affine(A, A @ z)": {"A": A, "z": x},
+    }
+    if nonnegative:
+        pool |= {
+            "x in simplex(r4)": {"r4": float(x.sum())},
+            "x in nonnegative": {},
+            "sum(x) <= r5": {"r5": float(x.sum())},
+        }
+    chosen = [str(c) for c in rng.permutation(list(pool))[: rng.integers(2, 5)]]
+    data = {name: value for c in chosen for name, value in pool[c].items()}
+    shapes = {"A": f"matrix[3, {n}]"}
+    lines = [
+        f"param {name}: positive" if isinstance(value, float) else f"data {name}: {shapes.get(name, f'vector[{n}]')}"
+        for name, value in data.items()
+    ]
+    objective = "sum_squares(x)" + (" + entropy(x)" if nonnegative else "")
+    lines += [f"var x: vector[{n}]", f"minimize {objective}", "subject to", *(f"    {c}" for c in chosen)]
+    return "\n".join(lines) + "\n", data
+
+
+def test_no_feasible_program_is_called_empty() -> None:
+    rng = np.random.default_rng(91)
+    for _ in range(150):
+        text, data = feasible_program(rng)
+        found = fw.parse(text).bind(**data).canonical
+        assert found.contradiction is None, text  # type: ignore[union-attr]
