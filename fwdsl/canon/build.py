@@ -29,6 +29,7 @@ from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
 from .names import MAPPED_SETS, innermost, key_of
 from .numbers import bare_factor, loss_function
+from .reach import check_reach
 from .sets import SetReader, Unfit, build
 from .too_large import too_large
 
@@ -150,6 +151,10 @@ class _Builder:
             start = blocks[-1].stop
         self.reader.blocks = {b.name: b for b in blocks}
         terms = [t for t in (self._sum_term(s) for s in self.arrangement.sums) if t is not None]
+        if not self.empty:
+            told = {plan.name: self._kept(plan) for plan in self.arrangement.blocks}
+            for made in terms:
+                check_reach(made, told)
         q, constant = np.zeros(start), 0.0
         for i in self.arrangement.linear:
             term = self.model.terms[i]
@@ -214,6 +219,11 @@ class _Builder:
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self.sets.function(norm, set_, plan.type, shape, places)
         return Ridged(g, ridge) if ridge > 0.0 else g
+
+    def _kept(self, plan: BlockPlan) -> list[str]:
+        """What keeps a variable in a set, in the user's words."""
+        kept = [f"`{self.model.constraints[i].text}`" for i in plan.sets]
+        return kept + [f"the domain of `{self.model.terms[i].text}`" for i in plan.norms if plan.norm == "entropy"]
 
     def _check_sets(self) -> None:
         """Raise where a set is empty, or two of one variable have no point in common, as far as numbers alone show it."""

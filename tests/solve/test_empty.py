@@ -56,6 +56,26 @@ EMPTY = {
         vector("x <= -u", objective="maximize -entropy(x)"),
         "`x <= -u` and the domain of `entropy(x)` cannot hold together: `x[0]` would have to be at least 0",
     ),
+    "a sum and a domain": (
+        vector("sum(x) == -u", objective="minimize entropy(x)"),
+        "`sum(x) == -u` and the domain of `entropy(x)` cannot hold together: it is missed by at least",
+    ),
+    "a sum and a box": (vector("x <= -u", "sum(x) >= u"), "`sum(x) >= u` and `x <= -u` cannot hold together: it is missed by"),
+    "an entry and a ball": (vector("norm2(x) <= u", "x[1] - x[0] >= 3 * u"), "and `norm2(x) <= u` cannot hold together: it is missed"),
+    "an entry and a simplex": (vector("x in simplex(u)", "x[0] + x[1] <= -u"), "and `x in simplex(u)` cannot hold together"),
+    "a domain of an expression": (
+        vector("x <= 0.4 * u", objective="minimize entropy(2 * x - u)"),
+        "the domain of `entropy(2 * x - u)` and `x <= 0.4 * u` cannot hold together: it is missed by at least",
+    ),
+    "an entry of a cone": (matrix("psd[2]", "X[1, 1] <= -u"), "`X[1, 1] <= -u` and `X in psd` cannot hold together"),
+    "rows of a simplex": (
+        matrix("matrix[2, 3]", "X in rows(simplex(u))", "X[0, 1] + X[1, 0] >= 3 * u"),
+        "and `X in rows(simplex(u))` cannot hold together",
+    ),
+    "a block of several": (
+        matrix("family[2] of vector[3]", "X in box(u, 2 * u)", "X[0] + X[1] <= u"),
+        "`X[0] + X[1] <= u` and `X in box(u, 2 * u)` cannot hold together: it is missed by at least",
+    ),
     "a domain beside a ball": (
         vector("x in l2_ball(4 * u)", "x <= -u", objective="minimize entropy(x) + norm1(x)"),
         "`x <= -u` and the domain of `entropy(x)` cannot hold together",
@@ -145,6 +165,8 @@ A = np.array([[1.0, 2.0, 0.5], [0.0, 1.0, 3.0]])
         "var x: vector[3] in l2_ball(1)\nminimize entropy(A @ x - 5)\n",
         "var x: vector[3]\nminimize entropy(2 * x - 1) + sum_squares(A @ x)\nsubject to x <= 0.4\n",
         "var x: vector[3]\nminimize entropy(x) + sum_squares(A @ x)\nsubject to x[1] <= -1\n",
+        "var x: vector[3]\nminimize entropy(A @ x) + sum_squares(x)\nsubject to sum(A @ x) <= -1\n",
+        "var x: vector[3] in l2_ball(2)\nminimize entropy(A @ x) + entropy(-(A @ x) - 0.1)\n",
     ],
 )
 def test_a_domain_under_a_map_that_the_constraints_exclude(text: str) -> None:
@@ -171,6 +193,13 @@ def test_a_domain_that_the_constraints_meet(text: str) -> None:
 
 def test_a_domain_that_the_constraints_touch_is_not_called_empty() -> None:
     assert solved("var x: vector[3]\nminimize entropy(x)\nsubject to x <= 0\n").status != "infeasible"
+
+
+def test_a_coefficient_beside_which_another_is_rounding_still_counts() -> None:
+    """(0, 1e17) is feasible."""
+    text = "param c: real\nvar x: vector[2] in nonnegative\nminimize sum(x)\nsubject to c * x[1] - x[0] >= 1\n"
+    assert fw.parse(text).bind(c=1e-17).canonical.contradiction is None  # type: ignore[union-attr]
+    assert fw.parse(text).bind(c=0.0).solve().reason.startswith("`c * x[1] - x[0] >= 1` and `x in nonnegative` cannot")
 
 
 def test_a_path_goes_on_past_a_value_without_a_solution() -> None:
@@ -227,6 +256,8 @@ def feasible_program(rng: np.random.Generator) -> tuple[str, dict[str, Any]]:
         "x in l2_ball(r2)": {"r2": float(np.linalg.norm(x) + room())},
         "x in linf_ball(r3)": {"r3": float(np.abs(x).max() + room())},
         "x in affine(A, A @ z)": {"A": A, "z": x},
+        "A @ x <= A @ z": {"A": A, "z": x},
+        "sum(x) >= s": {"s": np.array(x.sum() - room())},
     }
     if nonnegative:
         pool |= {
@@ -236,12 +267,12 @@ def feasible_program(rng: np.random.Generator) -> tuple[str, dict[str, Any]]:
         }
     chosen = [str(c) for c in rng.permutation(list(pool))[: rng.integers(2, 5)]]
     data = {name: value for c in chosen for name, value in pool[c].items()}
-    shapes = {"A": f"matrix[3, {n}]"}
+    shapes = {"A": f"matrix[3, {n}]", "s": "real"}
     lines = [
         f"param {name}: positive" if isinstance(value, float) else f"data {name}: {shapes.get(name, f'vector[{n}]')}"
         for name, value in data.items()
     ]
-    objective = "sum_squares(x)" + (" + entropy(x)" if nonnegative else "")
+    objective = "sum_squares(x)" + (" + entropy(x) + entropy(2 * x)" if nonnegative else "")
     lines += [f"var x: vector[{n}]", f"minimize {objective}", "subject to", *(f"    {c}" for c in chosen)]
     return "\n".join(lines) + "\n", data
 
