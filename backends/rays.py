@@ -29,7 +29,7 @@ ROUNDS = 3
 
 
 def dual_rays(problem: Problem, direction: Sequence[Array], scales: Sequence[Array] | None) -> Iterator[list[Array]]:
-    """Directions of the multipliers of constraints and domains alone to try as proofs of infeasibility; `scales` are those of the rows (None: all alike)."""
+    """Multipliers of constraints and domains alone, to try as proofs of infeasibility; `scales` are those of the rows (None: all alike)."""
     ones = [np.ones_like(y) for y in direction]
     rows = [np.broadcast_to(s, y.shape) for s, y in zip(scales or ones, direction, strict=True)]
     ys = [y / r if t.domain else np.zeros_like(y) for y, r, t in zip(direction, rows, problem.terms, strict=True)]

@@ -11,6 +11,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..canon.form import Canonical
 from ..certify import verify
+from ..certify.verify import Bound
 from ..plan import Plan
 from ..solution import Solution
 from .assemble import solution_of
@@ -25,7 +26,7 @@ def contradicted(canonical: Canonical, plan: Plan, x: Array, origin: str, watch:
     began, proof = time.perf_counter(), canonical.contradiction.message
     with np.errstate(all="ignore"):
         found = verify(canonical, x, None)
-    verified = replace(found, dual=math.inf, kind="exact", statement=proof)
+    verified = replace(found, bound=Bound(math.inf, 0.0, "exact", proof))
     seconds = time.perf_counter() - began
     if watch is not None:
         sense = canonical.sense
