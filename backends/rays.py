@@ -29,10 +29,10 @@ ROUNDS = 3
 
 
 def dual_rays(problem: Problem, direction: Sequence[Array], scales: Sequence[Array] | None) -> Iterator[list[Array]]:
-    """Directions of the constraints' multipliers alone to try as proofs of infeasibility; `scales` are those of the rows (None: all alike)."""
+    """Multipliers of constraints and domains alone, to try as proofs of infeasibility; `scales` are those of the rows (None: all alike)."""
     ones = [np.ones_like(y) for y in direction]
     rows = [np.broadcast_to(s, y.shape) for s, y in zip(scales or ones, direction, strict=True)]
-    ys = [y / r if t.is_indicator else np.zeros_like(y) for y, r, t in zip(direction, rows, problem.terms, strict=True)]
+    ys = [y / r if t.domain else np.zeros_like(y) for y, r, t in zip(direction, rows, problem.terms, strict=True)]
     peak = max((float(np.abs(y).max(initial=0.0)) for y in ys), default=0.0)
     if not 0.0 < peak < math.inf:
         return

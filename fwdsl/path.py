@@ -51,6 +51,11 @@ class Path:
         plot_path(name, self)
 
 
+def latest(solutions: Sequence[Solution], start: Any = None) -> Any:
+    """What the next solve starts from: the last answer that is one, else `start`. Where there is no solution there is nothing to go on from."""
+    return next((s for s in reversed(solutions) if s.status not in ("infeasible", "unbounded")), start)
+
+
 def support(solution: Solution) -> Mapping[str, int]:
     """How many entries of each variable are not zero; of one kept as factors, its rank."""
     return {

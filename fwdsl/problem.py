@@ -132,7 +132,8 @@ class Problem:
 
         The options are those of the language's `solve` and win over the program's own; further ones go to the method named. `callback` is
         called with each `Progress` and stops the solve by returning False. `start` is a solution to start from, or values of
-        variables by name. A limit or Ctrl-C is a status of the solution, which holds the best point found, never an exception.
+        variables by name. A limit or Ctrl-C is a status of the solution, which holds the best point found, never an exception; nor are
+        constraints that no point meets (`infeasible`) and an objective without a finite optimum (`unbounded`).
         """
         from .pipeline import make_plan
         from .pipeline import solve as run
@@ -167,9 +168,11 @@ class Problem:
     def path(self, *, start: Solution | Mapping[str, Any] | None = None, **given: Any) -> Sweep:
         """Solve along values of one parameter, each from the answer before: `problem.path(delta=[0.1, 1, 10], tol=1e-8)`.
 
-        What else is given are options of `solve`. Ends early where it is interrupted; a limit ends only the solve that it stops.
+        What else is given are options of `solve`. Ends early where it is interrupted; a limit ends only the solve that it stops, and a value
+        for which no point meets the constraints is `infeasible` there.
         """
         from .path import Path as Sweep
+        from .path import latest
 
         name, values = swept(self.model, given)
         options = {n: v for n, v in given.items() if n != name}
@@ -179,7 +182,7 @@ class Problem:
             _ = problems[-1].instance  # so that a value that does not fit is found before any work is done
         solutions: list[Solution] = []
         for problem in problems[1:]:
-            solutions.append(problem.solve(start=solutions[-1] if solutions else start, **options))
+            solutions.append(problem.solve(start=latest(solutions, start), **options))
             if solutions[-1].status == "interrupted":
                 break
         return Sweep(name, values[: len(solutions)], tuple(solutions))

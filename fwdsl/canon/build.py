@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,18 +17,19 @@ from ..atoms.vectors import Ridged
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..instance import Instance
-from ..model import Term, evaluate_dim
+from ..model import Term, Type, VarDecl, evaluate_dim
 from .affine import AffineReader, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
-from .emptiness import Empty, Region, check_meeting
+from .emptiness import Empty, Region, check_box, check_meeting
 from .factored import LARGEST_DENSE, Factored, factored_form
 from .form import Block, Canonical, Stacked, SumTerm
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
 from .names import MAPPED_SETS, innermost, key_of
 from .numbers import bare_factor, loss_function
+from .reach import check_reach
 from .sets import SetReader, Unfit, build
 from .too_large import too_large
 
@@ -41,8 +43,8 @@ LARGEST_FACTOR = 8_000_000_000
 def canonicalise(instance: Instance) -> tuple[Canonical | Factored | None, tuple[Diagnostic, ...]]:
     """The canonical form of an instance, only the factored one where its variable is too large to write down.
 
-    FW5001 where it takes more memory than this version spends, FW5010 where a set is empty, FW5011 where a number is not finite, FW5012 where
-    an argument does not fit.
+    FW5001 where it takes more memory than this version spends, FW5011 where a number is not finite, FW5012 where an argument does not fit.
+    Where a set is empty, or sets do not meet, the form says so in its `contradiction`.
     """
     apart = weightless(instance)
     arrangement = arrange(instance.model, apart)
@@ -53,7 +55,10 @@ def canonicalise(instance: Instance) -> tuple[Canonical | Factored | None, tuple
         refusal = too_large(instance, arrangement) if factored is None else None
         if refusal is not None:
             return None, (refusal,)
-        return replace(_Builder(instance, arrangement, apart).build(), factored=factored), ()
+        try:
+            return replace(_Builder(instance, arrangement, apart).build(), factored=factored), ()
+        except Empty as error:
+            return _contradicted(instance, apart, error), ()
     except Unsupported as error:
         return None, (
             Diagnostic(
@@ -87,35 +92,46 @@ def canonicalise(instance: Instance) -> tuple[Canonical | Factored | None, tuple
                 hint="check the values of the data and parameters in it",
             ),
         )
-    except Empty as error:
-        return None, (
-            Diagnostic(
-                "FW5010",
-                error.message,
-                span=error.span,
-                source=instance.model.source,
-                rule="A constraint set must hold at least one point.",
-                hint="check the values bound to its parameters",
-            ),
-        )
+
+
+def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: Empty) -> Canonical:
+    """The form of constraints that no point meets: each of them a term of its own, as no block can keep them all."""
+    apart |= {("constraint", i) for i in range(len(instance.model.constraints))}
+    contradiction = Diagnostic(
+        "FW5010",
+        error.message,
+        span=error.span,
+        source=instance.model.source,
+        rule="No point meets constraints that contradict each other.",
+        hint="check the values bound to their parameters",
+        severity="warning",
+    )
+    form = _Builder(instance, arrange(instance.model, apart), apart, empty=True).build()
+    return replace(form, contradiction=contradiction)
 
 
 class _Builder:
-    def __init__(self, instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]]) -> None:
+    """`empty` tells that no point meets the constraints, which is known by then."""
+
+    def __init__(
+        self, instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]], empty: bool = False
+    ) -> None:
         self.instance = instance
         self.model = instance.model
         self.arrangement = arrangement
         self.sense = 1 if self.model.sense == "minimize" else -1
         self.reader = AffineReader(instance, {})
         self.apart = apart
+        self.empty = empty
         self.sets = SetReader(self.reader)
-        self.indicators = IndicatorReader(self.reader, self.sets)
+        self.indicators = IndicatorReader(self.reader, self.sets, empty)
 
     def build(self) -> Canonical:
         blocks: list[Block] = []
         start = 0
         bases = self._bases()
-        self._check_sets()
+        if not self.empty:
+            self._check_sets()
         for plan in self.arrangement.blocks:
             shape = tuple(evaluate_dim(d, self.instance.dims) for d in plan.type.array_shape)
             basis = bases.get(plan.name)
@@ -135,6 +151,10 @@ class _Builder:
             start = blocks[-1].stop
         self.reader.blocks = {b.name: b for b in blocks}
         terms = [t for t in (self._sum_term(s) for s in self.arrangement.sums) if t is not None]
+        if not self.empty:
+            told = {plan.name: self._kept(plan) for plan in self.arrangement.blocks}
+            for made in terms:
+                check_reach(made, told)
         q, constant = np.zeros(start), 0.0
         for i in self.arrangement.linear:
             term = self.model.terms[i]
@@ -195,24 +215,71 @@ class _Builder:
         own = plan.type.element if plan.type.element is not None else plan.type
         if plan.set == "box" and own.kind in ("symmetric", "psd"):
             assert set_ is not None
-            set_ = "box", self.sets.symmetric_box(set_[1], inner, constraints)
+            set_ = "box", self.sets.symmetric_box(set_[1], inner)
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self.sets.function(norm, set_, plan.type, shape, places)
         return Ridged(g, ridge) if ridge > 0.0 else g
 
+    def _kept(self, plan: BlockPlan) -> list[str]:
+        """What keeps a variable in a set, in the user's words."""
+        kept = [f"`{self.model.constraints[i].text}`" for i in plan.sets]
+        return kept + [f"the domain of `{self.model.terms[i].text}`" for i in plan.norms if plan.norm == "entropy"]
+
     def _check_sets(self) -> None:
-        """Raise where two sets of one variable have no point in common, as far as numbers alone show it."""
+        """Raise where a set is empty, or two of one variable have no point in common, as far as numbers alone show it."""
+        for c in self.model.constraints:
+            if c.set is not None and innermost(c.set).name == "box":
+                bounds = self.sets.bounds(innermost(c.set))
+                bare = c.set.inner is None and c.argument.op == "var"
+                check_box(*bounds, c.text, c.span, self._entry(c.argument.name if bare else "", c.argument.type))
         for variable in self.model.variables:
             own = variable.type.element if variable.type.kind == "family" else variable.type
             assert own is not None
-            regions = [
-                Region(key_of(c.set), self.sets.own_args(innermost(c.set)), c.text, c.span)
-                for c in self.model.constraints
-                if c.set is not None and c.argument.op == "var" and c.argument.name == variable.name
-                if innermost(c.set).name not in MAPPED_SETS
-            ]
+            shape = tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape)
+            regions = [*self._sets_of(variable), *self._domains_of(variable)]
+            if own.kind in ("symmetric", "psd"):
+                regions = [self._symmetric(r, shape) for r in regions]
+                for r in regions:
+                    if r.key == "box":
+                        check_box(r.args["lo"], r.args["hi"], r.text, r.span, self._entry(variable.name, variable.type))
             if len(regions) > 1:
-                check_meeting(regions, tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape))
+                check_meeting(regions, shape, self._entry(variable.name, variable.type))
+
+    def _sets_of(self, variable: VarDecl) -> list[Region]:
+        return [
+            Region(key_of(c.set), self.sets.own_args(innermost(c.set)), f"`{c.text}`", c.span)
+            for c in self.model.constraints
+            if c.set is not None and c.argument.op == "var" and c.argument.name == variable.name
+            if innermost(c.set).name not in MAPPED_SETS
+        ]
+
+    def _domains_of(self, variable: VarDecl) -> list[Region]:
+        """What terms of the objective ask of their argument: entropy is of nonnegative numbers."""
+        return [
+            Region("nonnegative", {}, f"the domain of `{term.text}`", term.span)
+            for term in self.model.terms
+            if term.atom == "entropy" and term.argument.op == "var" and term.argument.name == variable.name
+            if self._coefficient(term) > 0.0
+        ]
+
+    def _symmetric(self, region: Region, shape: tuple[int, ...]) -> Region:
+        if region.key != "box":
+            return region
+        return replace(region, args=self.sets.symmetric_box(region.args, shape))
+
+    def _entry(self, variable: str, type_: Type) -> Callable[[int], str]:
+        """How the entry at a flat place of a variable is written; of a family that of any block."""
+        own = type_.element if type_.kind == "family" and type_.element is not None else type_
+        shape = tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape)
+
+        def name(j: int) -> str:
+            if not variable:
+                return f"entry {j}"
+            if not shape:
+                return f"`{variable}`"
+            return f"`{variable}[{', '.join(str(int(k)) for k in np.unravel_index(j, shape))}]`"
+
+        return name
 
     # --- the sum ----------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..grammar.source import Span
@@ -20,12 +21,18 @@ from ..grammar.source import Span
 SLACK = 1e-9
 """How far, relative to its size, a bound must be missed: nearer, rounding may be at work, and the method decides."""
 
+ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+"""The same where two numbers are compared as they are given: what the rounding of either explains contradicts nothing."""
+
 LARGEST = 2_000_000
 """Numbers of a matrix up to which its equations are looked at for a contradiction."""
 
+ENTRYWISE = ("box", "nonnegative", "linf_ball")
+"""Sets that bound each entry by itself."""
+
 
 class Empty(Exception):
-    """A set that holds no point."""
+    """A set that holds no point, or sets that have none in common: the message is the proof, in the user's words."""
 
     def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
@@ -35,7 +42,7 @@ class Empty(Exception):
 
 @dataclass(frozen=True)
 class Region:
-    """One set of a variable: its key (`rows(simplex)`), its arguments as the atoms take them, and where it stands."""
+    """One set of a variable: its key (`rows(simplex)`), its arguments as the atoms take them, how it is called, and where it stands."""
 
     key: str
     args: Mapping[str, Any]
@@ -43,67 +50,134 @@ class Region:
     span: Span
 
 
-def check_box(lo: Any, hi: Any, span: Span) -> None:
-    """Raise where lo <= hi fails in an entry."""
-    lo, hi = np.broadcast_arrays(np.asarray(lo, dtype=np.float64), np.asarray(hi, dtype=np.float64))
-    bad = np.flatnonzero(~(lo.reshape(-1) <= hi.reshape(-1)))
-    if bad.size:
-        j = int(bad[0])
-        low, high = lo.reshape(-1)[j], hi.reshape(-1)[j]
-        raise Empty(f"the box is empty: entry {j} must be at least {low:g} and at most {high:g}", span)
+def numbers(a: float, b: float) -> tuple[str, str]:
+    """Two numbers in print, with as many digits as tell them apart."""
+    for digits in (6, 9, 12, 15):
+        said = f"{a:.{digits}g}", f"{b:.{digits}g}"
+        if said[0] != said[1] or a == b:
+            return said
+    return repr(float(a)), repr(float(b))
+
+
+def crossing(lo: Any, hi: Any) -> NDArray[np.intp]:
+    """Where no number is at least lo and at most hi, by more than the rounding of the two; flat."""
+    lo, hi = (np.asarray(x, dtype=np.float64) for x in (lo, hi))
+    with np.errstate(invalid="ignore"):
+        beyond = lo - hi > ROUNDING * np.maximum(np.abs(lo), np.abs(hi))
+    # an infinite difference is beyond an infinite rounding too
+    beyond = beyond | ((lo > hi) & ~np.isfinite(lo - hi)) | (lo == math.inf) | (hi == -math.inf)
+    return np.flatnonzero(beyond)
+
+
+def ordered(lo: Any, hi: Any) -> tuple[Any, Any]:
+    """The bounds, with their middle for both where only rounding has the lower one above the upper one; those that leave no room stay."""
+    if np.all(np.less_equal(lo, hi)) or crossing(lo, hi).size:
+        return lo, hi
+    with np.errstate(invalid="ignore"):
+        middle = lo + 0.5 * (np.asarray(hi) - lo)
+    return np.where(np.greater(lo, hi), middle, lo), np.where(np.greater(lo, hi), middle, hi)
+
+
+def check_box(lo: Any, hi: Any, text: str, span: Span, entry: Callable[[int], str]) -> None:
+    """Raise where a box has no point; `entry` names the one at a flat place."""
+    found = crossing(lo, hi)
+    if found.size:
+        raise Empty(f"`{text}` is empty: {_between(lo, hi, int(found[0]), entry)}", span)
+
+
+def _between(lo: Any, hi: Any, j: int, entry: Callable[[int], str]) -> str:
+    low, high = (float(x.reshape(-1)[j]) for x in np.broadcast_arrays(np.asarray(lo), np.asarray(hi)))
+    said = numbers(low, high)
+    return f"{entry(j)} would have to be at least {said[0]} and at most {said[1]}"
 
 
 def check_halfspace(a: Array, b: float, text: str, span: Span) -> None:
     """Raise where a = 0 and b < 0."""
     if b < 0.0 and not a.any():
-        raise Empty(f"`{text}` holds no point: all its coefficients are 0, and 0 is not at most {b:g}", span)
+        raise Empty(f"`{text}` is empty: all its coefficients are 0, and 0 is not at most {b:g}", span)
 
 
 def check_equations(A: Any, b: Array, text: str, span: Span) -> None:
-    """Raise where A x = b has no solution, which the residual of least squares shows, by far more than its rounding."""
+    """Raise where A x = b has no solution: where multipliers of its rows make 0 of A, but for its rounding, and not of b."""
     if math.prod(A.shape) > LARGEST or min(A.shape) > 500:
         return
     A = np.asarray(A.toarray() if hasattr(A, "nnz") else A, dtype=np.float64)
-    # rows at one scale, so that a short one counts as much as a long one
-    size = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
-    zero = np.flatnonzero((size <= 1e-300) & (b != 0.0))
+    largest = np.abs(A).max(axis=1, initial=0.0)
+    zero = np.flatnonzero((largest == 0.0) & (b != 0.0))
     if zero.size:
         j = int(zero[0])
-        raise Empty(f"`{text}` holds no point: row {j} of its matrix is 0, and its right-hand side is {b[j]:g}", span)
-    scaled, right = A / size[:, None], b / size
-    x = np.linalg.lstsq(scaled, right, rcond=1e-10)[0]
-    residual = right - scaled @ x
-    lever = scaled.T @ residual
-    square = float(residual @ residual)
-    # residual' A = 0 and residual' b > 0 is the contradiction
-    if square > (1e-6 * float(np.linalg.norm(right))) ** 2 and np.linalg.norm(lever) <= 1e-10 * math.sqrt(square):
-        j = int(np.argmax(np.abs(residual)))
-        raise Empty(f"`{text}` holds no point: its equations contradict each other, row {j} among them", span)
+        raise Empty(f"`{text}` is empty: row {j} of its matrix is 0, and its right-hand side is {b[j]:g}", span)
+    A, b = _balanced(A[largest > 0.0], b[largest > 0.0])
+    if not A.size or not np.all(np.isfinite(b)):
+        return
+    y = b - A @ np.linalg.lstsq(A, b, rcond=1e-10)[0]
+    if not float(np.linalg.norm(y)) > 1e-6 * float(np.linalg.norm(b)):
+        return
+    # what is left of A is taken out once more, so that it is no more than rounding
+    y -= A @ np.linalg.lstsq(A, y, rcond=1e-10)[0]
+    rounding = ROUNDING * math.sqrt(A.shape[0])
+    met = np.all(np.abs(A.T @ y) <= rounding * (np.abs(A).T @ np.abs(y)))
+    if met and float(b @ y) > SLACK * float(np.abs(b) @ np.abs(y)):
+        j = int(np.flatnonzero(largest > 0.0)[np.argmax(np.abs(y))])
+        raise Empty(f"`{text}` is empty: its equations contradict each other, row {j} among them", span)
 
 
-def check_meeting(regions: list[Region], shape: tuple[int, ...]) -> None:
+def _balanced(A: Array, b: Array) -> tuple[Array, Array]:
+    """The same equations with rows, and variables, in units in which the entries are about 1; zero columns are left as they are."""
+    for _ in range(5):
+        for axis in (1, 0):
+            least, largest = (f(np.where(A == 0.0, other, np.abs(A)), axis=axis) for f, other in _ENDS)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+                exponent = np.rint(-0.5 * (np.log2(least) + np.log2(largest)))
+            unit = np.exp2(np.clip(np.where(np.isfinite(exponent), exponent, 0.0), -1000.0, 1000.0))
+            if axis == 1:
+                A, b = A * unit[:, None], b * unit
+            else:
+                A = A * unit
+    return A, b
+
+
+_ENDS: tuple[tuple[Callable[..., Array], float], ...] = ((np.min, math.inf), (np.max, 0.0))
+
+
+def check_meeting(regions: list[Region], shape: tuple[int, ...], entry: Callable[[int], str]) -> None:
     """Raise where two sets of one variable of this shape (of a family, of one block) have no point in common."""
     for i, first in enumerate(regions):
         for second in regions[i + 1 :]:
-            why = _apart(first, second, shape) or _apart(second, first, shape)
+            if first.key in ENTRYWISE and second.key in ENTRYWISE:
+                why = _bounds_cross(first, second, shape, entry)
+            else:
+                why = _apart(first, second, shape) or _apart(second, first, shape)
             if why:
-                raise Empty(f"`{first.text}` and `{second.text}` do not meet: {why}", second.span)
+                raise Empty(f"{first.text} and {second.text} cannot hold together: {why}", second.span)
+
+
+def _bounds_cross(a: Region, b: Region, shape: tuple[int, ...], entry: Callable[[int], str]) -> str:
+    (lo, hi), (low, high) = (_spread(r, shape) for r in (a, b))
+    lo, hi = np.maximum(lo, low), np.minimum(hi, high)
+    found = crossing(lo, hi)
+    return _between(lo, hi, int(found[0]), entry) if found.size else ""
+
+
+def _spread(a: Region, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """The bounds of each entry."""
+    lo, hi = (np.broadcast_to(np.reshape(x, shape if np.size(x) > 1 else ()), shape) for x in _bounds(a))
+    return lo, hi
 
 
 def _apart(a: Region, b: Region, shape: tuple[int, ...]) -> str:
     """Why no point of a is in b, as far as a tells; empty where it does not."""
-    if b.key in ("box", "nonnegative", "linf_ball") and _is_simplex(a.key):
-        lo, hi = _bounds(b)
-        return _misses_box(
-            a, *(np.broadcast_to(np.reshape(x, shape if np.size(x) > 1 else ()), shape) for x in (lo, hi))
-        )
+    if b.key in ENTRYWISE and _is_simplex(a.key):
+        return _misses_box(a, *_spread(b, shape))
+    if b.key in ENTRYWISE and a.key in _EIGENVALUES:
+        return _misses_diagonal(a, _spread(b, shape)[1])
     totals = _total(a, shape), _total(b, shape)
     if None not in totals and _differ(*totals):  # type: ignore[arg-type]
         return f"the entries of the first have the sum {totals[0]:g}, those of the second {totals[1]:g}"
     traces = [r.args["r"] for r in (a, b) if r.key == "spectrahedron"]
     if len(traces) == 2 and _differ(*traces):
         return f"the first have trace {traces[0]:g}, the second {traces[1]:g}"
-    if b.key not in _NORMS or (b.key in _SPECTRAL and a.key in ("box", "nonnegative", "linf_ball")):
+    if b.key not in _NORMS or (b.key in _SPECTRAL and a.key in ENTRYWISE):
         return ""
     point = _nearest(a, shape)
     if point is None or (b.key in _SPECTRAL and point.ndim != 2):
@@ -151,7 +225,7 @@ def _total(a: Region, shape: tuple[int, ...]) -> float | None:
 
 def _nearest(a: Region, shape: tuple[int, ...]) -> Array | None:
     """The point at which the norms that the sets bound are least."""
-    if a.key in ("box", "nonnegative", "linf_ball"):
+    if a.key in ENTRYWISE:
         lo, hi = _bounds(a)
         flat = np.clip(0.0, np.reshape(lo, -1), np.reshape(hi, -1))
         return np.broadcast_to(flat if flat.size == 1 else flat.reshape(shape), shape)
@@ -184,6 +258,16 @@ def _misses_box(a: Region, lo: Array, hi: Array) -> str:
     return ""
 
 
+def _misses_diagonal(a: Region, hi: Array) -> str:
+    """Why no matrix without a negative eigenvalue, perhaps of a given trace, has entries at most hi."""
+    diagonal = np.diagonal(hi)
+    if np.any(diagonal < 0.0):
+        return f"an entry of the diagonal is nonnegative in the first and at most {diagonal.min():g} in the second"
+    if a.key == "spectrahedron" and diagonal.sum() < _radius(a) * (1.0 - SLACK):
+        return f"the trace is {_radius(a):g} in the first and at most {diagonal.sum():g} in the second"
+    return ""
+
+
 def _singular(x: Array) -> Array:
     return np.asarray(np.linalg.svd(x, compute_uv=False))
 
@@ -201,4 +285,5 @@ _NORMS: dict[str, tuple[str, Callable[[Array], float]]] = {
     "solid_simplex": ("the sum", lambda x: float(np.maximum(x, 0.0).sum())),
     "solid_spectrahedron": ("the trace", lambda x: float(np.trace(x))),
 }
+_EIGENVALUES = ("psd", "spectrahedron", "solid_spectrahedron")
 _SPECTRAL = ("nuclear_ball", "spectral_ball", "solid_spectrahedron")

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.domain import set_beneath
 from ..atoms.vector_loss import VectorLossFunction
 from ..features.factor import GramFactor
+from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..instance import Instance
@@ -150,6 +152,11 @@ class SumTerm:
         """Whether f_i only says in or out."""
         return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
 
+    @cached_property
+    def domain(self) -> VectorFunction | None:
+        """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None."""
+        return set_beneath(self.f) if isinstance(self.f, VectorFunction) else None
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Canonical:
@@ -157,7 +164,8 @@ class Canonical:
 
     `size_of_affine` is the sum of the sizes of the affine terms at zero; `constraint_place[i]` tells where constraint i went,
     ("block", B) or ("term", i): to several places where its set is an intersection, to none where it says nothing; `factored` is the form
-    that keeps the one matrix variable as factors, where it has one.
+    that keeps the one matrix variable as factors, where it has one. `contradiction` is set where the numbers alone show that no point meets
+    the constraints: FW5010, whose message is the proof. Each constraint is a term of its own then.
     """
 
     instance: Instance
@@ -170,6 +178,7 @@ class Canonical:
     facts: tuple[str, ...] = ()
     constraint_place: Sequence[tuple[tuple[str, int], ...]] = ()
     factored: Factored | None = None
+    contradiction: Diagnostic | None = None
 
     @property
     def size(self) -> int:

@@ -19,7 +19,7 @@ from .form import Block, Side, Stacked
 from .groups import overlapping, regrouped
 from .lines import Lines, lines_of
 from .maps import Identity, LinearMap, Row
-from .matrix_maps import RightMultiply
+from .matrix_maps import RightMultiply, Take
 from .names import innermost
 from .sets import SetReader, build
 
@@ -45,11 +45,12 @@ def bounds(lo: float, m: int) -> VectorFunction:
 
 
 class IndicatorReader:
-    """Makes the indicators of one instance's constraints."""
+    """Makes the indicators of one instance's constraints; with `empty` also of those that no point meets, which raise `Empty` without."""
 
-    def __init__(self, reader: AffineReader, sets: SetReader) -> None:
+    def __init__(self, reader: AffineReader, sets: SetReader, empty: bool = False) -> None:
         self.reader = reader
         self.sets = sets
+        self.empty = empty
 
     def read(self, constraint: Constraint, key: str, stacked: Stacked, apart: bool) -> Indicator | None:
         """The indicator of a constraint, `key` being its set's or a part of it; None where it says nothing.
@@ -68,6 +69,8 @@ class IndicatorReader:
             return self._hull(constraint, own, lines, stacked)
         if own.name == "group_ball" and (apart or overlapping(own.args)):
             return self._groups(own, lines, stacked)
+        if own.name == "box" and self.empty:
+            return self._bounds_apart(own, lines, stacked)
         inner = shape[1:] if type_.kind == "family" else shape
         spec = self.sets.set_spec(key, [constraint], math.prod(inner))
         return Indicator(self.sets.function(None, spec, type_, shape, [ref.span]), stacked)
@@ -92,11 +95,13 @@ class IndicatorReader:
         if own.name == "affine":
             lo, A, name = 0.0, self.reader.constant(given["A"]), given["A"].name or "A"
             b = self.reader.vector(given["b"], A.shape[0])
-            check_equations(A, b, constraint.text, own.span)
+            if not self.empty:
+                check_equations(A, b, constraint.text, own.span)
         else:
             lo, A, name = -math.inf, self.reader.vector(given["a"], lines.length)[None, :], given["a"].name or "a"
             b = self.reader.vector(given["b"], 1)
-            check_halfspace(A[0], float(b[0]), constraint.text, own.span)
+            if not self.empty:
+                check_halfspace(A[0], float(b[0]), constraint.text, own.span)
         outer: LinearMap
         if lines.count != 1:
             outer = RightMultiply(A.T, lines.count, name)
@@ -112,6 +117,17 @@ class IndicatorReader:
             shape = (*shape, 1) if lines.frame != "columns" else (*shape[:-1], 1, shape[-1])
         side = Side(told or Identity(lines.count * width), shape)
         return Indicator(bounds(lo, outer.rows), mapped(stacked, outer, -np.tile(b, lines.count)), side)
+
+    def _bounds_apart(self, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
+        """A box as its lower bounds, then its upper ones, which need not leave room for a point."""
+        ends = (np.broadcast_to(np.reshape(x, -1), lines.length) for x in self.sets.bounds(own))
+        low, high = (np.tile(end, lines.count) for end in ends)
+        n, most = stacked.rows, float(np.finfo(np.float64).max)
+        lo = np.concatenate([np.minimum(low, most), np.full(n, -math.inf)])
+        hi = np.concatenate([np.full(n, math.inf), np.maximum(high, -most)])
+        place = np.arange(n) if lines.take is None else lines.take.index
+        outer = Take(np.tile(place, 2), n, "bounds", once=False)
+        return Indicator(build(None, ("box", {"lo": lo, "hi": hi}), 2 * n), mapped(stacked, outer))
 
     def _hull(self, constraint: Constraint, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
         """Each line is V'w with its own weights w."""

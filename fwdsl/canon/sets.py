@@ -16,7 +16,7 @@ from ..grammar.source import Span
 from ..model import Constraint, Expr, SetRef, Term, Type
 from .affine import AffineReader
 from .arrange import NESTED, parts_of
-from .emptiness import Empty, check_box
+from .emptiness import ROUNDING, Empty, numbers, ordered
 
 
 class Unfit(Exception):
@@ -39,6 +39,9 @@ def build(norm: Any, set_: Any, shape: int | tuple[int, ...]) -> VectorFunction:
     return f
 
 
+_ENDS = ("lo", "hi")
+
+
 class SetReader:
     """Reads the norms and sets of one instance."""
 
@@ -46,12 +49,11 @@ class SetReader:
         self.reader = reader
 
     @staticmethod
-    def symmetric_box(args: dict[str, Any], shape: tuple[int, ...], constraints: list[Constraint]) -> dict[str, Any]:
+    def symmetric_box(args: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
         """Bounds that the transpose of a symmetric matrix meets too."""
-        lo, hi = args["lo"].reshape(shape), args["hi"].reshape(shape)
-        lo, hi = np.maximum(lo, lo.T).reshape(-1), np.minimum(hi, hi.T).reshape(-1)
-        check_box(lo, hi, constraints[-1].span)
-        return {"lo": lo, "hi": hi}
+        lo, hi = (np.broadcast_to(np.reshape(args[k], shape if np.size(args[k]) > 1 else ()), shape) for k in _ENDS)
+        both = ordered(np.maximum(lo, lo.T).reshape(-1), np.minimum(hi, hi.T).reshape(-1))
+        return dict(zip(_ENDS, both, strict=True))
 
     def function(self, norm: Any, set_: Any, type_: Type, shape: tuple[int, ...], places: list[Span]) -> VectorFunction:
         """c * norm on a set for flat values of this type and shape."""
@@ -96,6 +98,18 @@ class SetReader:
             return ref.name, {"set": self._nested(ref.inner, key)}
         return ref.name, self.own_args(ref)
 
+    def bounds(self, ref: SetRef) -> tuple[Any, Any]:
+        """The bounds of a box as they are given, whether they leave room for a point or not."""
+        given = dict(ref.args)
+        lo, hi = (self._argument(given[end]) for end in _ENDS)
+        return lo, hi
+
+    def _argument(self, expr: Expr) -> Any:
+        if not expr.type.array_shape:
+            return self.reader.scalar(expr)
+        value = self.reader.constant(expr)
+        return np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=np.float64)
+
     def own_args(self, ref: SetRef) -> dict[str, Any]:
         """The arguments of a set that is made of no other, a matrix among them dense."""
         given = dict(ref.args)
@@ -103,17 +117,13 @@ class SetReader:
         for name, expr in given.items():
             if name in ("groups", "weights"):
                 continue
-            if not expr.type.array_shape:
-                out[name] = self.reader.scalar(expr)
-                continue
-            value = self.reader.constant(expr)
-            out[name] = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=np.float64)
+            out[name] = self._argument(expr)
         if "groups" in given:
             out.update(self.group_args(given))
         if "k" in out:
             out["k"] = int(out["k"])
         if ref.name == "box":
-            check_box(out["lo"], out["hi"], ref.span)
+            out["lo"], out["hi"] = ordered(out["lo"], out["hi"])
         return out
 
     def _merged_args(self, name: str, constraints: list[Constraint], size: int) -> dict[str, Any]:
@@ -123,27 +133,38 @@ class SetReader:
                 assert constraint.set is not None
                 a, b = self._box_bounds(constraint.set, size)
                 lo, hi = np.maximum(lo, a), np.minimum(hi, b)
-            check_box(lo, hi, constraints[-1].span)
-            return {"lo": lo, "hi": hi}
+            return dict(zip(_ENDS, ordered(lo, hi), strict=True))
         if name in ("nonnegative", "psd"):
             return {}
         if name not in NESTED and name != "simplex":
             assert constraints[0].set is not None
             return self.own_args(constraints[0].set)
-        radii = [self._radius(c) for c in constraints if c.set is None or c.set.name != "nonnegative"]
-        if name == "simplex" and len({*radii}) > 1:
-            raise Empty(f"the sum cannot equal {radii[0]:g} and {radii[1]:g} at once", constraints[-1].span)
-        return {"r": min(radii)}
+        sums = [c for c in constraints if c.set is None or c.set.name != "nonnegative"]
+        bound = next((c for c in constraints if c not in sums), None)
+        radii = [self._radius(c, bound) for c in sums]
+        least, most = min(radii), max(radii)
+        if name == "simplex" and most - least > ROUNDING * most:
+            first, last = sums[radii.index(least)], sums[radii.index(most)]
+            said = numbers(least, most)
+            raise Empty(
+                f"`{first.text}` and `{last.text}` cannot hold together: the sum would have to be {said[0]} and {said[1]}",
+                last.span,
+            )
+        return {"r": least}
 
-    def _radius(self, constraint: Constraint) -> float:
+    def _radius(self, constraint: Constraint, bound: Constraint | None) -> float:
+        """The sum that a constraint asks for, of entries that `bound` keeps nonnegative."""
         if constraint.set is not None:
             return self.reader.scalar(dict(constraint.set.args)["r"])
-        r = -sum(self.reader.scalar(a) for a in parts_of(constraint.argument)[1])
-        if r < 0.0:
-            raise Empty(
-                f"`{constraint.text}` cannot hold: the sum of nonnegative numbers is not {r:g}", constraint.span
-            )
-        return r
+        parts = [-self.reader.scalar(a) for a in parts_of(constraint.argument)[1]]
+        r = sum(parts)
+        if r >= -ROUNDING * sum(map(abs, parts)):
+            return max(r, 0.0)
+        told = f" with `{bound.text}`" if bound is not None else ""
+        raise Empty(
+            f"`{constraint.text}` cannot hold{told}: the sum of nonnegative numbers is at least 0, not {r:g}",
+            constraint.span,
+        )
 
     def _box_bounds(self, ref: SetRef, size: int) -> tuple[Array, Array]:
         args = dict(ref.args)

@@ -1,6 +1,7 @@
 r"""Certificates that a program has no feasible point, or no finite optimum.
 
-*Infeasible* (Farkas): multipliers y of the constraints that moved into the sum (zero on losses and norms) with
+*Infeasible* (Farkas): multipliers y of the constraints that moved into the sum, and of the domains of the terms there (zero on losses and
+norms, which are finite everywhere), with
 
     sum_i (<b_i, y_i> - sigma_{C_i}(y_i)) - sum_B sigma_{dom g_B}(-(K'y)_B) > 0,
 
@@ -77,9 +78,9 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
     value, sizes = 0.0, 0.0
     v = np.zeros(canonical.size)
     for term, yi in zip(canonical.terms, y, strict=True):
-        if not yi.any():
+        if not yi.any() or term.domain is None:
             continue
-        support = term.f.conjugate(yi)
+        support = term.domain.conjugate(yi)
         if not math.isfinite(support):
             return None
         value += float(term.map.offset @ yi) - support
@@ -107,7 +108,8 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         rho = max(rho, largest_share(np.abs(miss), block_sizes(canonical, block, y, with_q=False)))
     if not (value > MARGIN * sizes and (rho == 0.0 or value >= SAFE * max(rho, EPS) * sizes)):
         return None
-    names = [f"`{t.text}`" for t, yi in zip(canonical.terms, y, strict=True) if yi.any()]
+    used = [t for t, yi in zip(canonical.terms, y, strict=True) if yi.any()]
+    names = [f"`{t.text}`" if t.is_indicator else f"the domain of `{t.text}`" for t in used]
     who = [*dict.fromkeys(names), *beside]
     together = " together" if len(who) > 1 else ""
     said = f"{' and '.join(who)} cannot hold{together}"
@@ -151,14 +153,13 @@ def unbounded(canonical: Canonical, direction: Array, x: Array) -> Ray | None:
 
 
 def _multiplier(term: SumTerm, direction: Array) -> Array:
-    if not term.is_indicator:
+    y, on = direction, term.domain
+    if on is None:
         return np.zeros(term.map.rows)
-    assert isinstance(term.f, VectorFunction)
-    y = direction
-    if isinstance(term.f, Box):
-        y = np.where(np.isinf(term.f.hi), np.minimum(y, 0.0), y)
-        return np.where(np.isinf(term.f.lo), np.maximum(y, 0.0), y)
-    return y if math.isfinite(term.f.conjugate(y)) else term.f.dual_project(y)
+    if isinstance(on, Box):
+        y = np.where(np.isinf(on.hi), np.minimum(y, 0.0), y)
+        return np.where(np.isinf(on.lo), np.maximum(y, 0.0), y)
+    return y if math.isfinite(on.conjugate(y)) else on.dual_project(y)
 
 
 def _domain_support(g: VectorFunction, v: Array) -> float:

@@ -84,14 +84,15 @@ def bind_model(model: Model, given: Bindings, name: str, output: Output, tol: fl
 
 
 def canonicalise_instance(instance: Instance, output: Output) -> Canonical | Factored:
-    """The canonical form; what is refused here is refused whatever the data, but for a set that the data make empty."""
-    from ..bind.provenance import follows_from_text
+    """The canonical form; where no point meets the constraints it is told where that is seen, which is an answer and no fault."""
+    from ..canon import Canonical
     from ..pipeline import canonicalise
 
-    canonical, found = canonicalise(instance)
-    of_data = any(d.code == "FW5010" and d.span and not follows_from_text(instance, d.span) for d in found)
     # mypy would take the join of the two forms for the type
-    return cast("Canonical | Factored", passed((canonical, found), output, USAGE if of_data else REJECTED))
+    form = cast("Canonical | Factored", passed(canonicalise(instance), output, REJECTED))
+    if isinstance(form, Canonical) and form.contradiction is not None:
+        output.report([form.contradiction])
+    return form
 
 
 def options_for(model: Model, known: argparse.Namespace) -> Options:

@@ -30,6 +30,7 @@ def document() -> str:
 def examine(program: str) -> tuple[Diagnostic, ...]:
     """What is found about an example by checking it, planning it, and, where it needs no data, binding it."""
     from ..bind import Bindings
+    from ..canon import Canonical
     from ..pipeline import bind, canonicalise, compile_text, make_plan
     from ..settings import resolve_options
 
@@ -40,8 +41,9 @@ def examine(program: str) -> tuple[Diagnostic, ...]:
     if planning or any(d.literal is None for d in model.data) or any(p.default is None for p in model.params):
         return (*found, *planning)
     instance, binding = bind(model, Bindings(), Path())
-    shaping = canonicalise(instance)[1] if instance is not None else ()
-    return (*found, *binding, *shaping)
+    form, shaping = canonicalise(instance) if instance is not None else (None, ())
+    contradiction = form.contradiction if isinstance(form, Canonical) else None
+    return (*found, *binding, *shaping, *([contradiction] if contradiction else []))
 
 
 def rendered_example(program: str) -> str:

@@ -108,7 +108,9 @@ def _candidate_json(c: Candidate) -> dict[str, Any]:
 def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
     """The plan for a canonical problem, or, from names alone, for a model without data."""
     model = problem if isinstance(problem, Model) else problem.instance.model
-    form = None if isinstance(problem, Model) else problem
+    contradiction = problem.contradiction if isinstance(problem, Canonical) else None
+    # where no point meets the constraints nothing has to run: what counts is which method would, were they met
+    form = None if isinstance(problem, Model) or contradiction is not None else problem
     arrangement = arrange(model, frozenset() if form is None else weightless(form.instance))
 
     def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
@@ -118,6 +120,7 @@ def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[
     weighed = weigh(names)
     if options.method == "auto":
         chosen, why = _choose(weighed, arrangement, form)
+        why = "from names alone: it does not have to run" if contradiction is not None else why
     else:
         refusal = _refuse_method(options, model, weighed, form)
         if refusal is not None:
@@ -130,8 +133,8 @@ def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[
         weighed,
         expected_certificate(arrangement, METHODS[chosen].factored),
         structure_lines(arrangement, form),
-        arrangement.facts,
-        form is not None,
+        (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
+        not isinstance(problem, Model),
         options.tol,
         rest=lambda: weigh(n for n in NAMED if n not in names),
     )

@@ -26,6 +26,7 @@ from ..options import Options
 from ..plan import Plan
 from ..solution import Progress, Solution
 from .assemble import solution_of
+from .contradiction import contradicted
 from .driver import Outcome, drive
 from .duals import constraint_duals
 from .interrupt import Control
@@ -53,6 +54,9 @@ def solve(
     `start` is a solution (its duals are used too) or values by name; `resume` a state saved by `fwdsl.solve.state`. `on_progress` is
     called about ten times a second and may return False to stop; `on_state` after every step; a `watch` sees what is certified on the way.
     """
+    if isinstance(canonical, Canonical) and canonical.contradiction is not None:
+        x, _, origin = _starting_point(canonical, start)
+        return contradicted(canonical, plan, x, origin, watch)
     if METHODS[plan.method].factored:
         factored = canonical if isinstance(canonical, Factored) else canonical.factored
         assert factored is not None, "the planner chose a method that has no form of the problem"

@@ -55,7 +55,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         require_writable(known.plot)
         require_plot(known.plot)
     from ...bind.rebind import rebind
-    from ...path import Path, header_text, row_text
+    from ...path import Path, header_text, latest, row_text
 
     clock = Clock()
     model = clock.measure("compile", lambda: compile_file(name, output))
@@ -70,7 +70,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         instance = passed(rebind(instance, there), output, USAGE)
         canonical = canonicalise_instance(instance, output)
         plan = plan_for(canonical, options, known, output)
-        solution = solve_plan(canonical, plan, options, clock, output, start=solutions[-1] if solutions else None)
+        solution = solve_plan(canonical, plan, options, clock, output, start=latest(solutions))
         solutions.append(solution)
         output.text(row_text(value, solution) + "\n")
         if solution.status == "interrupted":

@@ -64,7 +64,8 @@ def run(argv: Sequence[str], output: Output) -> int:
     on_state = checkpoints.after_step if checkpoints else None
     with checkpoints.on_termination() if checkpoints else nullcontext():
         solution = solve_plan(canonical, plan, options, clock, output, state, on_state)
-        unsaved = checkpoints.save(solution.state) if checkpoints else []
+        # where no method had to run there is no state
+        unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
     saved, more = _save(known, solution, canonical, options)
     unsaved += more
     output.report(unsaved)

@@ -36,16 +36,18 @@ ENTRIES: dict[str, Entry] = {
         'solve method = frank_wolfe(step="line_search")\n',
     ),
     "FW5010": Entry(
-        "a constraint set without a point",
-        "With the values bound to its parameters, a set is empty: a box whose lower end is above its upper end, a sum of nonnegative numbers"
-        " that is to be negative, one sum that is to have two values.",
+        "constraints that no point meets",
+        "With the values bound, a set is empty, or two do not meet: a box whose lower end is above its upper end, a sum of nonnegative numbers"
+        " that is to be negative, one sum that is to have two values, bounds outside of the domain of the objective. It is no fault of the"
+        " program: the answer is `infeasible` (exit code 3), with this contradiction for a proof, and `--strict` makes no error of it. Bounds"
+        " are compared relative to their own sizes: what the rounding of either explains contradicts nothing.",
         "var x: vector[2]\nminimize sum(x)\nsubject to\n    x >= 3\n    x <= 1\n",
         "var x: vector[2]\nminimize sum(x)\nsubject to\n    x >= 1\n    x <= 3\n",
     ),
     "FW5012": Entry(
         "a set or norm that cannot take this argument",
         "With the numbers that are bound, an argument is none that the set or norm takes: a coefficient that, with a factor taken out of the"
-        " norm, is beyond the range of numbers, say. What makes a set empty is FW5010, what is not finite as it is written FW5011.",
+        " norm, is beyond the range of numbers, say. What makes a set empty is told by FW5010, what is not finite as it is written FW5011.",
         "param c: positive = 1e200\nvar x: vector[2]\nminimize c * norm1(c * x) + sum_squares(x - 1)\n",
         "param c: positive = 10\nvar x: vector[2]\nminimize c * norm1(c * x) + sum_squares(x - 1)\n",
     ),

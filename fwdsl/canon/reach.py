@@ -1,0 +1,118 @@
+"""Rows of the sum that the sets of the variables keep out of where they are to be: interval arithmetic, row by row, on small problems.
+
+The entries of a variable lie between the bounds that its set implies, so those of K x + b do between theirs. Where these miss the bounds of a
+constraint, or the nonnegative numbers that an entropy asks for, no point is feasible. What one row does not show, the methods do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..atoms.base import Array, VectorFunction
+from ..atoms.domain import set_beneath
+from ..atoms.family import Repeated
+from ..atoms.matrices import EigenSet, Lines
+from ..atoms.vectors.box import Box
+from ..atoms.vectors.nonnegative import Nonnegative
+from ..atoms.vectors.simplex import Simplex
+from ..atoms.vectors.solid_simplex import SolidSimplex
+from .emptiness import Empty
+from .form import Block, SumTerm
+from .maps import LinearMap
+
+LARGEST = 200_000
+"""Numbers of a map that is written out to be looked at."""
+
+WIDEST = 300
+"""Its columns: each costs a product."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def check_reach(term: SumTerm, told: Mapping[str, Sequence[str]]) -> None:
+    """Raise `Empty` where no point of the variables' sets has a row of the term's argument in its set, or domain.
+
+    `told` has what keeps each variable in its set, in the user's words.
+    """
+    on, parts = term.domain, term.map.parts
+    if not isinstance(on, Box | Nonnegative) or not all(_is_small(m) for _, m in parts):
+        return
+    if parts and all(set_beneath(block.g) is None for block, _ in parts):
+        return
+    lo, hi = _implied(on)
+    least, most, sizes, widest = term.map.offset.copy(), term.map.offset.copy(), np.abs(term.map.offset), 0
+    # what overflows or is not known shows nothing
+    with np.errstate(all="ignore"):
+        for block, m in parts:
+            K, (low, high) = _written(m), _implied_of(block)
+            widest += K.shape[1]
+            # 0 times an infinite bound is 0
+            at_low, at_high = np.where(K == 0.0, 0.0, K * low), np.where(K == 0.0, 0.0, K * high)
+            least += np.minimum(at_low, at_high).sum(axis=1)
+            most += np.maximum(at_low, at_high).sum(axis=1)
+            sizes += _sizes(at_low).sum(axis=1) + _sizes(at_high).sum(axis=1)
+        sizes += _sizes(lo) + _sizes(hi)
+        missed = np.maximum(least - hi, lo - most)
+        far = missed > (widest + 8) * EPS * sizes
+    if not far.any():
+        return
+    j = int(np.flatnonzero(far)[0])
+    what = f"`{term.text}`" if term.is_indicator else f"the domain of `{term.text}`"
+    sets = [text for block, _ in parts for text in told.get(block.name, ())]
+    together = " together" if sets else ""
+    where = f" in entry {j}" if term.map.rows > 1 else ""
+    raise Empty(
+        f"{' and '.join([what, *sets])} cannot hold{together}: it is missed by at least {missed[j]:.6g}{where}",
+        term.span,
+    )
+
+
+def _sizes(bound: Array) -> Array:
+    return np.where(np.isfinite(bound), np.abs(bound), 0.0)
+
+
+def _is_small(m: LinearMap) -> bool:
+    return m.columns <= WIDEST and m.rows * m.columns <= LARGEST
+
+
+def _written(m: LinearMap) -> Array:
+    """The matrix of a map, column by column."""
+    out, unit = np.empty((m.rows, m.columns)), np.zeros(m.columns)
+    for j in range(m.columns):
+        unit[j] = 1.0
+        out[:, j] = m.apply(unit)
+        unit[j] = 0.0
+    return out
+
+
+def _implied_of(block: Block) -> tuple[Array, Array]:
+    on = set_beneath(block.g)
+    return _implied(on) if on is not None else _ball(block.size, math.inf)
+
+
+def _implied(on: VectorFunction) -> tuple[Array, Array]:
+    """Bounds of each entry of the points of a set."""
+    if isinstance(on, Box):
+        return on.lo, on.hi
+    if isinstance(on, Nonnegative):
+        return np.zeros(on.size), np.full(on.size, math.inf)
+    if isinstance(on, Repeated):
+        lo, hi = _implied(on.inner)
+        return np.tile(lo, on.count), np.tile(hi, on.count)
+    if isinstance(on, Lines):
+        lo, hi = (np.tile(bound, (on.shape[on.axis], 1)) for bound in _implied(on.inner))
+        return on.flat(lo), on.flat(hi)
+    lo, hi = _ball(on.size, on.radius())
+    if isinstance(on, Simplex | SolidSimplex):
+        lo[:] = 0.0
+    if isinstance(on, EigenSet) and isinstance(on.inner, Nonnegative):
+        # no entry of the diagonal is negative
+        lo[:: math.isqrt(on.size) + 1] = 0.0
+    return lo, hi
+
+
+def _ball(size: int, r: float) -> tuple[Array, Array]:
+    return np.full(size, -r), np.full(size, r)
