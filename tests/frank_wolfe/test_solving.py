@@ -215,7 +215,8 @@ def test_the_lazy_variants_ask_the_oracle_less(name: str) -> None:
     found = {}
     for lazy in (False, True):
         s, method, kernels = started(problem, name, lazy=lazy)
-        for _ in range(60):
+        # at the optimum, where these are after twenty steps, rounding decides whom they ask
+        for _ in range(12):
             method.step(kernels, s)
         found[lazy] = s
     assert found[True].vertices < 0.8 * found[False].vertices
