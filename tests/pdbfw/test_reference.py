@@ -191,7 +191,7 @@ def test_the_adaptive_step(loss: str) -> None:
 
     ready, state = after(vector_problem(loss, "l1_ball", "csr", mu), 0)
     assert state.t == 1.0
-    np.testing.assert_allclose(state.y * n, slope(loss, np.zeros(n), b), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(state.y * n, slope(loss, np.zeros(n), b), rtol=0, atol=1e-12)
     checked = 0
     while checked < 20 and state.best_value - state.best_bound > 1e-6 * abs(state.best_value):
         u, pre, t = state.y * n, state.s, state.t
