@@ -203,15 +203,19 @@ class Completion:
         Y, zy = (s.W, s.z) if beta == 0.0 else (s.W + beta * (s.W - s.W_old), None)
         value, grad, _ = self.gradient(Y, self.predict(Y) if zy is None else zy)
         s.lipschitz *= 0.9
-        noise = 16.0 * EPS * abs(value)
+        # values tell steps apart as long as what L allows is well above their rounding, slopes below that
+        blind = 1e3 * EPS * abs(value)
         for _ in range(60):
             W = self.project(Y - grad / s.lipschitz)
             step = W - Y
             z = self.predict(W)
             found = self.value(W, z)
             square = float(np.vdot(step, step))
-            excess = found - value - float(np.vdot(grad, step))
-            if excess <= 0.5 * s.lipschitz * square + noise or square == 0.0:
+            if 0.5 * s.lipschitz * square > blind:
+                excess = found - value - float(np.vdot(grad, step))
+            else:
+                excess = 0.5 * float(np.vdot(self.gradient(W, z)[1] - grad, step))
+            if excess <= 0.5 * s.lipschitz * square or square == 0.0:
                 break
             s.lipschitz = min(max(1.3 * s.lipschitz, 2.1 * excess / square), 8.0 * s.lipschitz)
         if float(np.vdot(step, W - s.W)) < 0.0:

@@ -68,6 +68,8 @@ def _has_radius(name: str | None) -> bool:
     return name in _BALLS or name in _SIMPLICES or name in _SPECTRAHEDRA or name in _GAUGES
 
 
+# the multipliers of a run whose numbers overflowed do so too, which its status says
+@np.errstate(over="ignore", invalid="ignore")
 def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
     """d(optimal value) / d(right-hand side) for each constraint, in the user's sense; empty without a dual point.
 

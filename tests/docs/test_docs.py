@@ -207,6 +207,10 @@ def test_blocks_are_found_with_their_lines():
         ("a\nb\nc\nd", "a\n...\nd"),
         ("a\nb", "a\n..."),
         ("compiling kernels (once)\na", "a"),
+        (
+            "known by  exact: closed-form dual",
+            "known by  exact: closed-form dual; the equality of b is met to rounding",
+        ),
     ],
 )
 def test_what_depends_on_the_machine_is_not_compared(printed: str, shown: str):
@@ -221,6 +225,7 @@ def test_what_depends_on_the_machine_is_not_compared(printed: str, shown: str):
         ("status optimal", "status interrupted"),
         ("a\nb", "a"),
         ("a", "a\nb"),
+        ("known by  conditional: closed-form dual", "known by  exact: closed-form dual"),
         ("a\nc", "a\n...\nb"),
     ],
 )

@@ -60,7 +60,7 @@ class Naive:
         for K, t in zip(self.K, self.can.terms, strict=True):
             row = t.f.loss.smoothness * t.f.w if hasattr(t.f, "w") and t.f.loss.name != "softmax" else t.f.lipschitz
             steep += float(np.sum(row * (K @ d) ** 2))
-        return min(most, -self.slope(x, d, 0.0) / steep)
+        return min(most, -self.slope(x, d, 0.0) / steep) if steep > 0.0 else 0.0
 
 
 def _inner(g: Any) -> Any:
@@ -81,7 +81,7 @@ def test_block_steps_are_those_of_the_formulas(
     of = Naive(problem, kind)
     s, method, kernels = started(problem, "block_frank_wolfe", order=order, step=rule, seed=SEED)
     x, count = s.x.copy(), len(of.lines)
-    adaptive = [Adaptive(of) for _ in of.lines]  # type: ignore[arg-type]
+    estimates = [0.0 for _ in of.lines]
     parts = 0
     for sweep in range(SWEEPS):
         chosen = range(count) if order != "random" else draws(SEED, sweep).integers(0, count, count)
@@ -95,8 +95,11 @@ def test_block_steps_are_those_of_the_formulas(
                 gamma = 2.0 / (sweep + (done / count if order == "random" else 0.0) + 2.0)
             elif of.slope(x, d, 0.0) >= 0.0:
                 gamma = 0.0
+            elif rule == "short":
+                gamma = of.short(x, d, 1.0)
             else:
-                gamma = of.short(x, d, 1.0) if rule == "short" else adaptive[k](x, d, 1.0)
+                search = Adaptive(of, estimates[k])  # type: ignore[arg-type]
+                gamma, estimates[k] = search(x, d, 1.0), search.found[-1]
             x = x + gamma * d
         while s.sweeps == sweep:
             method.step(kernels, s)

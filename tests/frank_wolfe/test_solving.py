@@ -88,13 +88,19 @@ def test_vanilla_and_blocks_meet_cvxpy(loss: str, set_: str) -> None:
 @pytest.mark.parametrize("layout", ["fortran", "csr", "csc"])
 @pytest.mark.parametrize("name", FAMILY)
 def test_storages_agree(name: str, layout: str) -> None:
-    states = []
-    for kind in ("dense", layout):
-        s, method, kernels = started(bound("squared_hinge", "l1_ball(1)", layout=kind), name)
-        for _ in range(15):
+    """The first steps are the same; later ones may choose among vertices that tie up to rounding, and bounds hold whatever they choose."""
+    runs = [started(bound("squared_hinge", "l1_ball(1)", layout=kind), name) for kind in ("dense", layout)]
+    for _ in range(6):
+        for s, method, kernels in runs:
             method.step(kernels, s)
-        states.append(s.x)
-    np.testing.assert_allclose(states[0], states[1], atol=1e-9)
+        np.testing.assert_allclose(runs[0][0].x, runs[1][0].x, atol=1e-9)
+    for _ in range(60):
+        for s, method, kernels in runs:
+            method.step(kernels, s)
+    reports = [method.report(kernels, s) for s, method, kernels in runs]
+    for report in reports:
+        assert max(r.bound for r in reports) <= report.objective + 1e-12
+        assert report.objective - report.bound <= (1e-2 if name in ("frank_wolfe", "block_frank_wolfe") else 1e-7)
 
 
 MATRICES = {
@@ -209,7 +215,8 @@ def test_the_lazy_variants_ask_the_oracle_less(name: str) -> None:
     found = {}
     for lazy in (False, True):
         s, method, kernels = started(problem, name, lazy=lazy)
-        for _ in range(60):
+        # at the optimum, where these are after twenty steps, rounding decides whom they ask
+        for _ in range(12):
             method.step(kernels, s)
         found[lazy] = s
     assert found[True].vertices < 0.8 * found[False].vertices

@@ -310,7 +310,6 @@ def test_data_whose_squares_overflow_end_a_run_with_a_status(size: float, method
         assert solution.dual_bound <= float(np.mean(values["w"] * values["y"] ** 2))
 
 
-@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 @pytest.mark.parametrize(("set_", "more"), [("nuclear_ball(1)", ""), ("rows(simplex(1))", " + 0.1 * sum_squares(X)")])
 def test_matrices_whose_squares_overflow_do_too(set_: str, more: str) -> None:
     values = matrix_data("squared")
