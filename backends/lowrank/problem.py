@@ -6,6 +6,7 @@ A number k before K X is taken into the variable: the methods see X' = k X, whos
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...canon.factored import Factored, Observed, Product
 from ...canon.samples import Samples
 from ...low_rank import LowRank
 from ..kernels.pool import Pool
+from ..problem import never
 from .completion import Completion
 from .factors import balanced
 from .observed import Entries
@@ -37,6 +39,8 @@ class FactoredProblem:
         size = abs(form.k)
         self.radius, self.penalty, self.ridge = size * form.radius, form.penalty / size, form.ridge / size**2
         self.sight: Entries | Products
+        #: As `Problem.must_stop`.
+        self.must_stop: Callable[[], bool] = never
         f = form.f
         if isinstance(form.data, Observed):
             self.sight = Entries(form.shape, form.data.rows, form.data.columns)

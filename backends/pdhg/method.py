@@ -235,13 +235,14 @@ class PDHG(Method):
         found = None
         centre = Centre(s.x_hat, s.ys_hat, -(problem.q + s.kty_hat), s.kx_hat)
         budget, spent = min(s.iteration * one, LONGEST), 0.0
-        while budget > 0.0 and spent < LONGEST and least > DONE * before:
+        while budget > 0.0 and spent < LONGEST and least > DONE * before and not problem.must_stop():
             step = Proximal(problem, taus, sigmas, s.delta, centre).solve(budget)
-            spent += step.work
-            budget -= step.work
+            # a step that converges at once works no system, and is not free either
+            spent += one + step.work
+            budget -= one + step.work
             t = step.trial
             residual = math.inf
-            if step.steps:
+            if step.steps or step.converged:
                 trial = replace(best, x=t.p, ys=t.ys, kx=problem.linear(t.p), kty=problem.adjoint(t.ys))
                 residual = self._apply(problem, trial)
                 if residual < least:

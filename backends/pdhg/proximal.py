@@ -112,7 +112,7 @@ class Proximal:
             enough = INNER * self.delta * math.sqrt(float(away @ (away / self.tau)))
             if math.sqrt(float(grad @ (self.tau * grad))) <= enough:
                 return Step(t, n, True, self.work)
-            if n == STEPS or self.work > budget:
+            if n == STEPS or self.work > budget or self.problem.must_stop():
                 break
             dx = self._direction(t, grad)
             new = None if dx is None else self._along(t, dx, float(grad @ dx))
@@ -158,7 +158,7 @@ class Proximal:
             rise += sum(float(y @ k) for y, k in zip(new.ys, kdx, strict=True))
             if abs(rise) <= -0.5 * slope or (rise < 0.0 and length == 1.0):
                 return new
-            if not math.isfinite(rise):
+            if not math.isfinite(rise) or self.problem.must_stop():
                 return None
             if rise > 0.0:
                 high, at_high = length, rise

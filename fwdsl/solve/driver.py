@@ -27,7 +27,7 @@ from ..certify.rays import Ray, infeasible, unbounded
 from ..certify.verify import evaluate_primal
 from ..options import Options
 from ..solution import Progress, Status
-from .interrupt import Control, interruptible
+from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
 from .watch import Moment, Watch
 
@@ -55,7 +55,7 @@ def now() -> float:
 
 @dataclass
 class Outcome:
-    """How a run ended: the best verified answer and its bookkeeping."""
+    """How a run ended: the best verified answer and its bookkeeping; without a state where a step was broken off that cannot go on."""
 
     status: Status
     verified: Verified
@@ -91,6 +91,7 @@ class _Run:
     verified_at: int = -1
     ray: Ray | None = None
     last_progress: float = -math.inf
+    iteration: int = 0
     stride: int = 1
 
     def seconds(self) -> float:
@@ -112,7 +113,8 @@ def drive(
     canonical: Canonical | Factored,
     problem: Any,
     method: Method,
-    state: Any,
+    start: Callable[[], Any],
+    x: Any,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None = None,
     control: Control | None = None,
@@ -120,29 +122,35 @@ def drive(
     certify: Certifier | None = None,
     watch: Watch | None = None,
 ) -> Outcome:
-    """Run a method from a state until the tolerance is certified or a limit is reached; `certify` verifies points that are no arrays.
+    """Run a method until the tolerance is certified or a limit is reached; `certify` verifies points that are no arrays.
 
-    With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and stops while the verifier or
-    a callback has its turn.
+    `start` makes the state that it starts from, within the limits of the run; `x` is the point it is made of, which is the answer where even
+    that is broken off. With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and
+    stops while the verifier or a callback has its turn.
     """
     run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state, certify, watch)
     run.started = watch.started - compile_seconds() if watch is not None else run.started
-    # a state that was resumed has its journal with it
-    resumed = getattr(state, "journal", None)
-    run.journal = resumed.copied() if resumed is not None else Journal(state.iteration)
-    run.resumed_at = run.journal.passes
-    run.journal.passes = run.passes
-    state.journal = run.journal
-    with _asked(run), interruptible(run.control) as interrupted:
-        status, reason = _loop(run, state, interrupted)
-        # what is verified because a limit is reached is no part of a run that goes on
-        state.journal = run.journal.copied()
-        if run.verified_at != state.iteration and status not in ("optimal", "infeasible", "unbounded"):
-            _verify(run, state, last=True)
-            if _is_optimal(run):
-                status, reason = "optimal", "the tolerance is certified"
-    if run.journal.best.primal is None:
-        _verify(run, state, last=True)
+    state: Any = None
+    with _asked(run):
+        try:
+            with run.control.breakable():
+                state = start()
+                _begin(run, state)
+                status, reason = _loop(run, state)
+            report = method.report(problem, state)
+        except BrokenOff:
+            status, reason = "interrupted", "interrupted within a step"
+            report = _rescue(run, state, x)
+            state = None
+        if state is not None:
+            # what is verified because a limit is reached is no part of a run that goes on
+            state.journal = run.journal.copied()
+            if run.verified_at != state.iteration and status not in ("optimal", "infeasible", "unbounded"):
+                _verify(run, state, last=True)
+                if _is_optimal(run):
+                    status, reason = "optimal", "the tolerance is certified"
+            if run.journal.best.primal is None:
+                _verify(run, state, last=True)
     verified = run.journal.best.merged()
     if run.ray is not None and status in ("infeasible", "unbounded"):
         verified = replace(
@@ -159,13 +167,13 @@ def drive(
             f"{BOUND_ABOVE}: the dual bound lies above the objective, which is a bug of fwdsl",
         )
         verified = replace(verified, kind="estimate")
-    _report_progress(run, state, method.report(problem, state), last=True)
+    _report_progress(run, report, last=True)
     assert run.journal.best.x is not None
     return Outcome(
         status,
         verified,
         run.journal.best.x,
-        state.iteration,
+        run.iteration,
         run.passes,
         run.journal.verify_passes,
         now() - run.started,
@@ -176,12 +184,39 @@ def drive(
     )
 
 
-def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Status, str]:
+def _begin(run: _Run, state: Any) -> None:
+    """Take over the journal of a state that was resumed, or give it one."""
+    resumed = getattr(state, "journal", None)
+    run.journal = resumed.copied() if resumed is not None else Journal(state.iteration)
+    run.resumed_at = run.journal.passes
+    run.journal.passes = run.passes
+    run.iteration = state.iteration
+    state.journal = run.journal
+
+
+def _rescue(run: _Run, state: Any, x: Any) -> Report:
+    """Have the point verified of a state whose last step was cut in two, or, where that holds nothing of use, the one that the run started from."""
+    # workers that still write would move the point under the verifier
+    run.problem.pool.close()
+    try:
+        if state is not None:
+            _verify(run, state, last=True)
+    except Exception:
+        # half a step may leave anything behind
+        run.verified_at = -1
+    best = run.journal.best
+    if best.primal is None:
+        best.add(x, run.certify(x, None, lambda: True) if run.certify is not None else verify(run.canonical, x, None))
+    found = best.merged()
+    return Report(found.primal, found.dual, "interrupted", found.infeasibility)
+
+
+def _loop(run: _Run, state: Any) -> tuple[Status, str]:
     limit = run.options.max_iter if run.options.max_iter is not None else math.inf
     own_limit = run.journal.first + run.method.most_iterations
     while True:
         report = run.method.report(run.problem, state)
-        if not _report_progress(run, state, report):
+        if not _report_progress(run, report):
             return "interrupted", "the callback asked to stop"
         if _looks_done(run, report) and state.iteration >= run.journal.next_verify:
             _verify(run, state)
@@ -192,7 +227,7 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             _verify(run, state)
             if _is_optimal(run):
                 return "optimal", "the tolerance is certified"
-        if interrupted():
+        if run.control.stop:
             return "interrupted", "interrupted"
         if state.iteration >= limit:
             return "tolerance_not_reached", f"the limit of {run.options.max_iter} iterations"
@@ -215,6 +250,7 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             run.method.step(run.problem, state)
         except np.linalg.LinAlgError:
             return "tolerance_not_reached", "a decomposition failed: the numbers are out of range, or nearly so"
+        run.iteration = state.iteration
         run.journal.passes = run.passes
         # a step that was broken off counts no iteration, and may have found a better point
         run.verified_at = -1
@@ -293,7 +329,7 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
     asked = run.control.stop
 
     def stop() -> bool:
-        return now() > deadline or (run.control.stop and not asked)
+        return now() > deadline or run.control.impatient or (run.control.stop and not asked)
 
     verified = run.certify(x, ys, stop) if run.certify is not None else _certify(run, x, ys, stop)
     run.journal.best.add(x, verified)
@@ -340,18 +376,18 @@ def _needs_repair(canonical: Canonical) -> bool:
     return any(not math.isfinite(b.g.radius()) and b.g.curvature == 0.0 for b in canonical.blocks)
 
 
-def _report_progress(run: _Run, state: Any, report: Report, last: bool = False) -> bool:
+def _report_progress(run: _Run, report: Report, last: bool = False) -> bool:
     """Record where the run stands and, about ten times a second, pass it on; False where the callback asked to stop."""
     elapsed = run.seconds()
     due = not last and run.on_progress is not None and elapsed - run.last_progress >= PROGRESS_EVERY
-    keep = last or state.iteration % run.stride == 0
+    keep = last or run.iteration % run.stride == 0
     if not (keep or due):
         return True
     sense = run.canonical.sense
     progress = Progress(
         report.phase,
         run.method.name,
-        state.iteration,
+        run.iteration,
         run.passes,
         elapsed,
         sense * report.objective,
