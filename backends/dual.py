@@ -27,6 +27,7 @@ from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.box import Box
 from ..atoms.vectors.nonnegative import Nonnegative
 from ..atoms.vectors.norm1 import Norm1
+from .kernels.pool import Stopped
 from .problem import Problem
 
 DENSE_LIMIT = 1_500
@@ -114,7 +115,7 @@ def polish_ray(problem: Problem, direction: Sequence[Array], rounds: int = 3) ->
             _metric(t.f, y) if t.is_indicator else _Diagonal(np.zeros_like(y))
             for t, y in zip(problem.terms, ys, strict=True)
         ]
-        if not _move(problem, ys, metrics, wanted, miss, lambda: False):
+        if not _move(problem, ys, metrics, wanted, miss, problem.must_stop):
             break
     return ys
 
@@ -289,7 +290,10 @@ def _solve(
             return None
         if wanted.size > DENSE_LIMIT or not problem.can_form(wanted.size):
             return _conjugate_gradients(problem, metrics, wanted, miss, stop)
-        gram = problem.gram(wanted, slack)
+        try:
+            gram = problem.gram(wanted, slack)
+        except Stopped:
+            return None
     elif wanted.size > FEW:
         return _conjugate_gradients(problem, metrics, wanted, miss, stop)
     else:

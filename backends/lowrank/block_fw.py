@@ -165,7 +165,7 @@ class BlockFW(Method):
         G = _gradient(problem, s)
         if s.iteration % LOOK_EVERY == 0:
             self._look(problem, s, G)
-        op = Counted(LowRankUpdate(G, -1.0 / s.curvature, s.U * s.s, s.V))
+        op = Counted(LowRankUpdate(G, -1.0 / s.curvature, s.U * s.s, s.V), problem.look)
         for _ in range(SUBSPACE_ITERATIONS):
             L, sigma, s.W = subspace_step(op, s.W)
         _count(problem, op.products)
@@ -198,7 +198,7 @@ class BlockFW(Method):
         y = np.empty_like(s.z)
         problem.f.value_gradient(s.z, y)
         warm = s.V.sum(axis=1, keepdims=True) if s.s.size else None
-        top = top_singular(G, 1, 1e-4, warm, method="lanczos", seed=s.iteration, max_products=100)
+        top = top_singular(G, 1, 1e-4, warm, method="lanczos", seed=s.iteration, max_products=100, look=problem.look)
         _count(problem, top.products)
         nuclear = float(s.s.sum())
         excess = float(top.s[0]) - problem.penalty

@@ -106,6 +106,7 @@ class Completion:
         ridge: float = 0.0,
     ) -> None:
         self.f = loss if isinstance(loss, Smooth) else Smooth(loss, Pool(threads))
+        self.look = self.f.fast.pool.look
         if not radius > 0.0 or penalty < 0.0 or (penalty == 0.0 and math.isinf(radius)):
             raise ValueError("a positive radius or a positive penalty is needed")
         self.entries, self.radius, self.penalty, self.ridge = entries, radius, penalty, ridge
@@ -155,7 +156,7 @@ class Completion:
         shape = self.entries.shape
         y = np.empty(self.entries.size)
         self.f.value_gradient(np.zeros(self.entries.size), y)
-        top = top_singular(self.entries.operator(y), min(rank, *shape), 1e-2, seed=seed)
+        top = top_singular(self.entries.operator(y), min(rank, *shape), 1e-2, seed=seed, look=self.look)
         self.entries.touched += top.products
         share = self.radius if math.isfinite(self.radius) else self._reach(y, top)
         empty = np.zeros((sum(shape), 0))
@@ -205,6 +206,7 @@ class Completion:
         s.lipschitz *= 0.9
         noise = 16.0 * EPS * abs(value)
         for _ in range(60):
+            self.look()
             W = self.project(Y - grad / s.lipschitz)
             step = W - Y
             z = self.predict(W)
@@ -238,7 +240,14 @@ class Completion:
         own = -np.einsum("ij,ij->j", P, self.entries.left(y, np.ascontiguousarray(Q))) - 2.0 * self.ridge * sigma
         reach = min(self.radius, s.value / self.penalty if self.penalty else math.inf)
         top = top_singular(
-            op, 1, 1e-3, Q.sum(axis=1, keepdims=True), method="lanczos", seed=s.iteration, max_products=80
+            op,
+            1,
+            1e-3,
+            Q.sum(axis=1, keepdims=True),
+            method="lanczos",
+            seed=s.iteration,
+            max_products=80,
+            look=self.look,
         )
         self.entries.touched += top.products
         excess = reach * max(0.0, float(top.s[0]) - max(multiplier, self.penalty))
@@ -271,7 +280,7 @@ class Completion:
         count = min(max(4, outside.P.shape[1] // 2), least)
         if count <= 0:
             return
-        top = top_singular(outside, count, 1e-2, seed=s.iteration, max_products=40 + 6 * count)
+        top = top_singular(outside, count, 1e-2, seed=s.iteration, max_products=40 + 6 * count, look=self.look)
         self.entries.touched += top.products
         worth = top.s > multiplier * (1.0 + 1e-12)
         if not worth.any() or reach * (float(top.s[0]) - multiplier) < 0.3 * excess:

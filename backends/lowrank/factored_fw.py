@@ -217,11 +217,15 @@ class FactoredFW(Method):
     ) -> Triplets:
         """The top triplets of G; once the gap looks closed, accurately."""
         warm = s.start if s.start.shape[1] else None
-        top = top_singular(G, TRIPLETS, 1e-2, warm, method="lanczos", seed=s.iteration, max_products=40)
+        top = top_singular(
+            G, TRIPLETS, 1e-2, warm, method="lanczos", seed=s.iteration, max_products=40, look=problem.look
+        )
         products = top.products
         if self._gap(problem, top, rest) <= 4.0 * problem.aim(s.value):
             begin = np.hstack([top.V, Q])
-            top = top_singular(G, TRIPLETS, 1e-5, begin, method="lanczos", seed=s.iteration, max_products=400)
+            top = top_singular(
+                G, TRIPLETS, 1e-5, begin, method="lanczos", seed=s.iteration, max_products=400, look=problem.look
+            )
             products += top.products
         problem.sight.touched += problem.passes_of(products)
         return top

@@ -6,7 +6,6 @@ A number k before K X is taken into the variable: the methods see X' = k X, whos
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +15,6 @@ from ...canon.factored import Factored, Observed, Product
 from ...canon.samples import Samples
 from ...low_rank import LowRank
 from ..kernels.pool import Pool
-from ..problem import never
 from .completion import Completion
 from .factors import balanced
 from .observed import Entries
@@ -39,8 +37,6 @@ class FactoredProblem:
         size = abs(form.k)
         self.radius, self.penalty, self.ridge = size * form.radius, form.penalty / size, form.ridge / size**2
         self.sight: Entries | Products
-        #: As `Problem.must_stop`.
-        self.must_stop: Callable[[], bool] = never
         f = form.f
         if isinstance(form.data, Observed):
             self.sight = Entries(form.shape, form.data.rows, form.data.columns)
@@ -49,6 +45,10 @@ class FactoredProblem:
         else:
             self.sight = Products(Samples(form.data.A), form.shape[1])
         self.f = Smooth(f, self.pool) if form.intercept is None else Shifted(f, self.pool, form.intercept.columns)
+
+    def look(self) -> None:
+        """As `Problem.look`."""
+        self.pool.look()
 
     @cached_property
     def core(self) -> Completion | TraceRegression:
@@ -74,7 +74,7 @@ class FactoredProblem:
         if self.ridge:
             samples = Ridged(Samples(A, roots, mean), math.sqrt(self.ridge / scale))
             B = np.vstack([B, np.zeros(form.shape)])
-        return TraceRegression(samples, B, self.radius, scale, self.penalty)
+        return TraceRegression(samples, B, self.radius, scale, self.penalty, self.look)
 
     def aim(self, value: float) -> float:
         """The absolute gap to reach at an objective value (without the constant)."""

@@ -193,6 +193,7 @@ class PDHG(Method):
                 return math.inf
             if square >= 0.0 or 2.0 * abs(cross) <= (1.0 + 1e-9) * (primal + dual):
                 break
+            problem.look()
             s.eta *= 0.8
         s.x_hat, s.ys_hat, s.kx_hat = x_hat, ys_hat, kx_hat
         s.kty_hat = problem.adjoint(ys_hat)
@@ -235,7 +236,8 @@ class PDHG(Method):
         found = None
         centre = Centre(s.x_hat, s.ys_hat, -(problem.q + s.kty_hat), s.kx_hat)
         budget, spent = min(s.iteration * one, LONGEST), 0.0
-        while budget > 0.0 and spent < LONGEST and least > DONE * before and not problem.must_stop():
+        while budget > 0.0 and spent < LONGEST and least > DONE * before:
+            problem.look()
             step = Proximal(problem, taus, sigmas, s.delta, centre).solve(budget)
             # a step that converges at once works no system, and is not free either
             spent += one + step.work

@@ -18,8 +18,8 @@ from ..atoms.base import Array, VectorFunction
 from ..backends.dual import polish_ray, repair
 from ..backends.functions import relative_gap
 from ..backends.kernels.compile import compile_seconds
+from ..backends.kernels.pool import Stopped
 from ..backends.method import Method, Report
-from ..backends.problem import never
 from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..certify import Verified, verify
@@ -33,6 +33,9 @@ from .watch import Moment, Watch
 
 SECOND_RAY = 128
 """Iterations at which directions are tried again as certificates that there is no solution; then whenever their number has doubled."""
+
+LEAST_START = 0.5
+"""Seconds that a method's start may take whatever the limit: a point with a bound is worth them."""
 
 STALLED = 200
 """Steps without any change after which a run ends."""
@@ -103,6 +106,18 @@ class _Run:
         """Whether time is over or the run is interrupted, for methods that ask within a step."""
         return self.control.stop or self.seconds() >= self.options.time
 
+    def must_not_start(self) -> bool:
+        """The same for a method's start, which has `LEAST_START` seconds at least."""
+        return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START)
+
+    def ending(self) -> tuple[Status, str] | None:
+        """How the run ends where it is interrupted, or its time is over."""
+        if self.control.stop:
+            return "interrupted", "interrupted"
+        if self.seconds() >= self.options.time:
+            return "tolerance_not_reached", f"the limit of {self.options.time:g} s"
+        return None
+
     @property
     def passes(self) -> float:
         """Data passes of the method from its first start, without those of repairing dual points for the verifier."""
@@ -131,15 +146,16 @@ def drive(
     run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state, certify, watch)
     run.started = watch.started - compile_seconds() if watch is not None else run.started
     state: Any = None
-    with _asked(run):
+    with _asked(run, run.must_stop):
         try:
             with run.control.breakable():
-                state = start()
+                with _asked(run, run.must_not_start):
+                    state = start()
                 _begin(run, state)
                 status, reason = _loop(run, state)
             report = method.report(problem, state)
-        except BrokenOff:
-            status, reason = "interrupted", "interrupted within a step"
+        except (BrokenOff, Stopped):
+            status, reason = run.ending() or ("interrupted", "interrupted")
             report = _rescue(run, state, x)
             state = None
         if state is not None:
@@ -206,9 +222,14 @@ def _rescue(run: _Run, state: Any, x: Any) -> Report:
         run.verified_at = -1
     best = run.journal.best
     if best.primal is None:
-        best.add(x, run.certify(x, None, lambda: True) if run.certify is not None else verify(run.canonical, x, None))
+        best.add(x, run.certify(x, None, lambda: True) if run.certify is not None else _bare(run, x))
     found = best.merged()
     return Report(found.primal, found.dual, "interrupted", found.infeasibility)
+
+
+def _bare(run: _Run, x: Array) -> Verified:
+    assert isinstance(run.canonical, Canonical)
+    return verify(run.canonical, x, None)
 
 
 def _loop(run: _Run, state: Any) -> tuple[Status, str]:
@@ -227,12 +248,12 @@ def _loop(run: _Run, state: Any) -> tuple[Status, str]:
             _verify(run, state)
             if _is_optimal(run):
                 return "optimal", "the tolerance is certified"
-        if run.control.stop:
-            return "interrupted", "interrupted"
-        if state.iteration >= limit:
-            return "tolerance_not_reached", f"the limit of {run.options.max_iter} iterations"
-        if run.seconds() >= run.options.time:
-            return "tolerance_not_reached", f"the limit of {run.options.time:g} s"
+        if run.control.stop or state.iteration < limit:
+            ending = run.ending()
+        else:
+            ending = "tolerance_not_reached", f"the limit of {run.options.max_iter} iterations"
+        if ending is not None:
+            return ending
         if state.iteration >= own_limit:
             return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
         if state.iteration >= run.journal.next_ray or report.failure:
@@ -246,8 +267,11 @@ def _loop(run: _Run, state: Any) -> tuple[Status, str]:
             return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
         if not math.isfinite(report.objective) and state.iteration > 0:
             return "tolerance_not_reached", "the objective is no longer finite"
+        before = dict(vars(state))
         try:
             run.method.step(run.problem, state)
+        except Stopped:
+            vars(state).update(before)
         except np.linalg.LinAlgError:
             return "tolerance_not_reached", "a decomposition failed: the numbers are out of range, or nearly so"
         run.iteration = state.iteration
@@ -331,7 +355,8 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
     def stop() -> bool:
         return now() > deadline or run.control.impatient or (run.control.stop and not asked)
 
-    verified = run.certify(x, ys, stop) if run.certify is not None else _certify(run, x, ys, stop)
+    with _asked(run, stop):
+        verified = run.certify(x, ys, stop) if run.certify is not None else _certify(run, x, ys, stop)
     run.journal.best.add(x, verified)
     repaired = run.problem.passes - before
     run.repaired += repaired
@@ -409,10 +434,12 @@ def _report_progress(run: _Run, report: Report, last: bool = False) -> bool:
 
 
 @contextmanager
-def _asked(run: _Run) -> Iterator[None]:
-    """While open, the problem can tell its method whether to stop; afterwards nothing ties it to the run, which would keep its data alive."""
-    run.problem.must_stop = run.must_stop
+def _asked(run: _Run, stop: Callable[[], bool]) -> Iterator[None]:
+    """While open, the problem says by `stop` whether work on it is to end; afterwards nothing ties it to the run, which would keep its data
+    alive."""
+    pool = run.problem.pool
+    before, pool.must_stop = pool.must_stop, stop
     try:
         yield
     finally:
-        run.problem.must_stop = never
+        pool.must_stop = before

@@ -48,11 +48,11 @@ def solve_factored(
     problem = FactoredProblem(form, threads, options.tol, options.gap == "absolute", options.seed)
     attempts = 0
 
-    def certify(x: LowRank, _ys: Any, _stop: Callable[[], bool]) -> Verified:
+    def certify(x: LowRank, _ys: Any, stop: Callable[[], bool]) -> Verified:
         nonlocal attempts
         attempts += 1
         tol = options.tol if options.gap == "relative" else options.tol / form.scale
-        return verify_factored(form, x, tol, attempts - 1, options.seed)
+        return verify_factored(form, x, tol, attempts - 1, options.seed, stop)
 
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
         method = METHODS[plan.method].with_options(plan.method_options)

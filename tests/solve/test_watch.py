@@ -81,8 +81,8 @@ def test_the_verifiers_time_counts_neither_for_the_moments_nor_for_the_limit(mon
         return verify(*args)
 
     def timed(self, *args):  # type: ignore[no-untyped-def]
-        clock.now += 1.0
         step(self, *args)
+        clock.now += 1.0
 
     monkeypatch.setattr(driver, "time", clock)
     monkeypatch.setattr(driver, "compile_seconds", lambda: 0.0)
