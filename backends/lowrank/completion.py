@@ -228,14 +228,12 @@ class Completion:
 
     def _check(self, s: CompletionState, tol: float) -> None:
         """Estimate the gap; leave out columns that want to vanish, add pairs where the rank is what holds the gap up."""
-        P, sigma, Q = thin_svd(s.W[: self.n], s.W[self.n :])
+        P, sigma, Q = self._directions(s.W)
         nuclear = float(sigma.sum())
-        if nuclear == 0.0:
-            nuclear = 1e-300
         y = np.empty_like(s.z)
         self.f.value_gradient(s.z, y)
         along = float(y @ s.z) + 2.0 * self.ridge * float(sigma @ sigma)
-        multiplier = -along / nuclear
+        multiplier = -along / nuclear if nuclear > 0.0 else 0.0
         op = self._operator(y, P * sigma, Q)
         own = -np.einsum("ij,ij->j", P, self.entries.left(y, np.ascontiguousarray(Q))) - 2.0 * self.ridge * sigma
         reach = min(self.radius, s.value / self.penalty if self.penalty else math.inf)
@@ -243,7 +241,7 @@ class Completion:
             op,
             1,
             1e-3,
-            Q.sum(axis=1, keepdims=True),
+            Q.sum(axis=1, keepdims=True) if Q.shape[1] else None,
             method="lanczos",
             seed=s.iteration,
             max_products=80,
@@ -262,7 +260,7 @@ class Completion:
         self._raise(s, Outside(op, P, Q), max(multiplier, self.penalty), reach, excess)
 
     def _drop(self, s: CompletionState, P: Array, sigma: Array, Q: Array, own: Array, multiplier: float) -> None:
-        small = (sigma <= 0.02 * sigma[0]) & (own < multiplier)
+        small = (sigma <= 0.02 * sigma.max(initial=0.0)) & (own < multiplier)
         if not small.any() or small.all():
             return
         W = balanced(P[:, ~small], sigma[~small], Q[:, ~small])
@@ -310,11 +308,15 @@ class Completion:
 
     # --- the certificate ------------------------------------------------------------------------------------------------------
 
-    def factors(self, s: CompletionState) -> tuple[Array, Array, Array]:
-        """(P, sigma, Q) with X = P diag(sigma) Q', directions of no size left out; sum sigma <= R."""
-        P, sigma, Q = thin_svd(s.W[: self.n], s.W[self.n :])
+    def _directions(self, W: Array) -> tuple[Array, Array, Array]:
+        """(P, sigma, Q) with X = P diag(sigma) Q', directions of no size left out: no gradient of the factors moves along them."""
+        P, sigma, Q = thin_svd(W[: self.n], W[self.n :])
         keep = sigma > 1e-12 * sigma.max(initial=0.0)
-        P, sigma, Q = P[:, keep], sigma[keep], Q[:, keep]
+        return P[:, keep], sigma[keep], Q[:, keep]
+
+    def factors(self, s: CompletionState) -> tuple[Array, Array, Array]:
+        """(P, sigma, Q) with X = P diag(sigma) Q'; sum sigma <= R."""
+        P, sigma, Q = self._directions(s.W)
         total = float(sigma.sum())
         return P, sigma * min(1.0, self.radius / total) if total > 0.0 else sigma, Q
 

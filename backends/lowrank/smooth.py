@@ -11,6 +11,8 @@ with m by Newton's method within a bracket (for the squared loss one step).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...atoms.base import Array, LossFunction
@@ -18,6 +20,9 @@ from ..functions import FastLoss
 from ..kernels.pool import Pool
 
 ROUNDS = 60
+
+LOOKS = 60
+"""Looks at a derivative along a segment at most."""
 
 
 class Smooth:
@@ -103,26 +108,48 @@ class Shifted(Smooth):
 
 
 def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, end: float = 1.0) -> float:
-    """argmin over 0 <= g <= end of f(z + g d) + slope g + bend g^2 / 2, by Newton on its derivative within a bracket; one step for squares."""
+    """argmin over 0 <= g <= end of f(z + g d) + slope g + bend g^2 / 2; one step for squares.
+
+    Newton's method on the derivative, within a bracket. Where the loss has linear pieces, on which it has no curvature, or the steps are slow, false
+    position with Illinois' halving takes its place, which is quick to find a minimum far nearer to one end than to the other.
+    """
     y = np.empty_like(z)
-    low, high, g = 0.0, end, 0.0
-    quadratic = f.f.name == "squared"
-    for _ in range(30):
-        at = z + g * d
-        f.value_gradient(at, y)
-        derivative = float(y @ d) + slope + bend * g
-        if derivative < 0.0:
-            low = g
+
+    def derivative(g: float) -> float:
+        f.value_gradient(z + g * d, y)
+        found = float(y @ d) + slope + bend * g
+        # beyond the range of numbers all losses rise
+        return found if math.isfinite(found) else math.inf
+
+    def newton(g: float, here: float) -> float:
+        curved = f.bend(z + g * d, d) + bend
+        return g - here / curved if curved > 0.0 else math.inf
+
+    low, high, left, right = 0.0, end, derivative(0.0), math.nan
+    if not left < 0.0:
+        return 0.0
+    g = min(newton(0.0, left), end)
+    if f.f.name == "squared":
+        return g
+    kept, width = 0, end
+    for look in range(LOOKS):
+        here = derivative(g)
+        if here <= 0.0 and g == end:
+            return end
+        if here < 0.0:
+            low, left = g, here
+            right = 0.5 * right if kept == -1 else right
         else:
-            high = g
-        curved = f.bend(at, d) + bend
-        proposed = g - derivative / curved if curved > 0.0 else (end if derivative < 0.0 else 0.0)
-        if quadratic:
-            return min(max(proposed, 0.0), end)
-        if g in (0.0, end) and not low < proposed < high:
-            proposed = min(max(proposed, 0.0), end)
-        elif not low < proposed < high:
-            proposed = 0.5 * (low + high)
+            high, right = g, here
+            left = 0.5 * left if kept == 1 else left
+        kept = -1 if here < 0.0 else 1
+        slow = look % 3 == 2 and high - low > 0.5 * width
+        width = high - low if look % 3 == 2 else width
+        proposed = math.inf if slow or not math.isfinite(here) else newton(g, here)
+        if not low < proposed < high:
+            # where the end has not been looked at, what lies beyond it leads there
+            proposed = end if math.isnan(right) else low + (high - low) * left / (left - right)
+            proposed = proposed if low < proposed < high or proposed == end else 0.5 * (low + high)
         if abs(proposed - g) <= 1e-6 * max(g, proposed):
             return proposed
         g = proposed

@@ -17,7 +17,7 @@ import numpy as np
 from ..atoms.base import Array, VectorFunction
 from ..backends.dual import polish_ray, repair
 from ..backends.functions import relative_gap
-from ..backends.kernels.compile import compile_seconds
+from ..backends.kernels.compile import kernel_seconds
 from ..backends.kernels.pool import Stopped
 from ..backends.method import Method, Report
 from ..canon.factored import Factored
@@ -52,8 +52,8 @@ Certifier = Callable[[Any, Any, Callable[[], bool]], Verified]
 
 
 def now() -> float:
-    """A clock that stands still while kernels are compiled: a limit of time is one of solving, and the cache has them the next time."""
-    return time.perf_counter() - compile_seconds()
+    """A clock that stands still while kernels are compiled or loaded: a limit of time is one of solving."""
+    return time.perf_counter() - kernel_seconds()
 
 
 @dataclass
@@ -144,7 +144,7 @@ def drive(
     stops while the verifier or a callback has its turn.
     """
     run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state, certify, watch)
-    run.started = watch.started - compile_seconds() if watch is not None else run.started
+    run.started = watch.started - kernel_seconds() if watch is not None else run.started
     state: Any = None
     with _asked(run, run.must_stop):
         try:

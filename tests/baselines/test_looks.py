@@ -152,7 +152,7 @@ def test_a_limit_of_time_ends_an_inner_problem(name: str, monkeypatch: pytest.Mo
         return vertex(problem, c)
 
     monkeypatch.setattr(driver, "time", clock)
-    monkeypatch.setattr(driver, "compile_seconds", lambda: 0.0)
+    monkeypatch.setattr(driver, "kernel_seconds", lambda: 0.0)
     monkeypatch.setattr(conditional, "vertex", slow)
     # an inner problem that would take all the turns it may
     inner = scgs.conditional_gradient
