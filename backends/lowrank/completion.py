@@ -184,7 +184,7 @@ class Completion:
         return CompletionState(0, W, W, z, 1.0, lipschitz, self.value(W, z))
 
     def _curvature(self, W: Array, z: Array) -> float:
-        """g' H g / |g|^2 of h along its gradient g at W; backtracking corrects it."""
+        """g' H g / |g|^2 of h along its gradient g at W, or, where h does not bend, what makes a step as long as W; backtracking corrects it."""
         _, grad, y = self.gradient(W, z)
         square = float(np.vdot(grad, grad))
         if square == 0.0:
@@ -195,7 +195,9 @@ class Completion:
         if self.ridge:
             first = inner(U, DV, U, DV) + 2.0 * inner(U, DV, DU, V) + inner(DU, V, DU, V)
             along += 2.0 * self.ridge * (first + 2.0 * inner(U, V, DU, DV))
-        return max(abs(along) / square + self.penalty, 1e-12)
+        found = abs(along) / square + self.penalty
+        size = float(np.linalg.norm(W))
+        return found if found > 0.0 else math.sqrt(square) / size if size > 0.0 else 1.0
 
     def step(self, s: CompletionState, tol: float = 1e-6) -> None:
         """One accelerated gradient step, and now and then a check of the rank; `tol` is the relative gap below which no rank is raised."""
@@ -212,10 +214,15 @@ class Completion:
             z = self.predict(W)
             found = self.value(W, z)
             square = float(np.vdot(step, step))
-            excess = found - value - float(np.vdot(grad, step))
-            if excess <= 0.5 * s.lipschitz * square + noise or square == 0.0:
+            if square == 0.0:
                 break
-            s.lipschitz = min(max(1.3 * s.lipschitz, 2.1 * excess / square), 8.0 * s.lipschitz)
+            # what bends h along the step, by its values or, where rounding hides it in these, by its gradients
+            bend = 2.0 * (found - value - float(np.vdot(grad, step)))
+            if 0.5 * s.lipschitz * square <= noise:
+                bend = float(np.vdot(self.gradient(W, z)[1] - grad, step))
+            if bend <= s.lipschitz * square * (1.0 + 1e-9):
+                break
+            s.lipschitz = min(max(1.3 * s.lipschitz, 1.05 * bend / square), 8.0 * s.lipschitz)
         if float(np.vdot(step, W - s.W)) < 0.0:
             s.t, s.W_old = 1.0, W
         else:

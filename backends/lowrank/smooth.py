@@ -21,8 +21,11 @@ from ..kernels.pool import Pool
 
 ROUNDS = 60
 
-LOOKS = 60
+LOOKS = 100
 """Looks at a derivative along a segment at most."""
+
+NEAR = 1e-6
+"""How near to the minimum on a segment is near enough, relative to its distance from the start."""
 
 
 class Smooth:
@@ -66,6 +69,8 @@ class Shifted(Smooth):
         # always from 0: a result may not depend on what was asked before
         m, y, h = np.zeros(self.columns), np.empty_like(z), np.empty_like(z)
         low, high = np.full(self.columns, -np.inf), np.full(self.columns, np.inf)
+        # where a loss has no curvature, its own numbers say how far to look, and then twice as far
+        far = np.full(self.columns, float(np.abs(z).max(initial=0.0) + np.abs(self.f.b).max(initial=0.0)) or 1.0)
         for _ in range(ROUNDS):
             at = (z.reshape(n, -1) + m).reshape(-1)
             self.fast.value_gradient(at, y)
@@ -77,8 +82,10 @@ class Shifted(Smooth):
             if np.all(np.abs(slope) <= noise):
                 break
             with np.errstate(all="ignore"):
-                step = np.where(bend > 0.0, -slope / bend, -np.sign(slope))
-            wanted = m + np.where(np.isfinite(step), step, -np.sign(slope))
+                step = -slope / bend
+            flat = ~np.isfinite(step)
+            wanted = m + np.where(flat, -np.sign(slope) * far, step)
+            far = np.where(flat, 2.0 * far, far)
             middle = 0.5 * (low + high)
             inside = (wanted > low) & (wanted < high)
             new = np.where(inside, wanted, np.where(np.isfinite(middle), middle, wanted))
@@ -131,7 +138,7 @@ def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, e
     g = min(newton(0.0, left), end)
     if f.f.name == "squared":
         return g
-    kept, width = 0, end
+    kept, width = 0, math.inf
     for look in range(LOOKS):
         here = derivative(g)
         if here <= 0.0 and g == end:
@@ -143,14 +150,19 @@ def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, e
             high, right = g, here
             left = 0.5 * left if kept == 1 else left
         kept = -1 if here < 0.0 else 1
-        slow = look % 3 == 2 and high - low > 0.5 * width
-        width = high - low if look % 3 == 2 else width
-        proposed = math.inf if slow or not math.isfinite(here) else newton(g, here)
-        if not low < proposed < high:
-            # where the end has not been looked at, what lies beyond it leads there
-            proposed = end if math.isnan(right) else low + (high - low) * left / (left - right)
-            proposed = proposed if low < proposed < high or proposed == end else 0.5 * (low + high)
-        if abs(proposed - g) <= 1e-6 * max(g, proposed):
+        slow = False
+        if look % 3 == 2 and not math.isnan(right):
+            slow, width = high - low > 0.5 * width, high - low
+        proposed = newton(g, here) if math.isfinite(here) and not slow else math.inf
+        if low < proposed < high and abs(proposed - g) <= NEAR * g:
             return proposed
+        if not low < proposed < high and math.isnan(right):
+            # nothing is known yet of what lies beyond
+            proposed = end
+        elif not low < proposed < high:
+            proposed = low + (high - low) * left / (left - right) if math.isfinite(right) else 0.0
+            proposed = proposed if low < proposed < high else 0.5 * (low + high)
+            if high - low <= NEAR * high:
+                return proposed
         g = proposed
     return low
