@@ -27,7 +27,7 @@ from fwdsl.solve.interrupt import interruptible
 from tests.problems import random_problem
 from tests.solve.test_clock import WATCHDOG, bound, entries
 
-METHODS_TRIED = ("apg", "pdhg", "frank_wolfe", "pdbfw", "dspdc", "svrg", "sdca", "gsfw", "pairwise_frank_wolfe")
+METHODS_TRIED = ("apg", "pdhg", "frank_wolfe", "pdbfw", "svrg", "sdca", "gsfw", "sfw", "pairwise_frank_wolfe")
 
 
 @contextmanager
@@ -68,10 +68,11 @@ def interrupted_at(problem: Any, name: str, delay: float) -> Any:
     if plan is None:
         return None
     before = signal.getsignal(signal.SIGINT)
-    # where the signal comes before the solve or after it, this takes it
-    with interruptible(Control()), signals(delay):
+    control = Control()
+    # as the command line has it: the signal may come before the solve or after it
+    with interruptible(control), signals(delay):
         began = time.perf_counter() - kernel_seconds()
-        found = solve(problem.canonical, plan, options)
+        found = solve(problem.canonical, plan, options, control=control)
         assert time.perf_counter() - kernel_seconds() - began <= delay + WATCHDOG
     assert signal.getsignal(signal.SIGINT) is before
     return found
