@@ -23,6 +23,8 @@ def random_problem(seed: int) -> tuple[str, dict[str, Any]]:
     """Entries of a matrix, or a product with data, under a loss with numbers of some unit."""
     rng = np.random.default_rng(seed)
     n, p = (1 if rng.random() < 0.15 else int(rng.integers(2, 8)) for _ in range(2))
+    # signs are two at least
+    p = max(p, 3 - n)
     loss, product = str(rng.choice(TRIED)), rng.random() < 0.3
     unit = 1.0 if loss in SIGNED or loss == "poisson" else float(rng.choice([1.0, 1.0, 1e-9, 1e9]))
     if product:
