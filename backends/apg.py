@@ -118,16 +118,22 @@ class APG(Method):
         _, ys = problem.losses_gradient(z)
         grad = problem.adjoint(ys) + problem.q
         norm = float(grad @ grad)
-        if norm == 0.0 or not math.isfinite(norm):
+        if not 0.0 < norm < math.inf:
             return 1.0
         dzs = problem.linear(grad)
+        curvature = 0.0
         if all(isinstance(f, FastLoss) for f in problem.functions):
             curvature = sum(float((h * dz) @ dz) for h, dz in zip(problem.curvatures(z), dzs, strict=True))
-        else:
+        if not curvature > 0.0:
+            # losses of rows, or linear pieces: the largest curvature there is
             bounds = [f.f.lipschitz for f in problem.functions if not isinstance(f, FastVector)]
             curvature = sum(bound * float(dz @ dz) for bound, dz in zip(bounds, dzs, strict=True))
-        # where F is linear, as it is without terms, the first step has length 1
-        return max(curvature / norm, 1e-12) if curvature > 0.0 else math.sqrt(norm)
+        if 0.0 < curvature / norm < math.inf:
+            return curvature / norm
+        # where F is linear, as it is without terms, the first step is as long as the domain of g is wide, or as its ridge makes it
+        bends = max((b.g.curvature for b in problem.canonical.blocks), default=0.0)
+        wide = max((b.g.radius() for b in problem.canonical.blocks if math.isfinite(b.g.radius())), default=0.0)
+        return bends or math.sqrt(norm) / (wide or 1.0)
 
     def step(self, problem: Problem, state: APGState) -> None:
         """One gradient, then a Newton step on the face or a prox step."""
@@ -164,10 +170,8 @@ class APG(Method):
         beta: float,
     ) -> None:
         before = s.lipschitz
-        # no step goes further than LONGEST times the size of x, which a projection would not survive
-        longest = LONGEST * max(1.0, float(np.linalg.norm(y)))
-        s.lipschitz = max(0.9 * s.lipschitz, float(np.linalg.norm(grad)) / longest, 1e-300)
-        noise = 16.0 * EPS * (abs(value_y) + 1e-300)
+        s.lipschitz = max(0.9 * s.lipschitz, self._least_lipschitz(y, grad), 1e-300)
+        noise = 16.0 * EPS * abs(value_y)
         for _ in range(100):
             x = problem.prox_g(y - grad / s.lipschitz, 1.0 / s.lipschitz)
             dx = x - y
@@ -192,6 +196,12 @@ class APG(Method):
         s.value = problem.canonical.constant + value + float(problem.q @ x) + problem.g_value(x)
         s.phase = "accelerated gradient"
         self._watch_face(problem, s)
+
+    @staticmethod
+    def _least_lipschitz(y: Array, grad: Array) -> float:
+        """No step goes further than LONGEST times the size of x, which a projection would not survive; from 0 there is nothing to measure by."""
+        size = float(np.linalg.norm(y))
+        return float(np.linalg.norm(grad)) / (LONGEST * size) if size > 0.0 else 0.0
 
     def _may_newton(self, problem: Problem) -> bool:
         """Losses of rows have no diagonal Hessian."""

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, LossFunction, VectorFunction
-from ..atoms.domain import set_beneath
 from ..atoms.losses.weston_watkins import WestonWatkins
 from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.box import Box
@@ -72,16 +71,22 @@ def feasible_scale(problem: Problem, kty: Array) -> float:
 
 
 def repair(
-    problem: Problem, ys: Sequence[Array], x: Array, stop: Callable[[], bool] = lambda: False, rounds: int = 4
+    problem: Problem,
+    ys: Sequence[Array],
+    x: Array,
+    stop: Callable[[], bool] = lambda: False,
+    rounds: int = 4,
+    interior: bool = False,
 ) -> list[Array]:
     """A dual point near `ys` that meets the equalities of free and cone blocks, then scaled where penalties need it.
 
-    Once `stop()` is true it ends with what it has, which is no worse a dual point than the one given.
+    With `interior` those of bounded blocks too, in the coordinates of x that no bound holds: there an optimal v is 0. Once `stop()` is true it
+    ends with what it has, which is no worse a dual point than the one given.
     """
     ys = [y.copy() for y in ys]
     kty = problem.adjoint(ys)
     for _ in range(rounds):
-        wanted, miss = _misses(problem, kty, x)
+        wanted, miss = _misses(problem, kty, x, interior)
         if not wanted.size or stop() or not _correct(problem, ys, wanted, miss, stop):
             break
         kty = problem.adjoint(ys)
@@ -96,31 +101,7 @@ def repair(
     return ys
 
 
-def polish_ray(problem: Problem, direction: Sequence[Array], rounds: int = 3) -> list[Array]:
-    """A dual direction of the constraints alone, moved so that K'y vanishes where variables are free: what a Farkas certificate asks."""
-    largest = max(
-        (float(np.abs(y).max(initial=0.0)) for y, t in zip(direction, problem.terms, strict=True) if t.is_indicator),
-        default=0.0,
-    )
-    if not 0.0 < largest < math.inf:
-        return [np.zeros_like(y) for y in direction]
-    ys = [y / largest if t.is_indicator else np.zeros_like(y) for y, t in zip(direction, problem.terms, strict=True)]
-    free = [np.arange(b.start, b.stop) for b in problem.canonical.blocks if set_beneath(b.g) is None]
-    wanted = np.concatenate(free) if free else np.zeros(0, dtype=np.intp)
-    for _ in range(rounds):
-        miss = -problem.adjoint(ys)[wanted]
-        if not miss.any():
-            break
-        metrics = [
-            _metric(t.f, y) if t.is_indicator else _Diagonal(np.zeros_like(y))
-            for t, y in zip(problem.terms, ys, strict=True)
-        ]
-        if not _move(problem, ys, metrics, wanted, miss, problem.must_stop):
-            break
-    return ys
-
-
-def _misses(problem: Problem, kty: Array, x: Array) -> tuple[NDArray[np.intp], Array]:
+def _misses(problem: Problem, kty: Array, x: Array, interior: bool) -> tuple[NDArray[np.intp], Array]:
     """Coordinates whose dual equality is to hold, and by how much v misses it there.
 
     For a free block every coordinate; for a cone (nonnegative, half-infinite boxes) those outside and those in the support,
@@ -130,6 +111,12 @@ def _misses(problem: Problem, kty: Array, x: Array) -> tuple[NDArray[np.intp], A
     v = -(problem.q + kty)
     for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
         vb = v[block.slice]
+        if interior and g.f.entrywise and math.isfinite(g.f.radius()):
+            face = g.f.face(x[block.slice])
+            at = face.free if face is not None and not face.slope.any() else np.zeros(0, dtype=np.intp)
+            index.append(block.start + at)
+            miss.append(vb[at])
+            continue
         if math.isfinite(g.conjugate(vb)) or g.f.coercive() is not None:
             continue
         target = g.f.dual_project(vb)
@@ -152,17 +139,18 @@ def _correct(
     problem: Problem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
 ) -> bool:
     """One step of y towards v[wanted] -= miss, in place; False where there is nowhere to go."""
-    return _move(problem, ys, [_metric(t.f, y) for t, y in zip(problem.terms, ys, strict=True)], wanted, miss, stop)
+    return move(problem, ys, [_metric(t.f, y) for t, y in zip(problem.terms, ys, strict=True)], wanted, miss, stop)
 
 
-def _move(
+def move(
     problem: Problem,
     ys: list[Array],
-    metrics: list[_Metric],
+    metrics: Sequence[_Metric],
     wanted: NDArray[np.intp],
     miss: Array,
     stop: Callable[[], bool],
 ) -> bool:
+    """The step W E' lambda of y, in place, with E W E' lambda = miss, W the metrics; False where it leads nowhere."""
     lam = _solve(problem, metrics, wanted, miss, stop)
     if lam is None or not np.all(np.isfinite(lam)):
         return False
@@ -219,7 +207,9 @@ class _Metric(Protocol):
 
 
 @dataclass(frozen=True)
-class _Diagonal:
+class Diagonal:
+    """diag(slack)."""
+
     slack: Array
 
     def apply(self, z: Array) -> Array:
@@ -263,10 +253,10 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> 
     interval = _interval(f)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
     if interval is None:
-        return _Diagonal(np.full(y.size, unit))
+        return Diagonal(np.full(y.size, unit))
     lo, hi = interval
     slack = np.minimum(y - lo, hi - y)
-    return _Diagonal(np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit))
+    return Diagonal(np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit))
 
 
 def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
@@ -281,21 +271,21 @@ def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
 
 
 def _solve(
-    problem: Problem, metrics: list[_Metric], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+    problem: Problem, metrics: Sequence[_Metric], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
 ) -> Array | None:
     """lambda with E W E' lambda = miss, E' = K restricted to the wanted coordinates; None where there is none."""
-    slack = [m.slack for m in metrics if isinstance(m, _Diagonal)]
+    slack = [m.slack for m in metrics if isinstance(m, Diagonal)]
     if len(slack) == len(metrics):
         if not any(s.any() for s in slack):
             return None
         if wanted.size > DENSE_LIMIT or not problem.can_form(wanted.size):
-            return _conjugate_gradients(problem, metrics, wanted, miss, stop)
+            return conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
         try:
             gram = problem.gram(wanted, slack)
         except Stopped:
             return None
     elif wanted.size > FEW:
-        return _conjugate_gradients(problem, metrics, wanted, miss, stop)
+        return conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
     else:
         gram = np.stack([_apply(problem, metrics, wanted, e) for e in np.eye(wanted.size)])
         gram = 0.5 * (gram + gram.T)
@@ -314,31 +304,29 @@ def _solve(
     return np.asarray(inverse * (vectors[:, keep] @ ((vectors[:, keep].T @ (inverse * miss)) / values[keep])))
 
 
-def _apply(problem: Problem, metrics: list[_Metric], wanted: NDArray[np.intp], lam: Array) -> Array:
+def _apply(problem: Problem, metrics: Sequence[_Metric], wanted: NDArray[np.intp], lam: Array) -> Array:
     """E W E' lambda."""
     full = np.zeros(problem.size)
     full[wanted] = lam
     return problem.adjoint([m.apply(z) for m, z in zip(metrics, problem.linear(full), strict=True)])[wanted]
 
 
-def _conjugate_gradients(
-    problem: Problem, metrics: list[_Metric], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+def conjugate_gradients(
+    apply: Callable[[Array], Array], right: Array, stop: Callable[[], bool] = lambda: False
 ) -> Array:
-    lam = np.zeros(wanted.size)
-    r = miss.copy()
-    p = r.copy()
-    rho = float(r @ r)
+    """The solution of a consistent positive semidefinite system, as far as CG_STEPS lead."""
+    x, r = np.zeros_like(right), right.copy()
+    p, rho = r.copy(), float(right @ right)
     target = rho * 1e-30
-    for _ in range(min(2 * wanted.size + 100, CG_STEPS)):
+    for _ in range(min(2 * right.size + 100, CG_STEPS)):
         if rho <= target or stop():
             break
-        hp = _apply(problem, metrics, wanted, p)
-        curvature = float(p @ hp)
+        h = apply(p)
+        curvature = float(p @ h)
         if not curvature > 0.0:
             break
-        alpha = rho / curvature
-        lam += alpha * p
-        r -= alpha * hp
+        x += (rho / curvature) * p
+        r -= (rho / curvature) * h
         rho, old = float(r @ r), rho
         p = r + (rho / old) * p
-    return lam
+    return x

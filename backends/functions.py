@@ -208,10 +208,3 @@ def prox_conjugate(f: FastLoss | FastRows | FastVector, v: Array, sigma: float |
     np.subtract(v, out, out=out)
     np.multiply(out, sigma, out=out)
     f.into_domain(out)
-
-
-def relative_gap(primal: float, dual: float, scale: float) -> float:
-    """|P - D| / max(|P|, |D|, 1e-3 S); inf where either is not finite."""
-    if not (math.isfinite(primal) and math.isfinite(dual)):
-        return math.inf
-    return abs(primal - dual) / max(abs(primal), abs(dual), 1e-3 * scale, 1e-300)

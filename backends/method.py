@@ -28,7 +28,8 @@ class Report:
     """Where a run stands, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
 
     `bound` may be optimistic (an equality of the dual point still to be repaired): only the verifier certifies. `infeasibility` is that
-    of the constraints that moved into the sum; `failure` says why further steps are pointless, where they are.
+    of the constraints that moved into the sum, `hidden` what it may hide of P (multiplier times violation); `failure` says why further steps are
+    pointless, where they are.
     """
 
     objective: float
@@ -36,6 +37,7 @@ class Report:
     phase: str
     infeasibility: float = 0.0
     failure: str = ""
+    hidden: float = 0.0
 
 
 @dataclass
@@ -116,6 +118,10 @@ class Method(ABC):
     def ray(self, problem: Any, state: Any) -> tuple[Array, list[Array]] | None:
         """The directions in which the primal and dual points last moved, which point to infinity where there is no solution; None if not kept."""
         return None
+
+    def scales(self, problem: Any, state: Any) -> tuple[Array | None, list[Array] | None]:
+        """How large the unknowns and the rows of the terms are, in their units, as far as the method knows; None where it does not."""
+        return None, None
 
     @abstractmethod
     def candidate(self, problem: Any, state: Any) -> tuple[Any, list[Array] | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 from weakref import ref
 
@@ -78,6 +79,10 @@ class KernelMatrix(LinearMap):
         """|A|, by the reference."""
         return self.source.absolute()
 
+    def squared(self) -> LinearMap:
+        """A entry by entry squared, by the reference."""
+        return self.source.squared()
+
     def describe(self, x: str) -> str:
         """As the reference says it."""
         return self.source.describe(x)
@@ -110,6 +115,10 @@ class Counted(LinearMap):
     def absolute(self) -> LinearMap:
         """As the reference."""
         return self.inner.absolute()
+
+    def squared(self) -> LinearMap:
+        """As the reference."""
+        return self.inner.squared()
 
     def describe(self, x: str) -> str:
         """As the reference."""
@@ -333,6 +342,34 @@ class Problem:
             dense[:, c] = m.apply(unit)
             unit[j] = 0.0
         return Columns(at, local, 1.0, None, dense)
+
+    @cached_property
+    def row_sums(self) -> list[list[tuple[Block, Array]]]:
+        """|K_iB| 1 for each term and each block that enters it: how much of the size of a block's entries each row takes."""
+        return [[(b, m.absolute().apply(np.ones(b.size))) for b, m in t.map.parts] for t in self.terms]
+
+    def missed(self, x: Array, zs: Sequence[Array], ys: Sequence[Array]) -> tuple[float, float]:
+        """The largest violation of a constraint in the sum relative to its terms, and what it may hide of the objective at the multipliers y.
+
+        As the verifier measures (`fwdsl.certify.verify`), but that a set that is no product of intervals is measured by K x instead of |K| |x|.
+        """
+        worst = hidden = 0.0
+        for k, (f, term, z) in enumerate(zip(self.functions, self.terms, zs, strict=True)):
+            if not isinstance(f, FastVector) or f.f.violation(z) == 0.0:
+                continue
+            inside = np.empty_like(z)
+            f.prox(z, 0.0, inside)
+            miss = np.abs(z - inside)
+            if f.f.entrywise:
+                sizes = np.abs(term.map.offset)
+                for b, row in self.row_sums[k]:
+                    sizes = sizes + float(np.abs(x[b.slice]).max(initial=0.0)) * row
+                hidden += float(np.abs(ys[k]) @ miss)
+            else:
+                sizes = np.abs(z - term.map.offset) + np.abs(term.map.offset)
+                hidden += float(np.linalg.norm(ys[k]) * np.linalg.norm(miss))
+            worst = max(worst, f.f.violation(z, sizes))
+        return worst, hidden
 
     # --- functions --------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from .grammar.diagnostic import Diagnostic
 from .model import Model
 from .options import Options
 from .settings import resolve_options
-from .solution import Progress, Solution, Status
+from .solution import Progress, Solution, Status, relative
 from .solve.watch import LEVELS, Moment, Watch
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Race:
         bound = self.dual_bound
         if not (math.isfinite(bound) and math.isfinite(moment.relative_gap)):
             return moment.relative_gap
-        return abs(moment.objective - bound) / max(abs(moment.objective), abs(bound), 1e-3 * self.scale, 1e-300)
+        return relative(abs(moment.objective - bound), moment.objective, bound, self.scale)
 
     @property
     def contradiction(self) -> str:
@@ -165,7 +165,7 @@ class Race:
             c = e.solution.certificate if e.solution is not None else None
             if c is None or c.infeasibility > 1e-12 or not (math.isfinite(c.objective) and math.isfinite(bound)):
                 continue
-            if bound - self.sense * c.objective > 1e-9 * max(abs(c.objective), abs(bound), 1e-3 * self.scale):
+            if relative(bound - self.sense * c.objective, c.objective, bound, self.scale) > 1e-9:
                 return f"`{e.name}` found a feasible point of value {c.objective:.12g}, and the best bound is {self.dual_bound:.12g}"
         return ""
 
@@ -316,7 +316,8 @@ def run_race(
     ranked = tuple(sorted(done, key=lambda e: _rank(e, levels)))
     names = {e.name for e in done}
     waiting = tuple(lane.name for lane in entered if lane.plan and lane.name not in names)
-    return Race(ranked, options, levels, canonical.scale, canonical.sense, interrupted, waiting)
+    scale = max((e.solution.certificate.scale for e in done if e.solution is not None), default=canonical.scale)
+    return Race(ranked, options, levels, scale, canonical.sense, interrupted, waiting)
 
 
 def levels_of(options: Options) -> tuple[float, ...]:

@@ -52,12 +52,12 @@ class CorpusProgram:
 
 def corpus() -> tuple[CorpusProgram, ...]:
     """All programs, the same each time."""
-    parts = (_vectors(120), _matrices(110), _symmetric(36), _families(14), _observed(14), _corners())
+    parts = (vectors(120), matrices(110), symmetric(36), families(14), observed(14), _corners())
     return tuple(p for part in parts for p in part)
 
 
-def _vectors(count: int) -> Iterator[CorpusProgram]:
-    rng = np.random.default_rng(301)
+def vectors(count: int, seed: int = 301) -> Iterator[CorpusProgram]:
+    rng = np.random.default_rng(seed)
     losses, layouts = Deck(rng, LOSSES), Deck(rng, LAYOUTS)
     regularisers, sets, maps = Deck(rng, [*VECTOR_REGULARISERS]), Deck(rng, VECTOR_SETS), Deck(rng, [*VECTOR_MAPS])
     for i in range(count):
@@ -78,8 +78,8 @@ def _vectors(count: int) -> Iterator[CorpusProgram]:
         yield _program(name, target, lines, values, words)
 
 
-def _matrices(count: int) -> Iterator[CorpusProgram]:
-    rng = np.random.default_rng(302)
+def matrices(count: int, seed: int = 302) -> Iterator[CorpusProgram]:
+    rng = np.random.default_rng(seed)
     losses, layouts = Deck(rng, (*LOSSES, *VECTOR_LOSSES)), Deck(rng, LAYOUTS)
     regularisers, sets, maps = Deck(rng, [*MATRIX_REGULARISERS]), Deck(rng, MATRIX_SETS), Deck(rng, [*MATRIX_MAPS])
     seconds = Deck(rng, ("box(-1, 1.5)", "nonnegative", "fro_ball(3)", "l1_ball(6)", "nuclear_ball(3)"))
@@ -105,8 +105,8 @@ def _matrices(count: int) -> Iterator[CorpusProgram]:
         yield _program(name, target, lines, values, words, square=k == D)
 
 
-def _symmetric(count: int) -> Iterator[CorpusProgram]:
-    rng = np.random.default_rng(303)
+def symmetric(count: int, seed: int = 303) -> Iterator[CorpusProgram]:
+    rng = np.random.default_rng(seed)
     losses, regularisers = Deck(rng, LOSSES), Deck(rng, [*SYMMETRIC_REGULARISERS])
     sets, maps = Deck(rng, SYMMETRIC_SETS), Deck(rng, [*SYMMETRIC_MAPS])
     for i in range(count):
@@ -122,9 +122,9 @@ def _symmetric(count: int) -> Iterator[CorpusProgram]:
         yield _program(f"symmetric {i}: {loss}, {regulariser}, {set_ or 'free'}, {map_}", target, lines, values, words)
 
 
-def _families(count: int) -> Iterator[CorpusProgram]:
+def families(count: int, seed: int = 304) -> Iterator[CorpusProgram]:
     """Two blocks, and beside them the program with two variables that it stands for."""
-    rng = np.random.default_rng(304)
+    rng = np.random.default_rng(seed)
     losses = Deck(rng, LOSSES)
     kinds = Deck(
         rng, ("vector", "vector l1_ball(1.5)", "vector simplex(1)", "symmetric psd", "symmetric spectrahedron(1)")
@@ -158,9 +158,9 @@ def _families(count: int) -> Iterator[CorpusProgram]:
         yield CorpusProgram(name, program.text, program.data, program.words, reference.text, reference.data)
 
 
-def _observed(count: int) -> Iterator[CorpusProgram]:
+def observed(count: int, seed: int = 305) -> Iterator[CorpusProgram]:
     """Losses on the observed entries of a matrix: of a variable, or of a product with one."""
-    rng = np.random.default_rng(305)
+    rng = np.random.default_rng(seed)
     losses, maps = Deck(rng, LOSSES), Deck(rng, ("W[M]", "W[M] + b", "Product[M]"))
     penalties = Deck(rng, ("norm_nuc", "sum_squares", "norm21", "norm1"))
     sets = Deck(rng, ("", "nuclear_ball(1.5)", "fro_ball(1.5)", "box(-0.5, 0.8)", "rows(l2_ball(0.8))"))

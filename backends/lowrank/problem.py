@@ -80,7 +80,7 @@ class FactoredProblem:
         """The absolute gap to reach at an objective value (without the constant)."""
         if self.absolute:
             return self.tol
-        return self.tol * max(abs(value + self.form.constant), 1e-3 * self.form.scale)
+        return self.tol * max(abs(value + self.form.constant), 1e-6 * self.form.scale)
 
     def relative_aim(self, value: float) -> float:
         """The same, relative to the value."""

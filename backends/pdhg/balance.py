@@ -7,29 +7,31 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..functions import FastLoss
+from ...atoms.base import Array, LossFunction, VectorFunction
+from ...atoms.vector_loss import VectorLossFunction
+from ...atoms.vectors.box import Box
+from ...canon.form import Block
 from ..problem import Problem
 
 POWER_STEPS = 12
 RUIZ_STEPS = 5
-ORDINARY = 1e3
-MOST_WEIGHT = 1e10
+LEVELLING = 20
 
 
 def balance(problem: Problem) -> tuple[Array, list[Array], float]:
     """Scales t of the columns (the unknowns) and s of each term's rows that bring the entries of |K| to about one, and the norm of the scaled K.
 
-    The size of a row is sum_j (s_i K_ij t_j)^2 / sum_j |s_i K_ij t_j|, which is its entries' own where they are alike, however many they are: a
-    Ruiz iteration on it. (On the sums themselves it blows up the columns of rare features.) Then one factor a block and a term balances the norms
-    of the parts. Rows of losses share one scale, as their dual entries share one range; blocks and terms that
-    are no sums over entries have one scale, by their largest row or column.
+    First one factor a block and a term levels them. Then comes a Ruiz iteration on the sizes of rows and columns; that of a row is
+    sum_j (s_i K_ij t_j)^2 / sum_j |s_i K_ij t_j|, which is its entries' own where they are alike, however many they are. (On the sums themselves
+    it blows up the columns of rare features.) At last one factor a block and a term balances the norms of the parts. Rows of losses share one
+    scale, as their dual entries share one range; blocks and terms that are no sums over entries have one scale, by their largest row or column.
     """
     blocks, terms = problem.canonical.blocks, problem.canonical.terms
     columns = np.ones(problem.size)
     rows = [np.ones(t.map.rows) for t in terms]
     if not terms:
         return columns, rows, 0.0
+    _level_parts(problem, columns, rows)
     maps = [[(b, m.absolute(), m.squared()) for b, m in t.map.parts] for t in terms]
     for _ in range(RUIZ_STEPS):
         problem.look()
@@ -60,37 +62,86 @@ def balance(problem: Problem) -> tuple[Array, list[Array], float]:
 
 
 def first_weight(problem: Problem, columns: Array, rows: list[Array]) -> float:
-    """The first primal weight |dy| / |dx| in the scaled unknowns, as the data's size tells it; 1 where it tells nothing or is ordinary.
+    """The first primal weight |dy| / |dx| in the scaled unknowns, as the data's size tells it, so that it has the units of the problem.
 
-    A loss has its y in a box of known size, and its predictions z about as large as its targets, which asks for |x / t| of about s |z|, as the scaled
-    K has norm one. Where the domain is bounded, its radius takes the place of that. Restarts find a weight within ORDINARY of one soon by themselves.
+    y is about as large as the slopes at hand: q, and for each loss or norm the ends of the domain of f*, or where it has none the slope at x = 0.
+    x is about as large as makes K x fill what it is compared with: targets, constants and bounds, or the 1 of a margin. Where slopes are missing
+    the penalties of x, where sizes are missing the radii of its sets take their place, and where that tells nothing the largest second derivative is
+    the weight (methods.md, E3).
     """
-    dual = reach = 0.0
-    for f, term, s in zip(problem.functions, problem.terms, rows, strict=True):
-        if not isinstance(f, FastLoss):
-            continue
-        lo, hi = f.dual_bounds
-        width = np.minimum(hi - lo, 1e300)
-        box = width[(width > 0.0) & (width < 1e300)]
-        if box.size < width.size // 2 or not box.size:
-            continue
-        size = float(np.sqrt(np.mean(np.square(np.abs(f.f.b) + np.abs(term.map.offset)))))
-        dual += float(np.sum((box / float(s[0])) ** 2))
-        reach += (size * float(s[0])) ** 2 * f.f.size
-    radius = sum(
-        _reach(g.f.radius(), columns[b.slice]) for b, g in zip(problem.canonical.blocks, problem.g, strict=True)
-    )
-    # in a bounded domain the bound pays for what K'y misses by with the radius, however small x is
-    reach = radius if math.isfinite(radius) else math.sqrt(reach)
-    if not (0.0 < dual < math.inf and 0.0 < reach < math.inf):
-        return 1.0
-    weight = math.sqrt(dual) / reach
-    return 1.0 if 1.0 / ORDINARY <= weight <= ORDINARY else min(max(weight, 1.0 / MOST_WEIGHT), MOST_WEIGHT)
+    dual = float(np.sum(np.square(columns * problem.q)))
+    reach = 0.0
+    for term, s in zip(problem.terms, rows, strict=True):
+        f, offset = term.f, term.map.offset
+        reach += float(np.sum(np.square(s * offset)))
+        if isinstance(f, LossFunction):
+            lo, hi = f.dual_bounds()
+            ends = np.maximum(np.abs(lo), np.abs(hi))
+            slopes = np.where(np.isfinite(ends), ends, np.abs(f.gradient(offset)))
+            dual += float(np.sum(np.square(slopes / s)))
+            targets = np.abs(f.b) if f.loss.target == "real" else np.ones(f.size)
+            reach += float(np.sum(np.square(s * targets * (f.w > 0.0))))
+        elif isinstance(f, VectorLossFunction):
+            dual += float(np.sum(np.square(f.gradient(offset) / s)))
+            reach += float(np.sum(np.square(s)))
+        elif term.is_indicator:
+            reach += _of_bounds(f, s)
+        else:
+            found = f.coercive()
+            dual += (found[0] / float(s.max(initial=0.0))) ** 2 if found is not None and s.size else 0.0
+    pairs = [(b, columns[b.slice]) for b in problem.canonical.blocks if b.size]
+    if not dual > 0.0:
+        penalties = ((found[0], t) for b, t in pairs if (found := b.g.coercive()) is not None)
+        dual = sum(c * c * float(np.sum(np.square(t))) for c, t in penalties)
+    if not reach > 0.0:
+        reach = sum((b.g.radius() / float(t.max())) ** 2 for b, t in pairs if math.isfinite(b.g.radius()))
+    bend = _bend(problem, pairs, rows)
+    dual, reach = (math.sqrt(v) if 0.0 < v < math.inf else 0.0 for v in (dual, reach))
+    weight = dual / reach if dual and reach else bend or dual or (1.0 / reach if reach else 1.0)
+    return weight if 0.0 < weight < math.inf else 1.0
 
 
-def _reach(radius: float, columns: Array) -> float:
-    """|x / t| of an x of a block's radius."""
-    return radius / math.exp(float(np.log(columns).mean())) if math.isfinite(radius) and columns.size else radius
+def _bend(problem: Problem, pairs: list[tuple[Block, Array]], rows: list[Array]) -> float:
+    """The largest second derivative of a loss or a ridge in the scaled unknowns, which is a slope over a size too; 0 where there is none."""
+    found = [float(b.g.curvature) * float(t.max()) ** 2 for b, t in pairs]
+    for term, s in zip(problem.terms, rows, strict=True):
+        if isinstance(term.f, LossFunction | VectorLossFunction) and s.size and math.isfinite(term.f.lipschitz):
+            found.append(term.f.lipschitz / float(s.min()) ** 2)
+    return max(found, default=0.0)
+
+
+def _of_bounds(f: VectorFunction, s: Array) -> float:
+    """The squared size of what a set compares K x with, in the scaled rows: finite bounds, or a radius."""
+    if isinstance(f, Box):
+        bounds = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in (f.lo, f.hi)))
+        return float(np.sum(np.square(s * bounds)))
+    radius = f.radius()
+    return (radius * float(s.max(initial=0.0))) ** 2 if math.isfinite(radius) else 0.0
+
+
+def _level_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:
+    """One factor a block and a term, in place, for which the logarithms of the sizes of the parts K_iB are least in the mean square (Curtis, Reid
+    1972): where variables or constraints have other units, all that comes after starts from the same numbers."""
+    blocks = problem.canonical.blocks
+    place = {id(b): k for k, b in enumerate(blocks)}
+    logs = np.full((len(rows), len(blocks)), np.nan)
+    for i, term in enumerate(problem.terms):
+        for b, m in term.map.parts:
+            ones = np.ones(b.size)
+            total, squares = float(m.absolute().apply(ones).sum()), float(m.squared().apply(ones).sum())
+            if 0.0 < total < math.inf and 0.0 < squares < math.inf:
+                logs[i, place[id(b)]] = math.log(squares / total)
+    s, t = np.zeros(len(rows)), np.zeros(len(blocks))
+    known = ~np.isnan(logs)
+    filled = np.where(known, logs, 0.0)
+    across, down = np.maximum(known.sum(axis=1), 1), np.maximum(known.sum(axis=0), 1)
+    for _ in range(LEVELLING):
+        s = -np.where(known, filled + t, 0.0).sum(axis=1) / across
+        t = -np.where(known, filled + s[:, None], 0.0).sum(axis=0) / down
+    for i, factor in enumerate(np.exp(s)):
+        rows[i] = rows[i] * factor
+    for b, factor in zip(blocks, np.exp(t), strict=True):
+        columns[b.slice] *= factor
 
 
 def _balance_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:

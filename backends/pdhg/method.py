@@ -8,7 +8,7 @@ Problem: min_x max_y g(x) + <q, x> + <K x + b, y> - F*(y), F* separable over the
 anchored at the last restart point z_0 (Lu, Yang 2024, r2HPDHG). It restarts at (x^, y^) when the fixed-point residual
 r = |z - (x^, y^)|_M has fallen to a fifth, or to four fifths and grows again, or after 36 % of all iterations. tau = eta t_j^2 / omega and
 sigma = eta omega s_i^2 with scales of columns and rows that balance |K| (one a block or term whose function is no sum over entries); omega
-follows |dy| / |dx| between restarts, from one that the data's size tells where that is extraordinary
+follows |dy| / |dx| between restarts, from one that the data's sizes tell, which has the units of the problem
 (Applegate et al. 2021). eta starts from a power iteration and is cut whenever M loses positivity along a step, so an
 underestimated norm does no harm. By linearity K x and K' y of the Halpern point need no product of their own: an iteration is one
 K x and one K' y; they are computed afresh at every restart.
@@ -35,7 +35,7 @@ from ..functions import prox_conjugate
 from ..method import Estimate, Method, Report, State
 from ..option import Option
 from ..problem import Problem
-from .balance import MOST_WEIGHT, balance, first_weight
+from .balance import balance, first_weight
 from .proximal import Centre, Proximal, applies, overhead
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
@@ -54,7 +54,9 @@ KEPT, GOOD, SPLENDID, DONE = 0.9, 0.5, 0.1, 1e-5
 """Ratios of the residual after a large step to that before: at most which it is kept, is worth another one now, and after the
 next iteration; and where it is time to verify."""
 NEVER = 2**62
-HUGE = 1e120
+FARTHEST = 1e8
+"""How far the primal weight may go from the first one."""
+HUGE = 1e240
 """A squared step beyond which the iterates have left for infinity: the program has no solution, or no finite one."""
 
 
@@ -78,6 +80,7 @@ class PDHGState(State):
     row_scale: list[Array]
     eta: float
     omega: float
+    omega_first: float
     inner: int = 0
     residual_start: float = math.inf
     residual_last: float = math.inf
@@ -85,6 +88,7 @@ class PDHGState(State):
     objective: float = math.inf
     bound: float = -math.inf
     infeasibility: float = math.inf
+    hidden: float = 0.0
     diverged: bool = False
     next_leap: int = FIRST_LEAP
     delta: float = DELTA
@@ -118,6 +122,7 @@ class PDHG(Method):
         given = ys is not None and len(ys) == len(problem.terms)
         dual = [y.copy() for y in ys] if given and ys is not None else [np.zeros(t.map.rows) for t in problem.terms]
         column_scale, row_scale, norm = balance(problem)
+        omega = first_weight(problem, column_scale, row_scale)
         kx, kty = problem.linear(x), problem.adjoint(dual)
         state = PDHGState(
             iteration=0,
@@ -136,7 +141,8 @@ class PDHG(Method):
             column_scale=column_scale,
             row_scale=row_scale,
             eta=0.99 / norm if norm > 0.0 else 1.0,
-            omega=first_weight(problem, column_scale, row_scale),
+            omega=omega,
+            omega_first=omega,
         )
         self._measure(problem, state)
         return state
@@ -210,10 +216,10 @@ class PDHG(Method):
         dx = float(np.linalg.norm((s.x_hat - s.x_anchor) / s.column_scale))
         moved = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
         dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in moved))
-        if dx > 1e-14 and dy > 1e-14:
-            s.omega = min(
-                max(math.exp(0.5 * math.log(dy / dx) + 0.5 * math.log(s.omega)), 1.0 / MOST_WEIGHT), MOST_WEIGHT
-            )
+        # a step of no size is rounding, and a ratio far from the data's tells of a point that leaves for infinity
+        if dx > 0.0 and dy > 0.0 and math.isfinite(dy / dx) and dy / dx > 0.0:
+            wanted = math.exp(0.5 * math.log(dy / dx) + 0.5 * math.log(s.omega))
+            s.omega = min(max(wanted, s.omega_first / FARTHEST), FARTHEST * s.omega_first)
         s.x, s.ys = s.x_hat, s.ys_hat
         # afresh: rounding of the maintained products must not outlive a restart
         s.kx, s.kty = problem.linear(s.x), s.kty_hat
@@ -275,12 +281,10 @@ class PDHG(Method):
     def _measure(self, problem: Problem, s: PDHGState) -> None:
         """P and D at (x^, y^) from the products at hand."""
         zs = [k + t.map.offset for k, t in zip(s.kx_hat, problem.terms, strict=True)]
-        s.infeasibility = 0.0
+        s.infeasibility, s.hidden = problem.missed(s.x_hat, zs, s.ys_hat)
         value = problem.canonical.constant + float(problem.q @ s.x_hat) + problem.g_value(s.x_hat)
         for f, term, z in zip(problem.functions, problem.terms, zs, strict=True):
-            if term.is_indicator:
-                s.infeasibility = max(s.infeasibility, term.f.violation(z))  # type: ignore[union-attr]
-            else:
+            if not term.is_indicator:
                 value += f.value(z)
         s.objective = value
         scale = feasible_scale(problem, s.kty_hat)
@@ -295,11 +299,15 @@ class PDHG(Method):
             "the iterates grew without bound: the program may be infeasible or unbounded" if state.diverged else ""
         )
         phase = f"primal-dual, {state.restarts} restarts"
-        return Report(state.objective, state.bound, phase, state.infeasibility, failure)
+        return Report(state.objective, state.bound, phase, state.infeasibility, failure, state.hidden)
 
     def ray(self, problem: Problem, state: PDHGState) -> tuple[Array, list[Array]] | None:
         """T(z) - z, which tends to the smallest displacement of T: zero where there is a solution."""
         return state.x_hat - state.x, [h - y for h, y in zip(state.ys_hat, state.ys, strict=True)]
+
+    def scales(self, problem: Problem, state: PDHGState) -> tuple[Array | None, list[Array] | None]:
+        """Those that balance |K|."""
+        return state.column_scale, state.row_scale
 
     def candidate(self, problem: Problem, state: PDHGState) -> tuple[Array, list[Array] | None]:
         """T(z): x^ in the domain of g, y^ in the domain of F*."""

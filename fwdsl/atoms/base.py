@@ -218,6 +218,8 @@ class VectorFunction(ABC):
     # --- facts ------------------------------------------------------------------------------------------------------
     #: g is piecewise linear with a polyhedral domain.
     polyhedral: ClassVar[bool]
+    #: The domain of g is a product of intervals, one an entry.
+    entrywise: bool = False
     #: The second derivative of g along its faces (2 c for g + c |x|^2).
     curvature: float = 0.0
     #: `prox` exists; where not, the set is to be written as an intersection or a lifted equality.
@@ -247,9 +249,20 @@ class VectorFunction(ABC):
         """The value of the norm part (0 for a pure set); feasibility is `violation`'s business."""
 
     @abstractmethod
-    def violation(self, x: Array) -> float:
-        """By how much x misses the set: the largest violation of a defining inequality, relative to 1 + the size of its
-        terms; 0.0 where there is no set or x is inside."""
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
+        """By how much x misses the set: the largest violation of a defining inequality over the sum of the sizes of its terms; 0.0 where
+        there is no set or x is inside.
+
+        `sizes` are those of the terms that the entries of x are sums of; by default `own_sizes(x)`.
+        """
+
+    def own_sizes(self, x: Array) -> Array:
+        """The sizes of the entries of x itself: |x|, or where each entry has bounds of its own the largest of all, as they have one unit.
+
+        (Relative to its own size an entry that tends to zero from outside would never come nearer to its bound.)
+        """
+        size = np.abs(x)
+        return np.full(x.size, size.max(initial=0.0)) if self.entrywise else size
 
     @abstractmethod
     def prox(self, v: Array, t: float) -> Array:

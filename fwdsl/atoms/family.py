@@ -76,9 +76,16 @@ class Repeated(VectorFunction):
         """The sum over blocks."""
         return float(sum(self.inner.value(b) for b in self._blocks(x)))
 
-    def violation(self, x: Array) -> float:
+    @property
+    def entrywise(self) -> bool:  # type: ignore[override]
+        """As the block."""
+        return self.inner.entrywise
+
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """The largest over blocks."""
-        return max((self.inner.violation(b) for b in self._blocks(x)), default=0.0)
+        sizes = self.own_sizes(x) if sizes is None else sizes
+        pairs = zip(self._blocks(x), self._blocks(sizes), strict=True)
+        return max((self.inner.violation(b, s) for b, s in pairs), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
         """Block by block."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..frames import as_array, column_names, not_numbers
 from ..grammar.diagnostic import Diagnostic, Place
 from ..readers.scan import find_nonfinite, map_labels, map_signs
 from .forms import is_sparse
@@ -49,7 +50,8 @@ def numbers(value: object) -> Any:
         return _csr(value)
     array = _array(value)
     if array.dtype.kind not in "biuf":
-        raise Unfit("FW4504", f"holds {_kind(array)}, where real numbers are needed", _remedy(array))
+        which = f" in {_listed(not_numbers(value))}" if column_names(value) else ""
+        raise Unfit("FW4504", f"holds {_kind(array)}{which}, where real numbers are needed", _remedy(array, which))
     if isinstance(value, np.ma.MaskedArray) and value.mask.any():
         array = np.ma.filled(value.astype(np.float64), np.nan)
     return array if _is_native_float(array.dtype) else array.astype(np.float64)
@@ -146,7 +148,7 @@ def _array(value: object) -> Any:
     if isinstance(value, np.memmap):
         return value
     try:
-        array = np.asarray(value)
+        array = as_array(value) if column_names(value) else np.asarray(value)
     except (ValueError, TypeError, OverflowError) as error:
         ragged = "inhomogeneous" in str(error)
         found = "has rows of different lengths" if ragged else f"is a {type(value).__name__}, which is no array"
@@ -256,7 +258,15 @@ def _kind(array: Any) -> str:
     return names.get(array.dtype.kind, f"{array.dtype}")
 
 
-def _remedy(array: Any) -> str:
+def _listed(columns: Sequence[str]) -> str:
+    """Names of columns in words."""
+    told = ", ".join(f"`{name}`" for name in columns[:5]) + (", ..." if len(columns) > 5 else "")
+    return f"the column{'s' if len(columns) > 1 else ''} {told}"
+
+
+def _remedy(array: Any, which: str = "") -> str:
+    if which:
+        return "leave the column out, or write it as numbers"
     if array.dtype.kind == "c":
         return "give the real and imaginary parts as columns of their own"
     return "give an array of real numbers, for instance `array.astype(float)`"

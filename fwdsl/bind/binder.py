@@ -10,6 +10,7 @@ from ..model import Model
 from .advice import warn_float32, warn_scales
 from .arrays import Unfit
 from .bindings import Bindings
+from .columns import check_orders
 from .data import Bound, attach_datum, attach_entries, attach_index
 from .dimensions import Sizes, known
 from .features import Statistics
@@ -54,6 +55,7 @@ def bind(
         attach_entries(o, entries, bindings, bound, findings)
     for given in later:
         attach_index(given, sizes, bound, findings)
+    check_orders(model, bound.maps, findings)
     dims = sizes.resolve(model, {d.name for d in model.data} - set(bound.values), findings)
     misused = check_uses(model, bound.values, findings)
     maps = Maps(model, dims, {n: v for n, v in bound.values.items() if n not in misused}, findings, fitted)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..frames import column_names, match, select
 from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
@@ -70,7 +71,7 @@ def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int
     """
     decls = {d.name: d for d in model.data}
     values = {name: value for name, value in bindings.data.items() if name in decls}
-    found = {name: Given(decls[name], value, f"bind({name}=...)") for name, value in values.items()}
+    found = {name: _of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
         found.update(_read(job, dims, bindings.labels, findings))
@@ -166,8 +167,7 @@ def _read(
         # New data for an earlier fit need not show both signs.
         kind = "labels" if type_.kind == "signs" and len(shape) == 1 and decl.name in labels else type_.kind
         of = type_.element.kind if type_.kind == "entries" and type_.element is not None else ""
-        columns = labels.get(f"{decl.name}.columns", ()) if type_.kind != "entries" else ()
-        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, tuple(columns)))
+        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, _fitted_columns(decl, labels)))
     headers: dict[str, tuple[str, ...]] = {}
     arrays, diagnostics = read(job.spec, roles, headers)
     findings.adopt(diagnostics, job.span)
@@ -180,6 +180,33 @@ def _read(
         located, header = job.spec.format in ("npy", "npz"), headers.get(decl.name, ())
         given[decl.name] = Given(decl, arrays[decl.name], job.spec.path, place, located, header=header)
     return given
+
+
+def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
+    """The names that the columns of a matrix have in an earlier fit."""
+    return tuple(labels.get(f"{decl.name}.columns", ())) if decl.type.kind != "entries" else ()
+
+
+def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[Any]], findings: Findings) -> Given:
+    """A value given in Python. A frame keeps the names of its columns, and is put into the order that an earlier fit has them in."""
+    origin = f"bind({decl.name}=...)"
+    names = column_names(value) if decl.type.kind in ("matrix", "signs") and len(decl.type.shape) == 2 else ()
+    fitted = _fitted_columns(decl, labels)
+    if not names or not fitted:
+        return Given(decl, value, origin, header=names)
+    found = match(fitted, names, named=False)
+    if found.wrong:
+        findings.add(
+            "FW4032",
+            f"`{decl.name}` from {origin} has {found.words(names)}, which it has in the fit",
+            span=decl.span,
+            label="new data for this",
+            rule="New data whose columns have names are matched with the fit's columns by name.",
+            hint="name the columns as in the fit, or give an array, whose columns are taken by position",
+        )
+    if found.positions == tuple(range(len(names))) or not found.positions:
+        return Given(decl, value, origin, header=names)
+    return Given(decl, select(value, found.positions), origin, header=fitted)
 
 
 def _served(name: str, bindings: Bindings) -> bool:

@@ -91,8 +91,13 @@ def array(value: object, role: Role = "") -> object:
     if kind is None and hasattr(value, "__array__"):
         import numpy as np
 
-        value = np.asarray(value)
-        kind = value.dtype.kind
+        from ..frames import as_array, column_names
+
+        if column_names(value):
+            kind = as_array(value).dtype.kind  # the frame stays: its columns have names
+        else:
+            value = np.asarray(value)
+            kind = value.dtype.kind
     if kind is None:
         raise misuse(
             "FW0304",
@@ -104,34 +109,6 @@ def array(value: object, role: Role = "") -> object:
     what = {"c": "complex numbers", "O": "Python objects", "U": "text", "S": "bytes"}.get(kind, f"dtype kind {kind!r}")
     hint = "write A @ x: A.dot(x) makes NumPy compute with the expression entry by entry" if kind == "O" else ""
     raise misuse("FW0304", f"{describe(value)} holds {what}", rule="Data are real numbers.", hint=hint)
-
-
-def index_items(index: object) -> tuple[tree.Expr | tree.Slice, ...]:
-    """The items between the brackets of `x[...]`."""
-    return tuple(_index_item(item) for item in (index if isinstance(index, tuple) else (index,)))
-
-
-def _index_item(item: object) -> tree.Expr | tree.Slice:
-    if isinstance(item, slice):
-        if item.step not in (None, 1):
-            raise misuse("FW0308", f"a slice has the step {item.step!r}", rule="Slices have no step: `x[0:5]`.")
-        return tree.Slice(*(None if end is None else _position(end) for end in (item.start, item.stop)))
-    if whole(item) is not None:
-        return _position(item)
-    if item is None or item is Ellipsis or isinstance(item, bool):
-        raise misuse(
-            "FW0308", f"{item!r} cannot stand in an index", hint="write slices and whole numbers, such as W[:, 2]"
-        )
-    return operand(item, "index").node
-
-
-def _position(value: object) -> tree.Expr:
-    at = whole(value)
-    if at is None:
-        return operand(value).node
-    if at < 0:
-        raise misuse("FW0308", f"the index {at} is negative", rule="Indices count from 0.")
-    return number(at)
 
 
 def literal(value: object) -> tree.Expr:

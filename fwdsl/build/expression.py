@@ -85,11 +85,10 @@ class Expression:
         return Expression(tree.Transpose(self.node), self.depth + 1)
 
     def __getitem__(self, index: object) -> Expression:
-        """`x[0:5]`, `W[:, 2]`, `B[M]` (observed entries), `F[task]` (blocks of a family)."""
-        from .convert import index_items
+        """`x[0:5]`, `x[-1]`, `W[:, 2]`, `B[M]` (observed entries), `F[task]` (blocks of a family)."""
+        from .indexing import indexed
 
-        items = index_items(index)
-        return Expression(tree.Index(self.node, items), self.depth + 1)
+        return indexed(self, index)
 
     # --- constraints -----------------------------------------------------------------------------------------------
 

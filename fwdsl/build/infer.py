@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any
 
+from ..frames import as_array, column_names
 from ..grammar import tree
 from .convert import number
 from .leaves import Role
@@ -12,6 +13,7 @@ from .leaves import Role
 
 def data_type(name: str, value: Any, roles: Set[Role]) -> tree.TypeExpr:
     """A type of the array's own size: `matrix[100, 20]`, or `signs[100]`, `labels[100, 3]`, ... where its uses need that."""
+    value = as_array(value) if column_names(value) else value
     shape = tuple(int(size) for size in value.shape)
     dims = tuple(number(size) for size in shape)
     if "signs" in roles:

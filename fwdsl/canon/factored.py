@@ -108,7 +108,8 @@ class Factored:
     """The problem of this module's docstring, in the sense of minimisation (`sense` is -1 where the program maximises).
 
     `f` is over the predictions `k` K X of `data` and holds the coefficient, weights and targets, constants of the predictions included;
-    `radius` is inf, `penalty` and `ridge` are 0 where there is none. `scale` is S of language.md, section 8.
+    `radius` is inf, `penalty` and `ridge` are 0 where there is none. `scale` is the size of the objective's terms at
+    zero, a part of S (language.md, section 8).
     """
 
     instance: Instance
@@ -228,7 +229,7 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
     affine = [model.terms[i] for i in arrangement.linear]
     values = [sense * reader.scalar(t.coefficient) * float(reader.constant(t.argument)) for t in affine]
     at_zero = abs(f.value(np.zeros(data.count)))
-    scale = sum(map(abs, values)) + (at_zero if math.isfinite(at_zero) else 1.0)
+    scale = sum(map(abs, values)) + (at_zero if math.isfinite(at_zero) else 0.0)
     what = FactoredTerm(plan.text, plan.origin, term.name)
     return Factored(
         instance,
@@ -240,7 +241,7 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
         penalty,
         math.fsum(values),
         sense,
-        scale or 1.0,
+        scale,
         what,
         k,
         ridge,

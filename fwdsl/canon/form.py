@@ -183,13 +183,9 @@ class Canonical:
 
     @cached_property
     def scale(self) -> float:
-        """S of language.md, section 8: the sum of the sizes of the objective's terms at zero, where norms and ridges of variables vanish."""
-        total = self.size_of_affine
-        for term in self.terms:
-            if not term.is_constraint:
-                size = abs(term.f.value(term.map.offset))
-                total += size if math.isfinite(size) else 1.0
-        return total or 1.0
+        """The sum of the sizes of the objective's terms at zero, those infinite there left out: a part of S (language.md, section 8)."""
+        sizes = [abs(t.f.value(t.map.offset)) for t in self.terms if not t.is_constraint]
+        return self.size_of_affine + math.fsum(s for s in sizes if math.isfinite(s))
 
     def __repr__(self) -> str:
         from .printer import describe_canonical

@@ -18,13 +18,13 @@ import numpy as np
 
 from ..atoms.base import Array
 from ..atoms.vectors.common import excess
-from ..backends.spectral import Bound, largest_singular_bound
+from ..backends import spectral
 from ..backends.spectral.bounds import RIGOROUS_SIDE
 from ..canon.factored import Factored, Observed
 from ..canon.samples import Samples
 from ..low_rank import LowRank
-from ..solution import CertificateKind
-from .verify import EPS, ROUNDING, Verified
+from ..solution import FLOOR, CertificateKind
+from .verify import EPS, ROUNDING, Bound, Point, Verified
 
 FAILURE = 1e-9
 """The largest probability with which a bound of kind `probabilistic` may be false (language.md, section 7)."""
@@ -86,8 +86,10 @@ def verify_factored(
     loss = form.f.value(z)
     primal = form.constant + loss + squares + (form.penalty * nuclear if form.penalty else 0.0)
     infeasibility = excess(nuclear, form.radius)
+    over = max(0.0, nuclear - form.radius)
+    size = abs(form.constant) + abs(loss) + squares + form.penalty * nuclear
     y, balanced = _dual_point(form, z)
-    aim = tol * max(abs(primal), 1e-3 * form.scale)
+    aim = tol * max(abs(primal), FLOOR * (form.scale + size))
     bound = _bound(form, y, X, aim, attempt, seed, stop)
     dual, used, c = _dual(form, y, squares, bound.value_upper)
     kind: CertificateKind = "rigorous" if bound.kind == "rigorous" else "probabilistic"
@@ -100,7 +102,13 @@ def verify_factored(
         kind, statement, dual = "none", "the dual point does not sum to 0 over a free intercept", -math.inf
     passes = 1.0 + (bound.products if isinstance(form.data, Observed) else 1.0)
     ridge = (c * X.U, X.V) if form.ridge else ()
-    return Verified(primal, dual, infeasibility, kind, statement, None, (used, *ridge), passes, infeasibility)
+    # |K| |X| is at least |K X|: the sizes of the predictions stand for it
+    point = Point(primal, size, infeasibility, infeasibility, (), (over,), (np.abs(z),))
+    normal = (max(0.0, bound.value_upper - form.penalty),)
+    found = Bound(
+        dual, 0.0, kind, statement, None, (used, *ridge), abs(dual - form.constant) + abs(form.constant), normal
+    )
+    return Verified(point, found, form.scale, passes)
 
 
 def _dual_point(form: Factored, z: Array) -> tuple[Array, bool]:
@@ -148,7 +156,7 @@ def _dual(form: Factored, y: Array, squares: float, s: float) -> tuple[float, Ar
 
 def _bound(
     form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed: int, stop: Callable[[], bool]
-) -> Bound:
+) -> spectral.Bound:
     """sigma_1 of the gradient from above: within a tenth of `aim` where it is multiplied by the radius."""
     failure = FAILURE / 2.0 ** (attempt + 1)
     own = int(np.random.SeedSequence((seed, attempt, 0x7E57)).generate_state(1)[0])
@@ -163,7 +171,9 @@ def _bound(
         op: Any = G if min(form.shape) <= RIGOROUS_SIDE else Gradient(G)
         if form.ridge and min(form.shape) <= RIGOROUS_SIDE:
             added = 2.0 * form.ridge * X.U @ X.V.T
-            bound = largest_singular_bound(G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+            bound = spectral.largest_singular_bound(
+                G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own, stop=stop
+            )
             return _raised(
                 bound,
                 4.0
@@ -173,7 +183,7 @@ def _bound(
             )
         if form.ridge:
             op = Beside(op, 2.0 * form.ridge * X.U, X.V)
-        return largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+        return spectral.largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
     A, Y = Samples(form.data.A), form.k * y.reshape(-1, form.shape[1])
     G = A.rmatmat(Y)
     rounding = A.shape[0] * EPS * A.norm() * float(np.linalg.norm(Y))
@@ -181,7 +191,7 @@ def _bound(
         G += 2.0 * form.ridge * X.U @ X.V.T
         rounding += 4.0 * (X.rank + 2) * EPS * float(np.linalg.norm(X.U) * np.linalg.norm(X.V)) * 2.0 * form.ridge
         rounding += EPS * float(np.linalg.norm(G))
-    bound = largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+    bound = spectral.largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
     return _raised(bound, rounding)
 
 
@@ -189,9 +199,11 @@ def _reach(form: Factored, X: LowRank) -> float:
     return form.radius if math.isfinite(form.radius) else trace_norm(X)
 
 
-def _raised(bound: Bound, by: float) -> Bound:
+def _raised(bound: spectral.Bound, by: float) -> spectral.Bound:
     """With room for the rounding of the matrix itself."""
-    return Bound(bound.value_upper + by, bound.kind, bound.statement, bound.lower, bound.failure, bound.products)
+    return spectral.Bound(
+        bound.value_upper + by, bound.kind, bound.statement, bound.lower, bound.failure, bound.products
+    )
 
 
 def radius_dual(form: Factored, y: Sequence[Array], X: LowRank) -> float:

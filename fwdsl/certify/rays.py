@@ -5,15 +5,20 @@ r"""Certificates that a program has no feasible point, or no finite optimum.
     sum_i (<b_i, y_i> - sigma_{C_i}(y_i)) - sum_B sigma_{dom g_B}(-(K'y)_B) > 0,
 
 sigma the support function. Any feasible x would make the left side at most zero. Where a variable is free, sigma is 0 at 0 and infinite
-elsewhere: a miss within rounding counts as met, a larger one costs the miss times the radius of a compact set of that variable, or, where
-there is none, times a stated radius (`conditional`: no feasible point within it).
+elsewhere: what is missed there costs the miss times the radius of a compact set of that variable. Where there is none, let kappa be the left side
+over the sizes of its terms, and rho the largest miss of an equality over the sizes of its terms, at least eps. For a feasible x
+
+    kappa (|b|'|y| + |sigma|) <= sum_j |miss_j| |x_j| <= rho |y|' |K| |x|,
+
+so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e9 is asked for: then rounding of the data cannot explain the ray. The ray is
+`exact` where the misses are rounding, and `conditional` on no feasible point having terms R times its right-hand sides elsewhere.
 
 *Unbounded*: a direction d in the recession cones of all sets along which the objective falls,
 
     sum_i f_i^inf(K_i d) + sum_B g_B^inf(d_B) + <q, d> < 0,    f^inf(z) = sup of <u, z> over the domain of f*,
 
-from a point that is feasible. Both are evaluated with the references from the instance's own data, and must exceed what rounding can make of
-the sizes of their terms.
+from a point that is feasible, what it violates being measured by the terms that are left when its part along d is taken off. Both are evaluated
+with the references from the instance's own data, relative to the sizes of their own terms, so that no unit matters (methods.md, E2).
 """
 
 from __future__ import annotations
@@ -30,16 +35,23 @@ from ..atoms.family import Repeated
 from ..atoms.matrices import EigenSet, Lines
 from ..atoms.vectors import Ridged
 from ..atoms.vectors.box import Box
+from ..atoms.vectors.common import largest, largest_share
 from ..atoms.vectors.nonnegative import Nonnegative
 from ..canon.form import Canonical, SumTerm
 from ..solution import CertificateKind
-from .verify import RADIUS_FACTOR, ROUNDING, block_sizes, set_radii
+from .verify import EPS, ROUNDING, block_sizes, set_radii, sizes_of_terms
 
 MARGIN = 1e-9
 """What a certificate's value must exceed, relative to the sum of the sizes of its terms."""
 
-NEGLIGIBLE = 0.03
-"""Multipliers that are so small beside the largest may be left out, where the others alone are a proof."""
+SAFE = 1e9
+"""How many times the right-hand sides the terms of a feasible point would have to be."""
+
+STOOD_ON = 1e-6
+"""The relative violation that a point may have from which the objective falls without bound."""
+
+TINY = 1e-12
+"""What of K d is zero beside its largest entry."""
 
 _NORMS = frozenset(
     {"norm1", "norm2", "norm_inf", "norm_fro", "norm_nuc", "norm_spec", "norm21", "norm1_inf", "group_norm"}
@@ -55,24 +67,13 @@ class Ray:
     radius: float | None = None
 
 
-def infeasible(canonical: Canonical, direction: Sequence[Array], size: float) -> Ray | None:
-    """The Farkas certificate that a dual direction gives, or None; `size` is that of the points seen, for the stated radius.
-
-    Entries that are small beside the largest may only be on their way to zero; without them the direction is tried again.
-    """
+def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
+    """The Farkas certificate that a dual direction gives, or None."""
     y = [_multiplier(t, d) for t, d in zip(canonical.terms, direction, strict=True)]
-    largest = max((float(np.abs(v).max(initial=0.0)) for v in y), default=0.0)
-    if not (0.0 < largest < math.inf):
+    peak = max((largest(v) for v in y), default=0.0)
+    if not (0.0 < peak < math.inf):
         return None
-    y = [v / largest for v in y]
-    small = [(v != 0.0) & (np.abs(v) < NEGLIGIBLE) for v in y]
-    found = _farkas(canonical, y, size)
-    if (found is not None and found.kind == "exact") or not any(s.any() for s in small):
-        return found
-    return _farkas(canonical, [np.where(s, 0.0, v) for v, s in zip(y, small, strict=True)], size) or found
-
-
-def _farkas(canonical: Canonical, y: Sequence[Array], size: float) -> Ray | None:
+    y = [v / peak for v in y]
     value, sizes = 0.0, 0.0
     v = np.zeros(canonical.size)
     for term, yi in zip(canonical.terms, y, strict=True):
@@ -84,7 +85,7 @@ def _farkas(canonical: Canonical, y: Sequence[Array], size: float) -> Ray | None
         value += float(term.map.offset @ yi) - support
         sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(support)
         term.map.adjoint(-yi, v)
-    radius: float | None = None
+    rho = 0.0
     beside = []
     for block in canonical.blocks:
         vb = v[block.slice]
@@ -96,53 +97,50 @@ def _farkas(canonical: Canonical, y: Sequence[Array], size: float) -> Ray | None
             sizes += abs(support)
             continue
         miss = vb - _domain_projection(block.g, vb)
-        if np.all(np.abs(miss) <= ROUNDING * block_sizes(canonical, block, y, with_q=False)):
-            continue
         bounds = set_radii(canonical, block)
         if bounds:
             value -= min(bounds) * float(np.linalg.norm(miss))
             continue
-        radius = max(radius or 0.0, RADIUS_FACTOR * max(1.0, size))
-        value -= radius * float(np.linalg.norm(miss))
-    if not value > MARGIN * max(sizes, 1e-300):
+        rho = max(rho, largest_share(np.abs(miss), block_sizes(canonical, block, y, with_q=False)))
+    if not (value > MARGIN * sizes and (rho == 0.0 or value >= SAFE * max(rho, EPS) * sizes)):
         return None
-    names = [f"`{t.text}`" for t, yi in zip(canonical.terms, y, strict=True) if np.abs(yi).max(initial=0.0) > 1e-6]
+    names = [f"`{t.text}`" for t, yi in zip(canonical.terms, y, strict=True) if yi.any()]
     who = [*dict.fromkeys(names), *beside]
     together = " together" if len(who) > 1 else ""
     said = f"{' and '.join(who)} cannot hold{together}"
-    if radius is None:
+    if rho <= ROUNDING:
         return Ray("exact", f"{said}: their multipliers add up to a contradiction")
-    return Ray("conditional", f"{said} at any point with |x| <= {radius:.3g}", radius)
+    times = value / (rho * sizes)
+    return Ray("conditional", f"{said} at any point whose terms are within {times:.1e} times the right-hand sides")
 
 
-def unbounded(canonical: Canonical, d: Array, infeasibility: float) -> Ray | None:
-    """The certificate that a primal direction gives, from a point of the given infeasibility, or None."""
-    if infeasibility > 1e-7:
+def unbounded(canonical: Canonical, direction: Array, x: Array) -> Ray | None:
+    """The certificate that a primal direction gives, from a point x in the domains of the blocks, or None."""
+    peak = largest(direction)
+    if not (0.0 < peak < math.inf):
         return None
-    largest = float(np.abs(d).max(initial=0.0))
-    if not (0.0 < largest < math.inf):
-        return None
-    d = np.where(np.abs(d) < 1e-9 * largest, 0.0, d / largest)
+    d = direction / peak
     for block in canonical.blocks:
         d[block.slice] = _into_recession(block.g, d[block.slice])
     slope = float(canonical.q @ d)
     sizes = float(np.abs(canonical.q) @ np.abs(d))
-    kind: CertificateKind = "exact"
+    missed = 0.0
     for block in canonical.blocks:
         growth = _growth(block.g, d[block.slice])
         slope, sizes = slope + growth, sizes + abs(growth)
     for term in canonical.terms:
-        z = term.map.linear(d)
+        z, terms = term.map.linear(d), sizes_of_terms(term, np.abs(d))
         if term.is_indicator:
-            missed = _recession_miss(term, z, d)
-            if missed > MARGIN:
-                return None
-            kind = "exact" if missed <= ROUNDING and kind == "exact" else "conditional"
+            assert isinstance(term.f, VectorFunction)
+            missed = max(missed, largest_share(np.abs(z - _onto_cone(term.f, z)), terms))
             continue
-        growth = _growth(term.f, z) if isinstance(term.f, VectorFunction) else _loss_growth(term, z)
+        growth = _growth(term.f, z) if isinstance(term.f, VectorFunction) else _loss_growth(term, z, terms)
         slope, sizes = slope + growth, sizes + abs(growth)
-    if not slope < -MARGIN * max(sizes, 1e-300) or not math.isfinite(slope):
+    if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, MARGIN * -slope / sizes):
         return None
+    if not _stands(canonical, x, d):
+        return None
+    kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
     moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
     word = "falls" if canonical.sense > 0 else "grows"
     who = f"{' and '.join(f'`{n}`' for n in moved)} {'moves' if len(moved) == 1 else 'move'}"
@@ -205,23 +203,34 @@ def _growth(g: VectorFunction, d: Array) -> float:
     return inner.value(d) if inner.pair[0] in _NORMS else math.inf
 
 
-def _loss_growth(term: SumTerm, z: Array) -> float:
+def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:
     """sum_j max(lo_j z_j, hi_j z_j) over the ends of the domain of f*; infinite ends allow no direction but to rounding."""
+    tiny = np.abs(z) <= np.maximum(TINY * largest(z), ROUNDING * sizes)
+    z = np.where(tiny, 0.0, z)
     if not isinstance(term.f, LossFunction):
         return math.inf if z.any() else 0.0
     lo, hi = term.f.dual_bounds()
-    tiny = np.abs(z) <= MARGIN * max(float(np.abs(z).max(initial=0.0)), 1.0) * 1e-3
-    z = np.where(tiny, 0.0, z)
     end = np.where(z > 0.0, hi, lo)
     moving = z != 0.0
     return float((end[moving] * z[moving]).sum())
 
 
-def _recession_miss(term: SumTerm, z: Array, d: Array) -> float:
-    """By how much K d misses the recession cone of the set, relative to the sizes of its terms."""
-    assert isinstance(term.f, VectorFunction)
-    inside = _onto_cone(term.f, z)
-    sizes = np.zeros_like(z)
-    for block, m in term.map.parts:
-        sizes = sizes + m.absolute().apply(np.abs(d[block.slice]))
-    return float((np.abs(z - inside) / np.maximum(sizes, 1e-300)).max(initial=0.0))
+def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
+    """Whether x is feasible, judged by the sizes of the terms where its part along d is taken off: far out along d all else looks small."""
+    along = [
+        float(x[b.slice] @ d[b.slice]) / float(d[b.slice] @ d[b.slice]) for b in canonical.blocks if d[b.slice].any()
+    ]
+    rest = x - max(0.0, min(along, default=0.0)) * d
+    peaks = np.zeros_like(x)
+    for block in canonical.blocks:
+        peaks[block.slice] = largest(rest[block.slice])
+    for term in canonical.terms:
+        if not isinstance(term.f, VectorFunction):
+            continue
+        z = term.map.apply(x)
+        if term.f.violation(z) == 0.0:
+            continue
+        sizes = sizes_of_terms(term, peaks if term.f.entrywise else np.abs(rest)) + np.abs(term.map.offset)
+        if term.f.violation(z, sizes) > STOOD_ON:
+            return False
+    return True

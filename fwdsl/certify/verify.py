@@ -9,8 +9,15 @@ Where g_B^*(v_B) is infinite, v_B misses the domain of g_B^*. Three rules give a
 * *rounding*: an equality missed by at most 8 eps times the sum of its terms' sizes counts as met;
 * *implied bound*: where c |x_B|_p <= P(x) - (infima of everything else) is known, D may assume |x_B|_p <= R, and a miss
   costs R times its dual norm (g + indicator of the ball has conjugate min_u g^*(u) + R |v - u|_*);
-* *stated radius*: a relative miss of at most 1e-12 costs the miss times a radius of 1,000 times the answer's own size,
-  and the certificate is `conditional` on no better point lying beyond.
+* *stated radius*: a relative miss of at most 1e-12 costs M = R_B |miss|_1, R_B being 1,000 times the largest entry X_B of the variable at x,
+  and the certificate is `conditional` on no better point having a larger entry.
+
+What x violates its constraints by may hide part of the objective, V = sum_i |y_i| violation_i. With the sizes of all terms,
+
+    S = those of the objective at 0 and at x, of the dual, and |y|' |K| |x|,
+    relative gap = (|P - D| + V + M) / max(|P|, |D|, 1e-6 S).
+
+There is no constant with a unit in it: a program in other units has the same answer.
 """
 
 from __future__ import annotations
@@ -18,17 +25,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
 from ..atoms.matrices import dual_norm
 from ..atoms.vector_loss import VectorLossFunction
-from ..atoms.vectors.box import Box
+from ..atoms.vectors.common import largest, norm2
 from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
-from ..solution import CertificateKind
+from ..solution import CertificateKind, relative
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 8.0 * EPS
@@ -36,77 +44,191 @@ CONDITIONAL_MISS = 1e-12
 RADIUS_FACTOR = 1000.0
 NOISE = 1e-25
 
+LARGEST_SUMS = 100_000_000
+"""Stored numbers up to which |K| |x| is added up for S; beyond, S is without it, which makes the gap only larger."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point x: P(x) with constraints ignored, the sizes of the objective's terms there, and what it violates.
+
+    `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
+    `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
+    blocks' own sets alone. `sums` are |K_i| |x|, an array a term, empty where they were left out.
+    """
+
+    value: float
+    size: float
+    infeasibility: float
+    outside: float = 0.0
+    violations: tuple[Array, ...] = ()
+    distances: tuple[float, ...] = ()
+    sums: tuple[Array, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A dual point y: D(y), the cost M of what it misses its equalities by, how it is known, and the sizes of its terms.
+
+    `value - miss` is a lower bound of the optimal value, on the condition that `statement` tells. `normals` are |v_B|_2, the multipliers of the
+    blocks' own sets.
+    """
+
+    value: float
+    miss: float
+    kind: CertificateKind
+    statement: str
+    radius: float | None = None
+    y: tuple[Array, ...] = ()
+    size: float = 0.0
+    normals: tuple[float, ...] = ()
+
 
 @dataclass(frozen=True)
 class Verified:
-    """What the verifier found, in the canonical sense (minimisation). `y` is the dual point it used, `passes` what it cost.
+    """What the verifier found, in the canonical sense (minimisation): a point, a bound, the sizes of the objective's terms at zero, data passes."""
 
-    `outside` is the violation of the sets that a method's points lie in by construction, a part of `infeasibility`.
-    """
-
-    primal: float
-    dual: float
-    infeasibility: float
-    kind: CertificateKind
-    statement: str
-    radius: float | None
-    y: tuple[Array, ...]
+    point: Point
+    bound: Bound
+    at_zero: float
     passes: float
-    outside: float = 0.0
 
-    def contradicts(self, scale: float) -> bool:
-        """Whether the bound lies above the value of a feasible point by more than 1e-9 of the scale: a bug, whosesoever."""
-        if self.infeasibility > 1e-12 or not (math.isfinite(self.dual) and math.isfinite(self.primal)):
-            return False
-        return self.dual - self.primal > 1e-9 * max(abs(self.primal), abs(self.dual), 1e-3 * scale)
+    @property
+    def primal(self) -> float:
+        """P(x)."""
+        return self.point.value
 
-    def relative_gap(self, scale: float) -> float:
-        """|P - D| / max(|P|, |D|, 1e-3 S); inf without a bound."""
-        if not math.isfinite(self.dual) or not math.isfinite(self.primal):
+    @property
+    def dual(self) -> float:
+        """The bound, what the dual point misses its equalities by paid for."""
+        return self.bound.value - self.bound.miss
+
+    @property
+    def infeasibility(self) -> float:
+        """The largest violation of a constraint relative to its terms."""
+        return self.point.infeasibility
+
+    @property
+    def kind(self) -> CertificateKind:
+        """How the bound is known."""
+        return self.bound.kind
+
+    @property
+    def y(self) -> tuple[Array, ...]:
+        """The dual point."""
+        return self.bound.y
+
+    @cached_property
+    def hidden(self) -> float:
+        """V, what infeasibility may hide: multiplier times violation, over all constraints."""
+        pairs = [(y, v) for y, v in zip(self.bound.y, self.point.violations, strict=False) if v.any()]
+        terms = sum(float(np.abs(y) @ v) if v.size == y.size else norm2(y) * float(v[0]) for y, v in pairs)
+        blocks = zip(self.bound.normals, self.point.distances, strict=False)
+        return terms + sum(normal * distance for normal, distance in blocks if distance > 0.0)
+
+    @cached_property
+    def scale(self) -> float:
+        """S: the sizes of the objective's terms at zero and at x, of the dual's, and |y|' |K| |x|."""
+        both = sum(float(np.abs(y) @ s) for y, s in zip(self.bound.y, self.point.sums, strict=False) if s.size)
+        return self.at_zero + self.point.size + self.bound.size + both
+
+    @property
+    def gap(self) -> float:
+        """|P - D| + V + M; inf without a bound."""
+        if not (math.isfinite(self.bound.value) and math.isfinite(self.primal)):
             return math.inf
-        return abs(self.primal - self.dual) / max(abs(self.primal), abs(self.dual), 1e-3 * scale)
+        return abs(self.primal - self.bound.value) + self.hidden + self.bound.miss
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over max(|P|, |D|, 1e-6 S); 0 where it is exactly 0."""
+        return relative(self.gap, self.primal, self.bound.value, self.scale)
+
+    def contradicts(self) -> bool:
+        """Whether the bound lies above the value of a feasible point by more than 1e-9 of the scale: a bug, whosesoever."""
+        if self.infeasibility > 1e-12 or not math.isfinite(self.gap):
+            return False
+        over = self.bound.value - self.primal - self.hidden - self.bound.miss
+        return relative(over, self.primal, self.bound.value, self.scale) > 1e-9
 
 
-def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None) -> Verified:
-    """Certify x by the dual point y (None: no bound)."""
-    primal, infeasibility, outside = evaluate_primal(canonical, x)
+NO_BOUND = Bound(-math.inf, 0.0, "none", "no dual point was found")
+
+
+def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Point | None = None) -> Verified:
+    """Certify x by the dual point y (None: no bound); `point` is what was found of x before."""
+    point = evaluate_point(canonical, x) if point is None else point
     if y is None:
-        return Verified(primal, -math.inf, infeasibility, "none", "no dual point was found", None, (), 1.0, outside)
+        return Verified(point, NO_BOUND, canonical.scale, 2.0)
     # what is rounding beside the largest multiplier is zero: no equality could be told from it
-    noise = NOISE * max((float(np.abs(yi).max(initial=0.0)) for yi in y), default=0.0)
+    noise = NOISE * max((largest(yi) for yi in y), default=0.0)
     tidy = tuple(_tidy(t, np.where(np.abs(yi) < noise, 0.0, yi)) for t, yi in zip(canonical.terms, y, strict=True))
-    dual, kind, statement, radius = evaluate_dual(canonical, tidy, x, primal, infeasibility)
-    return Verified(primal, dual, infeasibility, kind, statement, radius, tidy, 2.0, outside)
+    return Verified(point, evaluate_dual(canonical, tidy, x, point), canonical.scale, 3.0)
 
 
-def evaluate_primal(canonical: Canonical, x: Array) -> tuple[float, float, float]:
-    """P(x), constraints ignored; the largest relative violation of a constraint; and that of the blocks' own sets alone."""
-    primal = canonical.constant + float(canonical.q @ x)
+def evaluate_point(canonical: Canonical, x: Array) -> Point:
+    """P(x) and what x violates, each violation relative to |K| X + |b| and the bound, X being the largest entry of each variable.
+
+    Of a set that is no product of intervals |x| takes the place of X: its norm of a long vector would otherwise be lost beside X in each entry.
+    """
+    value = canonical.constant + float(canonical.q @ x)
+    size = abs(canonical.constant) + float(np.abs(canonical.q) @ np.abs(x))
     worst = outside = 0.0
+    violations: list[Array] = []
+    sums: list[Array] = []
+    summed = canonical.nnz <= LARGEST_SUMS
     for term in canonical.terms:
         z = term.map.apply(x)
+        sums.append(sizes_of_terms(term, np.abs(x)) if summed else np.zeros(0))
+        missed = np.zeros(0)
         if isinstance(term.f, VectorFunction):
             # of an indicator its set, of the entropy its domain
-            worst = max(worst, _violation(term, z, x))
+            relative_miss, missed = _violation(term, term.f, z, x, sums[-1])
+            worst = _worse(worst, relative_miss)
+        violations.append(missed)
         if not term.is_indicator:
-            primal += term.f.value(z)
+            part = term.f.value(z)
+            value, size = value + part, size + abs(part)
+    distances = []
     for block in canonical.blocks:
-        primal += block.g.value(x[block.slice])
-        outside = max(outside, block.g.violation(x[block.slice]))
-    return primal, max(worst, outside), outside
+        xb = x[block.slice]
+        part = block.g.value(xb)
+        value, size = value + part, size + abs(part)
+        own = block.g.violation(xb)
+        outside = _worse(outside, own)
+        distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
+    return Point(value, size, _worse(worst, outside), outside, tuple(violations), tuple(distances), tuple(sums))
 
 
-def _violation(term: SumTerm, z: Array, x: Array) -> float:
-    """The violation of K x + b in a set; of entrywise bounds relative to 1 + |K||x| + |b|, the sizes of each row's terms."""
-    assert isinstance(term.f, VectorFunction)
-    found = term.f.violation(z)
-    if found == 0.0 or not isinstance(term.f, Box):
-        return found
-    sizes = np.abs(term.map.offset)
+def _worse(a: float, b: float) -> float:
+    """The larger one, inf where one is not a number."""
+    return math.inf if math.isnan(a) or math.isnan(b) else max(a, b)
+
+
+def distance(f: VectorFunction, z: Array) -> float:
+    """|z - its projection on the domain of f|_2."""
+    return norm2(z - f.prox(z, 0.0))
+
+
+def sizes_of_terms(term: SumTerm, size: Array) -> Array:
+    """|K| size, for the sizes of all unknowns: how large the terms are whose sums are K x."""
+    total = np.zeros(term.map.rows)
     for block, m in term.map.parts:
-        sizes = sizes + m.absolute().apply(np.abs(x[block.slice]))
-    excess = np.maximum(np.maximum(term.f.lo - z, z - term.f.hi), 0.0)
-    return float((excess / (1.0 + sizes)).max(initial=0.0))
+        total = total + m.absolute().apply(size[block.slice])
+    return total
+
+
+def _violation(term: SumTerm, f: VectorFunction, z: Array, x: Array, sums: Array) -> tuple[float, Array]:
+    """The violation of K x + b in a set relative to its terms, and by itself: row by row in an entrywise set, else the distance."""
+    if f.violation(z) == 0.0:
+        return 0.0, np.zeros(0)
+    if f.entrywise:
+        peaks = np.zeros_like(x)
+        for block, _ in term.map.parts:
+            peaks[block.slice] = largest(x[block.slice])
+        return f.violation(z, sizes_of_terms(term, peaks) + np.abs(term.map.offset)), np.abs(z - f.prox(z, 0.0))
+    own = sums if sums.size == z.size else sizes_of_terms(term, np.abs(x))
+    return f.violation(z, own + np.abs(term.map.offset)), np.array([distance(f, z)])
 
 
 def _tidy(term: SumTerm, y: Array) -> Array:
@@ -118,55 +240,62 @@ def _tidy(term: SumTerm, y: Array) -> Array:
     return y * term.f.dual_scale(y) if not math.isfinite(term.f.conjugate(y)) else y
 
 
-def evaluate_dual(
-    canonical: Canonical, y: Sequence[Array], x: Array, primal: float, infeasibility: float
-) -> tuple[float, CertificateKind, str, float | None]:
+def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: Point) -> Bound:
     """D(y), how it is known, a sentence on what it rests on, and the stated radius if there is one."""
     total = canonical.constant
+    sizes = abs(canonical.constant)
     v = -canonical.q
     for term, yi in zip(canonical.terms, y, strict=True):
-        total += float(term.map.offset @ yi) - term.f.conjugate(yi)
-        term.map.adjoint(-yi, v)
+        conjugate = term.f.conjugate(yi)
+        total += float(term.map.offset @ yi) - conjugate
+        sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(conjugate)
+        if yi.any():
+            term.map.adjoint(-yi, v)
     if not math.isfinite(total):
-        return -math.inf, "none", "the dual point is outside the domain of a conjugate", None
+        return Bound(-math.inf, 0.0, "none", "the dual point is outside the domain of a conjugate")
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
     known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
-    statements, radius = [known], None
+    statements, radius, cost = [known], None, 0.0
     for block in canonical.blocks:
         vb = v[block.slice]
         value = block.g.conjugate(vb)
         if math.isfinite(value):
-            total -= value
+            if value != 0.0 and not x[block.slice].any():
+                # at x = 0 nothing but rounding may keep D from P
+                vb = np.where(np.abs(vb) <= ROUNDING * block_sizes(canonical, block, y), 0.0, vb)
+                value = block.g.conjugate(vb)
+            total, sizes = total - value, sizes + abs(value)
             continue
         u = block.g.dual_project(vb)
         if not math.isfinite(block.g.conjugate(u)):
             u = u * block.g.dual_scale(u)
         miss = vb - u
-        sizes = block_sizes(canonical, block, y)
-        if np.all(np.abs(miss) <= ROUNDING * sizes):
-            total -= block.g.conjugate(u)
+        total, sizes = total - block.g.conjugate(u), sizes + abs(block.g.conjugate(u))
+        terms = block_sizes(canonical, block, y)
+        if np.all(np.abs(miss) <= ROUNDING * terms):
             statements.append(f"the equality of {block.name} is met to rounding{_measure(canonical)}")
             continue
-        bound = _implied_bound(canonical, block, primal, infeasibility)
+        bound = _implied_bound(canonical, block, point)
         if bound is not None:
             r, norm, why = bound
-            total -= block.g.conjugate(u) + r * dual_norm(norm, miss, block.shape)
+            total -= r * dual_norm(norm, miss, block.shape)
             statements.append(why)
             continue
-        relative = float(np.abs(miss).max(initial=0.0)) / max(float(sizes.max(initial=0.0)), 1e-300)
-        if relative > CONDITIONAL_MISS:
-            return -math.inf, "none", f"the dual point misses the equality of {block.name} by {relative:.1e}", None
-        radius = max(radius or 0.0, RADIUS_FACTOR * max(1.0, float(np.linalg.norm(x))))
-        total -= block.g.conjugate(u) + radius * float(np.linalg.norm(miss))
-        kind = "conditional"
+        share = largest(miss) / largest(terms)
+        reach = RADIUS_FACTOR * _reach(canonical, block, x, point)
+        if not (share <= CONDITIONAL_MISS and reach > 0.0):
+            return Bound(-math.inf, 0.0, "none", f"the dual point misses the equality of {block.name} by {share:.1e}")
+        radius, kind = max(radius or 0.0, reach), "conditional"
+        cost += reach * float(np.abs(miss).sum())
         statements.append(
-            f"no point with |x| <= {radius:.3g} is better, the dual missing the equality of {block.name} by {relative:.1e}"
+            f"no point with entries of {block.name} up to {reach:.3g} is better, the dual missing its equality by {share:.1e}"
         )
     if not math.isfinite(total):
         # squares of a diverged run's multipliers overflow, to either side: what is left is no bound
-        return -math.inf, "none", "the numbers of the dual point overflow", None
-    return total, kind, "; ".join(statements), radius
+        return Bound(-math.inf, 0.0, "none", "the numbers of the dual point overflow")
+    normals = tuple(norm2(v[b.slice]) for b in canonical.blocks)
+    return Bound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals)
 
 
 def _vector_functions(canonical: Canonical) -> list[VectorFunction]:
@@ -190,9 +319,24 @@ def block_sizes(canonical: Canonical, block: Block, y: Sequence[Array], with_q: 
     return sizes
 
 
-def _implied_bound(
-    canonical: Canonical, block: Block, primal: float, infeasibility: float
-) -> tuple[float, str, str] | None:
+def _reach(canonical: Canonical, block: Block, x: Array, point: Point) -> float:
+    """The largest entry of a variable at x. Where all are 0, how large they may be before they exceed the terms of a sum that they enter."""
+    own = largest(x[block.slice])
+    if own > 0.0:
+        return own
+    found = 0.0
+    for term, sums in zip(canonical.terms, point.sums, strict=True):
+        for other, m in term.map.parts:
+            if other is block and sums.size:
+                rows = m.absolute().apply(np.ones(block.size))
+                terms = sums + np.abs(term.map.offset)
+                found = max(
+                    found, float(np.divide(terms, rows, out=np.zeros_like(rows), where=rows > 0.0).max(initial=0.0))
+                )
+    return found
+
+
+def _implied_bound(canonical: Canonical, block: Block, point: Point) -> tuple[float, str, str] | None:
     """(R, dual norm, why) with |x*_B|_p <= R for every optimal x*, or None.
 
     A compact set that moved into the sum gives its radius. A norm c |x_B|_p, in g or in the sum, gives (P(x0) - the sum of the infima of
@@ -202,7 +346,7 @@ def _implied_bound(
     radii = set_radii(canonical, block)
     if radii:
         return min(radii), "l2", f"|{block.name}| is bounded by its set"
-    if infeasibility > 0.0:
+    if point.infeasibility > 0.0:
         return None
     coercive = [pair for f in (block.g, *moved) if (pair := f.coercive()) is not None]
     rest = _infima(canonical, block)
@@ -212,7 +356,7 @@ def _implied_bound(
     for c, norm in coercive:
         left = c - dual_norm(norm, canonical.q[block.slice], block.shape)
         if left > 0.0:
-            r = max(0.0, primal - rest) / left
+            r = max(0.0, point.value - rest) / left
             why = f"any better {block.name} has norm at most {r:.3g}, as its penalty alone would exceed the objective found"
             if best is None or r < best[0]:
                 best = (r, norm, why)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from ..grammar import tree
+from ..model import Expr
 from .arguments import bind
 from .atoms import convex, loss
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
-from .signatures import CONVEX, FEATURE_MAPS, FUNCTION_NAMES, FUNCTIONS, LOSSES, SETS, SOURCES, TYPES
+from .signatures import CONVEX, FEATURE_MAPS, FUNCTION_NAMES, FUNCTIONS, LOSSES, SETS, SOURCES, TYPES, Parameter
 from .values import Value
 
 
@@ -56,13 +58,19 @@ _INSTEAD = {
     "log": "the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample, and `entropy(x)` the sum of `x log x`",
     "exp": "the loss `poisson(z, c)` is `exp(z) - c z` for each sample, and `logistic(z, y)` is `log(1 + exp(-y z))`",
     "pow": "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample",
+    "median": "the sum of the losses `absolute(z, b)` is least at the median of `b`",
     "transpose": "the transpose of a matrix is written `A.T`",
     "matmul": "a matrix product is written `A @ x`",
     **dict.fromkeys(("load", "read", "read_csv", "loadtxt"), 'data come from a source: `data X: matrix[n, p] from csv("X.csv")`'),
 }  # fmt: skip
 _INSTEAD |= {
-    "relu": _INSTEAD["max"],
+    **dict.fromkeys(
+        ("pos", "relu"),
+        "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`",
+    ),
+    "neg": "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 + x, ones(n)))` is the sum of the negative parts of `x`",
     "maximum": _INSTEAD["max"],
+    "minimum": _INSTEAD["min"],
     "log1p": _INSTEAD["log"],
     "logsumexp": _INSTEAD["log"],
 }
@@ -71,13 +79,31 @@ _BARE_NORM = (
     "`norm1(x)` is the sum of absolute values, `norm2(x)` the Euclidean norm of a vector, `norm_inf(x)` the largest absolute value, "
     "`norm_fro(X)`, `norm_nuc(X)` and `norm_spec(X)` are norms of matrices"
 )
+_INSTEAD |= dict.fromkeys(("norms", "pnorm"), _BARE_NORM)
+
+
+def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
+    """Whether a function takes as many arguments as are given, and is of the shape of the first."""
+    parameters: Sequence[Parameter]
+    if name in LOSSES:
+        parameters = LOSSES[name].parameters
+    elif name in CONVEX:
+        parameters = CONVEX[name].parameters
+    else:
+        parameters = FEATURE_MAPS[name].parameters if name in FEATURE_MAPS else FUNCTIONS[name]
+    required = sum(p.required for p in parameters)
+    if not required <= len(node.args) + len(node.keywords) <= len(parameters):
+        return False
+    axes = len(first.type.array_shape) if isinstance(first, Expr) and first.type.kind != "family" else 3
+    return name not in CONVEX or axes > 2 or ("scalar", "vector", "matrix")[axes] in CONVEX[name].of
 
 
 def _unknown(ctx: Context, node: tree.Call) -> None:
     name, span = node.func.name, node.func.span
+    values: list[Value | None] = []
     for argument in (*node.args, *(k.value for k in node.keywords)):
         if name not in SOURCES and name not in SETS:
-            ctx.infer(ctx, argument)
+            values.append(ctx.infer(ctx, argument))
     if name == "norm":
         ctx.error(
             "FW2050",
@@ -121,6 +147,7 @@ def _unknown(ctx: Context, node: tree.Call) -> None:
             span,
             () if instead else FUNCTION_NAMES,
             elsewhere=_ELSEWHERE,
+            fits=lambda word: _takes(word, node, next(iter(values), None)),
             rule="The functions are the losses, norms, feature maps and operations of the language.",
             otherwise=instead,
         )

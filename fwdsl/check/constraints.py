@@ -241,7 +241,14 @@ def _report_infinite(ctx: Context, left: Side, right: Side, span: Span) -> None:
 
 
 def _is_entrywise(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> bool:
-    """Whether `<=` can only mean entry by entry; an error where it could also mean the order of symmetric matrices."""
+    """Whether `<=` can only mean entry by entry; an error where it could also mean the order of symmetric matrices.
+
+    Where only a constant is symmetric, as in `W >= eye(d)`, the difference is not, and no order of it is meant.
+    """
+    constant = [shapes.is_symmetric(e.type) and e.is_constant for e in (a, b)]
+    general = [shapes.is_matrix(e.type) and not shapes.is_symmetric(e.type) for e in (a, b)]
+    if (constant[0] and general[1]) or (constant[1] and general[0]):
+        return True
     if shapes.is_symmetric(a.type) or shapes.is_symmetric(b.type):
         side, e = (left, a) if shapes.is_symmetric(a.type) and not a.is_constant else (right, b)
         other, o = (right, b) if side is left else (left, a)
@@ -263,13 +270,20 @@ def _report_order(ctx: Context, side: Side, e: Expr, span: Span, other: Side | N
         text = f"{ctx.text(first)} - {wrapped}"
     elif below:
         text = f"-{text}" if not isinstance(side.node, tree.Sum) else f"-({text})"
+    reading = _psd_reading(e, text)
+    o = other.value if other is not None else None
+    plain = isinstance(o, Expr) and o.type.array_shape != () and not shapes.is_symmetric(o.type)
+    if other is not None and plain and shapes.is_symmetric(e.type):
+        reading = (
+            f"or make `{ctx.text(other.node)}` symmetric and write `{text} in psd` for a positive semidefinite matrix"
+        )
     ctx.error(
         "FW2070",
         f"`{ctx.text(span)}` could mean every entry, or the order of positive semidefinite matrices",
         span,
         labels=ctx.declared(side.node),
         rule=_ORDER_RULE,
-        hint=f"write `{text} in nonnegative` for every entry, {_psd_reading(e, text)}",
+        hint=f"write `{text} in nonnegative` for every entry, {reading}",
     )
 
 

@@ -18,6 +18,8 @@ from .values import Value
 
 ERRORS_AT_MOST = 20
 _RECORDED_AT_MOST = 200
+_SLIP = 0.8
+"""How alike two words are of which one is the other with a letter wrong, missing or too many."""
 
 EntryKind = Literal["data", "param", "var", "let", "dimension"]
 
@@ -234,13 +236,17 @@ class Context:
         known: Iterable[str],
         *,
         elsewhere: Mapping[str, str] = MappingProxyType({}),
+        fits: Callable[[str], bool] = lambda word: True,
         labels: Iterable[Label] = (),
         rule: str,
         otherwise: str = "",
     ) -> None:
         """Report a word that is none of the known ones, with the one that is meant: what goes by that name `elsewhere`, or
-        the most similar one; the hint is `otherwise` where there is none."""
-        guess = elsewhere.get(name.lower(), "") or similar(name, known)
+        the most similar one; the hint is `otherwise` where there is none. A word that does not fit the place is only offered for
+        a slip of the pen."""
+        known, other = list(known), elsewhere.get(name.lower(), "")
+        guess = other if other and fits(other) else similar(name, [k for k in known if fits(k)])
+        guess = guess or similar(name, known, _SLIP)
         hint = f"did you mean `{guess}`?" if guess else otherwise
         fix = Fix(f"replace `{name}` by `{guess}`", span, guess) if guess else None
         self.error(code, message, span, labels=labels, rule=rule, hint=hint, fix=fix)
@@ -256,12 +262,13 @@ def dimension(name: str, span: Span) -> Expr:
     return Expr("dim", shapes.REAL, name=name, sign="positive", span=span)
 
 
-def similar(name: str, known: Iterable[str]) -> str:
-    """The known name most like a misspelt one; empty where none is."""
+def similar(name: str, known: Iterable[str], least: float = 0.0) -> str:
+    """The known name most like a misspelt one, by at least this much of them; empty where none is."""
     from difflib import get_close_matches
 
     folded: dict[str, str] = {}
     for k in known:
         folded.setdefault(k.casefold(), k)
-    matches: Sequence[str] = get_close_matches(name.casefold(), folded, n=1, cutoff=0.7 if len(name) > 3 else 0.6)
+    least = least or (0.75 if len(name) > 3 else 0.6)
+    matches: Sequence[str] = get_close_matches(name.casefold(), folded, n=1, cutoff=least)
     return folded[matches[0]] if matches else ""

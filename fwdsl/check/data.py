@@ -27,7 +27,7 @@ class DataItem:
 
 def data_item(ctx: Context, item: tree.Item) -> DataItem:
     """Enter one datum."""
-    name, type_ = item.name.name, resolve(ctx, item.type)
+    name, type_ = item.name.name, resolve(ctx, item.type, "data")
     if type_ is not None and not TYPES[item.type.name.name].data:
         ctx.error(
             "FW2022",
@@ -101,7 +101,7 @@ def _literal(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type) -> Nes
             item,
             node,
             type_,
-            f"has {len(shape)} levels of brackets, and `{shapes.format_type(type_)}` has {len(expected)}",
+            f"has {_plural(len(shape), 'level')} of brackets, and `{shapes.format_type(type_)}` has {len(expected)}",
         )
         return None
     if type_.kind == "entries":
@@ -115,8 +115,16 @@ def _literal(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type) -> Nes
         _misfit(ctx, item, node, type_, problem)
         return None
     if type_.kind == "labels" and len(type_.shape) == 2 and isinstance(values, tuple):
-        classes = len(set(values))
-        if not _agree(ctx, item, node, type_, 1, classes, type_.shape[1]):
+        classes, declared = len(set(values)), type_.shape[1]
+        if isinstance(declared, int) and declared != classes:
+            found = (
+                f"has {_plural(classes, 'different label')}, and `{shapes.format_type(type_)}` is of {declared} classes"
+            )
+            write = f"write `labels[{type_.shape[0]}, {classes}]`, or " if classes > 1 else ""
+            hint = f"`k` of `labels[n, k]` is the number of classes, each of which occurs: {write}give labels of all {declared}"
+            _misfit(ctx, item, node, type_, found, hint)
+            return None
+        if not _agree(ctx, item, node, type_, 1, classes, declared):
             return None
     return values
 
@@ -125,7 +133,11 @@ def _agree(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, axis: in
     """Whether the size of a literal along an axis is its dimension's, and the same as another literal's."""
     if isinstance(dim, int) and dim != size:
         _misfit(
-            ctx, item, node, type_, f"has {size} entries along axis {axis}, and `{shapes.format_type(type_)}` has {dim}"
+            ctx,
+            item,
+            node,
+            type_,
+            f"has {_plural(size, 'entry')} along axis {axis}, and `{shapes.format_type(type_)}` has {dim}",
         )
         return False
     if isinstance(dim, str):
@@ -188,13 +200,19 @@ def _entries(
     return values
 
 
-def _misfit(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, problem: str) -> None:
+def _plural(number: int, word: str) -> str:
+    several = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{number} {word if number == 1 else several}"
+
+
+def _misfit(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, problem: str, hint: str = "") -> None:
     ctx.error(
         "FW2025",
         f"the literal of `{item.name.name}` {problem}",
         node.span,
         labels=[Label(item.type.span, f"`{item.name.name}` is declared `{shapes.format_type(type_)}`")],
         rule="A literal has the shape and the values of its declared type.",
+        hint=hint,
     )
 
 

@@ -49,7 +49,7 @@ _DOMAIN_SIGNS: dict[str, Sign] = {
 
 
 def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
-    type_ = resolve(ctx, item.type)
+    type_ = resolve(ctx, item.type, "param")
     if type_ is not None and type_.kind != "real":
         ctx.error(
             "FW2022",
@@ -124,7 +124,7 @@ def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None)
 
 
 def _variable(ctx: Context, item: tree.Item, out: Declared) -> None:
-    name, type_ = item.name.name, resolve(ctx, item.type)
+    name, type_ = item.name.name, resolve(ctx, item.type, "var")
     if type_ is not None and not _may_vary(ctx, item, type_):
         type_ = None
     for part in (item.source, item.value):

@@ -20,14 +20,12 @@ _RADIUS_RULE = "A radius is a positive scalar."
 
 def set_ref(ctx: Context, node: tree.Expr, value: Expr, at: tree.Node) -> SetRef | None:
     """A set as it is written, for an expression it should contain; None after an error. On a family it holds for each block."""
-    call = _as_call(ctx, node)
-    if call is None:
-        return None
     type_ = value.type.element if value.type.kind == "family" and value.type.element is not None else value.type
-    return _set(ctx, call, type_, at)
+    call = _as_call(ctx, node, type_)
+    return None if call is None else _set(ctx, call, type_, at)
 
 
-def _as_call(ctx: Context, node: tree.Expr) -> tree.Call | None:
+def _as_call(ctx: Context, node: tree.Expr, type_: Type | None = None) -> tree.Call | None:
     """The set's name and arguments; an error where it is no set."""
     if isinstance(node, tree.Name):
         node = tree.Call(tree.Ident(node.id, span=node.span), span=node.span)
@@ -46,6 +44,7 @@ def _as_call(ctx: Context, node: tree.Expr) -> tree.Call | None:
         node.func.span,
         SETS,
         elsewhere=_ELSEWHERE,
+        fits=lambda word: type_ is None or _may_hold(SETS[word], type_),
         labels=ctx.declared(tree.Name(name)),
         rule="Behind `in` stands a set of the language.",
         otherwise="the sets are " + ", ".join(f"`{s}`" for s in SETS),
@@ -60,8 +59,19 @@ _ELSEWHERE = {
     **dict.fromkeys(("simplex1", "unit_simplex", "probability_simplex"), "simplex"),
     **dict.fromkeys(("interval", "bounds"), "box"),
     "ball": "l2_ball",
+    "l1": "l1_ball",
+    "l2": "l2_ball",
+    "linf": "linf_ball",
     "psd_cone": "psd",
 }
+
+
+def _may_hold(sig: SetSignature, type_: Type) -> bool:
+    """Whether a set is of arrays with these axes."""
+    axes = len(type_.array_shape)
+    if sig.of == "symmetric":
+        return shapes.is_symmetric(type_)
+    return {0: sig.scalar, 1: sig.of in ("vector", "entrywise")}.get(axes, sig.of != "vector")
 
 
 def _set(ctx: Context, call: tree.Call, type_: Type, at: tree.Node) -> SetRef | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..grammar import tree
 from ..model import Dim, Expr, Type
 from . import shapes
@@ -70,12 +72,16 @@ def _columns(ctx: Context, node: tree.Call) -> Dim | None:
     return None
 
 
-def resolve(ctx: Context, node: tree.TypeExpr) -> Type | None:
+Declares = Literal["data", "param", "var"]
+"""What a type is declared for."""
+
+
+def resolve(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None:
     """A declared type; None after an error. New dimension names are entered."""
     name = node.name.name
     signature = TYPES.get(name)
     if signature is None:
-        _unknown(ctx, node)
+        _unknown(ctx, node, of)
         for d in node.dims:
             if isinstance(d, tree.Name):
                 dimension(ctx, d, declaring=True)
@@ -108,7 +114,7 @@ def _with_of(ctx: Context, node: tree.TypeExpr, signature: TypeSignature, shape:
         and isinstance(of, tree.TypeExpr)
         and of.name.name in ("psd", "symmetric", "vector", "matrix")
     ):
-        element = resolve(ctx, of)
+        element = resolve(ctx, of, "var")
         return None if element is None else Type("family", shape, element=element)
     _wrong_of(
         ctx, node, signature, f"`{name}` cannot be of `{ctx.text(of)}`" if of is not None else f"`{name}` needs `of`"
@@ -152,26 +158,46 @@ def _counts(ctx: Context, node: tree.TypeExpr, signature: TypeSignature) -> bool
     return False
 
 
+_NUMBERS = {0: "real", 1: "vector", 2: "matrix"}
 _OTHER_WORDS = {
-    "float": "real",
-    "int": "count",
-    "integer": "count",
-    "number": "real",
-    "scalar": "real",
-    "array": "vector",
-    "vec": "vector",
-    "mat": "matrix",
+    **dict.fromkeys(("int", "integer"), "count"),
+    **dict.fromkeys(("classes", "label", "category", "categorical"), "labels"),
+    **dict.fromkeys(("sign", "binary", "bool", "boolean"), "signs"),
     "sym": "symmetric",
     "semidefinite": "psd",
-    "classes": "labels",
-    "label": "labels",
-    "sign": "signs",
-    "binary": "signs",
     "groups": "index",
 }
+#: Words for numbers in general: which type is meant is told by the number of dimensions.
+_ANY_NUMBERS = ("float", "double", "number", "scalar", "array", "ndarray", "vec", "mat", "sparse", "dense")
 
 
-def _unknown(ctx: Context, node: tree.TypeExpr) -> None:
-    name = node.name.name
-    rule = "The types are " + ", ".join(f"`{t}`" for t in TYPES) + "."
-    ctx.unknown("FW2007", f"there is no type `{name}`", name, node.name.span, TYPES, elsewhere=_OTHER_WORDS, rule=rule)
+def _allowed(of: Declares) -> tuple[str, ...]:
+    """The types that may be declared for data, a parameter or a variable."""
+    if of == "param":
+        return SCALAR_TYPES
+    return tuple(name for name, signature in TYPES.items() if (signature.data if of == "data" else signature.var))
+
+
+def _unknown(ctx: Context, node: tree.TypeExpr, of: Declares) -> None:
+    name, dims = node.name.name, len(node.dims)
+    allowed = _allowed(of)
+
+    def fits(word: str) -> bool:
+        taken = TYPES[word].dims
+        return word in allowed and (dims >= 2 if taken is None else dims in taken)
+
+    what = {"data": "data", "param": "parameters", "var": "variables"}[of]
+    whole = of == "var" and name.lower() in ("int", "integer", "bool", "boolean", "binary")
+    ctx.unknown(
+        "FW2007",
+        f"there is no type `{name}`",
+        name,
+        node.name.span,
+        allowed,
+        elsewhere={**_OTHER_WORDS, **dict.fromkeys(_ANY_NUMBERS, _NUMBERS.get(dims, "tensor"))},
+        fits=fits,
+        rule=f"The types of {what} are " + ", ".join(f"`{t}`" for t in allowed) + ".",
+        otherwise="variables are real: whole numbers are not convex; a relaxation is a variable between bounds"
+        if whole
+        else "",
+    )

@@ -71,6 +71,8 @@ def solution_json(solution: Solution) -> dict[str, Any]:
             "statement": c.statement,
             "radius": c.radius,
             "scale": c.scale,
+            "hidden": c.hidden,
+            "missed": c.missed,
         },
         "infeasibility": c.infeasibility,
         "objective": c.objective,

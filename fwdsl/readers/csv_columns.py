@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from ..frames import Match, match
 from .findings import Findings
 from .roles import Role
 
@@ -61,11 +62,12 @@ def choose(
         return None
     if table is None:
         return Choice(None, (), targets)
-    if table.columns and header.names is not None:
-        fitted = _of_the_fit(header, table, path, findings)
-        if fitted is None:
-            return None
-        columns = fitted
+    fitted = match(table.columns, header.names) if table.columns and header.names is not None else Match()
+    if fitted.wrong:
+        _missing(fitted, header, table, path, findings)
+        return None
+    if fitted.positions:
+        columns = list(fitted.positions)
     elif "columns" not in options:
         taken = {target, *(position for _, position in targets)}
         columns = [c for c in range(header.count) if c not in taken]
@@ -82,22 +84,15 @@ def choose(
     return Choice(table, tuple(columns), targets)
 
 
-def _of_the_fit(header: Header, table: Role, path: str, findings: Findings) -> list[int] | None:
-    """The columns of an earlier fit by their names, whatever their order; none, and why, where some are not there once."""
-    names = header.names or ()
-    missing = [name for name in table.columns if names.count(name) != 1]
-    if not missing:
-        return [names.index(name) for name in table.columns]
-    absent = [name for name in missing if name not in names] or missing
-    listed = f"{', '.join(f'`{name}`' for name in absent[:5])}{', ...' if len(absent) > 5 else ''}"
+def _missing(fitted: Match, header: Header, table: Role, path: str, findings: Findings) -> None:
+    """Note the columns of an earlier fit that a file has not, or not once."""
     findings.add(
         "FW4032",
-        f"`{path}` has {'several columns' if absent[0] in names else 'no column'} {listed}, which `{table.name}` has in the fit",
+        f"`{path}` has {fitted.words(header.names or ())}, which `{table.name}` has in the fit",
         rule="New data with a header are matched with the fit's columns by name.",
         hint=f"name the columns as in the fit, or leave the header out and say `header=false`; {header.listed()}",
         row=header.row,
     )
-    return None
 
 
 def _targets(

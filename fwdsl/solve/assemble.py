@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,16 +61,17 @@ def _weights(form: Canonical | Factored, x: Any) -> dict[str, Any]:
 
 
 def _certificate(form: Canonical | Factored, v: Verified) -> Certificate:
-    sense = form.sense
-    gap = abs(v.primal - v.dual) if math.isfinite(v.dual) else math.inf
+    sense, bound = form.sense, v.bound
     return Certificate(
-        v.kind,
+        bound.kind,
         sense * v.primal,
         sense * v.dual,
-        gap,
-        v.relative_gap(form.scale),
+        v.gap,
+        v.relative_gap,
         v.infeasibility,
-        form.scale,
-        v.statement,
-        v.radius,
+        v.scale,
+        bound.statement,
+        bound.radius,
+        v.hidden,
+        bound.miss,
     )

@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, VectorFunction
-from ..backends.dual import polish_ray, repair
-from ..backends.functions import relative_gap
+from ..atoms.base import Array
 from ..backends.kernels.compile import kernel_seconds
 from ..backends.kernels.pool import Stopped
 from ..backends.method import Method, Report
+from ..backends.nearby import feasible_nearby
+from ..backends.rays import dual_rays, primal_rays
 from ..canon.factored import Factored
 from ..canon.form import Canonical
-from ..certify import Verified, verify
+from ..certify import Bound, Verified
 from ..certify.rays import Ray, infeasible, unbounded
-from ..certify.verify import evaluate_primal
 from ..options import Options
-from ..solution import Progress, Status
+from ..solution import Progress, Status, relative
+from .attempts import attempts
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
 from .watch import Moment, Watch
@@ -169,20 +169,16 @@ def drive(
                 _verify(run, state, last=True)
     verified = run.journal.best.merged()
     if run.ray is not None and status in ("infeasible", "unbounded"):
-        verified = replace(
-            verified,
-            dual=math.inf if status == "infeasible" else -math.inf,
-            kind=run.ray.kind,
-            statement=run.ray.statement,
-            radius=run.ray.radius,
-        )
-    elif verified.contradicts(canonical.scale):
+        value = math.inf if status == "infeasible" else -math.inf
+        proof = Bound(value, 0.0, run.ray.kind, run.ray.statement, run.ray.radius, verified.y)
+        verified = replace(verified, bound=proof)
+    elif verified.contradicts():
         # FW9002: a bound above the value of a feasible point is a bug of ours, and never an answer
         status, reason = (
             "tolerance_not_reached",
             f"{BOUND_ABOVE}: the dual bound lies above the objective, which is a bug of fwdsl",
         )
-        verified = replace(verified, kind="estimate")
+        verified = replace(verified, bound=replace(verified.bound, kind="estimate"))
     _report_progress(run, report, last=True)
     assert run.journal.best.x is not None
     return Outcome(
@@ -203,7 +199,7 @@ def drive(
 def _begin(run: _Run, state: Any) -> None:
     """Take over the journal of a state that was resumed, or give it one."""
     resumed = getattr(state, "journal", None)
-    run.journal = resumed.copied() if resumed is not None else Journal(state.iteration)
+    run.journal = resumed.copied() if resumed is not None else Journal(state.iteration, scale=run.canonical.scale)
     run.resumed_at = run.journal.passes
     run.journal.passes = run.passes
     run.iteration = state.iteration
@@ -220,16 +216,10 @@ def _rescue(run: _Run, state: Any, x: Any) -> Report:
     except Exception:
         # half a step may leave anything behind
         run.verified_at = -1
-    best = run.journal.best
-    if best.primal is None:
-        best.add(x, run.certify(x, None, lambda: True) if run.certify is not None else _bare(run, x))
-    found = best.merged()
+    if run.journal.best.primal is None:
+        _certify(run, x, None, None, lambda: True)
+    found = run.journal.best.merged()
     return Report(found.primal, found.dual, "interrupted", found.infeasibility)
-
-
-def _bare(run: _Run, x: Array) -> Verified:
-    assert isinstance(run.canonical, Canonical)
-    return verify(run.canonical, x, None)
 
 
 def _loop(run: _Run, state: Any) -> tuple[Status, str]:
@@ -244,7 +234,7 @@ def _loop(run: _Run, state: Any) -> tuple[Status, str]:
             if _is_optimal(run):
                 return "optimal", "the tolerance is certified"
             run.journal.next_verify = state.iteration + 1 + state.iteration // 8
-        elif _is_watched(run, state, report):
+        elif _is_watched(run, state, report) or _is_due(run, state):
             _verify(run, state)
             if _is_optimal(run):
                 return "optimal", "the tolerance is certified"
@@ -282,13 +272,26 @@ def _loop(run: _Run, state: Any) -> tuple[Status, str]:
             run.on_state(state)
 
 
+def _is_due(run: _Run, state: Any) -> bool:
+    """Whether so many data passes have gone by that the verifier has a look whatever the method believes."""
+    if run.passes < run.journal.next_look or run.verified_at == state.iteration:
+        return False
+    run.journal.next_look = 2.0 * run.passes
+    return True
+
+
 def _is_watched(run: _Run, state: Any, report: Report) -> bool:
     """Whether who watches the run wants it verified now; never twice at the same point."""
     if run.watch is None or run.verified_at == state.iteration:
         return False
-    feasible = report.infeasibility <= FEASIBLE
-    gap = relative_gap(report.objective, run.journal.best_bound, run.canonical.scale) if feasible else math.inf
+    gap = _believed_gap(run, report) if report.infeasibility <= FEASIBLE else math.inf
     return run.watch.wants(run.seconds(), gap, run.verify_seconds)
+
+
+def _believed_gap(run: _Run, report: Report) -> float:
+    """The relative gap by the method's own numbers."""
+    gap = abs(report.objective - run.journal.best_bound) + report.hidden
+    return relative(gap, report.objective, run.journal.best_bound, run.journal.scale)
 
 
 def _looks_done(run: _Run, report: Report) -> bool:
@@ -296,8 +299,9 @@ def _looks_done(run: _Run, report: Report) -> bool:
     if report.infeasibility > FEASIBLE:
         return False
     if run.options.gap == "absolute":
-        return abs(report.objective - report.bound) <= run.options.tol
-    return relative_gap(report.objective, report.bound, run.canonical.scale) <= run.options.tol
+        return abs(report.objective - report.bound) + report.hidden <= run.options.tol
+    gap = abs(report.objective - report.bound) + report.hidden
+    return relative(gap, report.objective, report.bound, run.journal.scale) <= run.options.tol
 
 
 def _no_solution(run: _Run, state: Any, report: Report) -> Status | None:
@@ -311,34 +315,39 @@ def _no_solution(run: _Run, state: Any, report: Report) -> Status | None:
     if found is None or not isinstance(run.canonical, Canonical):
         return None
     x, ys = run.method.candidate(run.problem, state)
-    primal, dual = found
-    size = float(np.linalg.norm(x))
-    for multipliers in () if not stuck else (dual, ys) if ys is not None else (dual,):
-        run.ray = infeasible(run.canonical, polish_ray(run.problem, multipliers), size)
-        if run.ray is not None:
-            return "infeasible"
-    for direction in (primal, x):
-        run.ray = unbounded(run.canonical, direction, evaluate_primal(run.canonical, x)[1])
-        if run.ray is not None:
-            return "unbounded"
+    columns, rows = run.method.scales(run.problem, state)
+    for raw in () if not stuck else (found[1], ys) if ys is not None else (found[1],):
+        for multipliers in dual_rays(run.problem, raw, rows):
+            run.ray = infeasible(run.canonical, multipliers)
+            if run.ray is not None:
+                return "infeasible"
+    stand = feasible_nearby(run.problem, x, columns, run.must_stop)
+    for raw_x in (found[0], x):
+        for direction in primal_rays(run.problem, raw_x, columns):
+            run.ray = unbounded(run.canonical, direction, stand)
+            if run.ray is not None:
+                return "unbounded"
     return None
 
 
 def _is_certified(run: _Run, v: Verified) -> bool:
     """Whether the gap may be called one: a feasible point, and a bound that is more than an estimate."""
     inside = min(1e-9, 1e-12 * math.sqrt(max(1, run.canonical.size)))
-    if v.kind in ("estimate", "none") or v.infeasibility > FEASIBLE or v.outside > inside:
+    if v.kind in ("estimate", "none") or not v.infeasibility <= FEASIBLE or not v.point.outside <= inside:
         return False
-    return not v.contradicts(run.canonical.scale)
+    return not v.contradicts()
 
 
 def _is_optimal(run: _Run) -> bool:
     v = run.journal.best.merged()
     if not _is_certified(run, v):
         return False
-    if run.options.gap == "absolute":
-        return abs(v.primal - v.dual) <= run.options.tol
-    return v.relative_gap(run.canonical.scale) <= run.options.tol
+    return _meets(run, v)
+
+
+def _meets(run: _Run, v: Verified) -> bool:
+    """Whether the gap is within the tolerance, whatever it is known by."""
+    return (v.gap if run.options.gap == "absolute" else v.relative_gap) <= run.options.tol
 
 
 def _verify(run: _Run, state: Any, last: bool = False) -> None:
@@ -355,12 +364,12 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
     def stop() -> bool:
         return now() > deadline or run.control.impatient or (run.control.stop and not asked)
 
+    columns = run.method.scales(run.problem, state)[0] if run.certify is None else None
     with _asked(run, stop):
-        verified = run.certify(x, ys, stop) if run.certify is not None else _certify(run, x, ys, stop)
-    run.journal.best.add(x, verified)
+        _certify(run, x, ys, columns, stop)
     repaired = run.problem.passes - before
     run.repaired += repaired
-    run.journal.verify_passes += verified.passes + repaired
+    run.journal.verify_passes += repaired
     run.verify_seconds += now() - begin
     run.verified_at = state.iteration
     if run.watch is not None:
@@ -369,36 +378,21 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
 
 
 def _moment(run: _Run, iteration: int, seconds: float) -> Moment:
-    v, sense, scale = run.journal.best.merged(), run.canonical.sense, run.canonical.scale
-    gap = v.relative_gap(scale) if _is_certified(run, v) else math.inf
+    v, sense = run.journal.best.merged(), run.canonical.sense
+    gap = v.relative_gap if _is_certified(run, v) else math.inf
     return Moment(seconds, run.passes, iteration, sense * v.primal, sense * v.dual, gap)
 
 
-def _certify(run: _Run, x: Array, ys: list[Array] | None, stop: Callable[[], bool]) -> Verified:
-    """Verify a point of the canonical form, its dual point repaired."""
-    assert isinstance(run.canonical, Canonical)
-    if ys is not None and _needs_repair(run.canonical):
-        ys = repair(run.problem, ys, x, stop)
-    verified = verify(run.canonical, x, ys)
-    missed = not math.isfinite(verified.dual) or verified.relative_gap(run.canonical.scale) > run.options.tol
-    if missed and ys is not None and _needs_repair(run.canonical):
-        # where the optimum is a perfect fit the losses' y is rounding, and no repair of it can be told from noise: y = 0 bounds by their
-        # infima, with the other multipliers repaired, or, if that fails too, with those of the constraints alone
-        without = [
-            np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y
-            for t, y in zip(run.canonical.terms, ys, strict=True)
-        ]
-        alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(run.canonical.terms, ys, strict=True)]
-        for other in (repair(run.problem, without, x, stop), alone):
-            run.journal.verify_passes += verified.passes
-            found = verify(run.canonical, x, other)
-            if math.isfinite(found.dual) and not verified.dual >= found.dual:
-                verified = found
-    return verified
-
-
-def _needs_repair(canonical: Canonical) -> bool:
-    return any(not math.isfinite(b.g.radius()) and b.g.curvature == 0.0 for b in canonical.blocks)
+def _certify(run: _Run, x: Any, ys: list[Array] | None, columns: Array | None, stop: Callable[[], bool]) -> None:
+    """Note what the verifier says of a point, or of what it is made into until the tolerance is met or the time for it is over."""
+    if run.certify is not None:
+        run.journal.add(x, run.certify(x, ys, stop))
+        return
+    first = run.journal.best.primal is None
+    for count, (point, verified) in enumerate(attempts(run.problem, x, ys, columns, first, stop)):
+        run.journal.add(point, verified)
+        if _is_optimal(run) or (count >= 2 and stop()):
+            break
 
 
 def _report_progress(run: _Run, report: Report, last: bool = False) -> bool:
@@ -417,7 +411,9 @@ def _report_progress(run: _Run, report: Report, last: bool = False) -> bool:
         elapsed,
         sense * report.objective,
         sense * report.bound,
-        relative_gap(report.objective, report.bound, run.canonical.scale),
+        relative(
+            abs(report.objective - report.bound) + report.hidden, report.objective, report.bound, run.journal.scale
+        ),
     )
     if keep:
         run.history.append(progress)

@@ -9,11 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ..certify import Verified
+from ..certify import Bound, Point, Verified
 from ..low_rank import LowRank
 
 FEASIBLE = 1e-7
 """The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""
+
+ARRAYS = frozenset({"y", "violations", "sums"})
+"""The parts of what was verified that are tuples of arrays."""
+
+FIRST_LOOK = 100.0
+"""The data passes after which a run is verified whatever its method believes, and then whenever they have doubled: only the verifier knows the
+sizes of all terms, and bounds that the method has not."""
 
 FIRST_RAY = 64
 """The iteration at which directions are first tried as certificates that there is no solution."""
@@ -41,27 +48,25 @@ class Best:
         """The best point with the bound that serves it best."""
         assert self.primal is not None
         own, other = self.primal, self.bound
-        if other is not None and other.dual > own.dual:
-            return replace(
-                own, dual=other.dual, kind=other.kind, statement=other.statement, radius=other.radius, y=other.y
-            )
-        return own
+        return replace(own, bound=other.bound) if other is not None and other.dual > own.dual else own
 
 
 def _rank(v: Verified) -> tuple[bool, bool, float]:
-    """Finite points first, then feasible ones, by objective; then by how far they are from feasible."""
+    """Finite points first, then feasible ones, by the objective and what infeasibility may hide of it; then by how far they are from feasible."""
     infeasible = not v.infeasibility <= FEASIBLE
-    return not math.isfinite(v.primal), infeasible, v.infeasibility if infeasible else v.primal
+    return not math.isfinite(v.primal), infeasible, v.infeasibility if infeasible else v.primal + v.hidden
 
 
 @dataclass
 class Journal:
     """When the verifier and the tests for programs without a solution have their next turn, what they know, since when nothing has moved, and the
-    data passes so far, of the method and of the verifier."""
+    data passes so far, of the method and of the verifier. `scale` is the S of the last point that was verified."""
 
     first: int
     next_verify: int = 0
     next_ray: int = FIRST_RAY
+    next_look: float = FIRST_LOOK
+    scale: float = 0.0
     best_bound: float = -math.inf
     violation: float = math.inf
     unmoved: int = 0
@@ -69,6 +74,12 @@ class Journal:
     verify_passes: float = 0.0
     last: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     best: Best = field(default_factory=Best)
+
+    def add(self, x: Any, v: Verified) -> None:
+        """Note what the verifier said of a point."""
+        self.best.add(x, v)
+        self.verify_passes += v.passes
+        self.scale = self.best.merged().scale
 
     def copied(self) -> Journal:
         """As it stands now: what is verified later does not show in it."""
@@ -90,8 +101,9 @@ def pack(journal: Journal) -> tuple[dict[str, Any], dict[str, Any]]:
         v: Verified | None = getattr(journal.best, name)
         if v is None:
             continue
-        best[name] = {f.name: _exact(getattr(v, f.name)) for f in fields(v) if f.name != "y"} | {"parts": len(v.y)}
-        arrays.update({f"{name}:{k}": y for k, y in enumerate(v.y)})
+        best[name] = {"at_zero": _exact(v.at_zero), "passes": _exact(v.passes)}
+        for part in ("point", "bound"):
+            best[name][part] = _taken_apart(getattr(v, part), f"{name}:{part}", arrays)
     x = journal.best.x
     if isinstance(x, LowRank):
         arrays |= {"x:U": x.U, "x:V": x.V}
@@ -104,11 +116,34 @@ def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
     """The journal that `pack` took apart. A `KeyError`, `ValueError` or `TypeError` where it is none."""
     found = {}
     for name, v in form["best"].items():
-        values = {key: _inexact(value) for key, value in v.items() if key != "parts"}
-        found[name] = Verified(**values, y=tuple(arrays[f"{name}:{k}"] for k in range(v["parts"])))
+        point = Point(**_put_together(v["point"], f"{name}:point", arrays))
+        bound = Bound(**_put_together(v["bound"], f"{name}:bound", arrays))
+        found[name] = Verified(point, bound, _inexact(v["at_zero"]), _inexact(v["passes"]))
     x = LowRank(arrays["x:U"], arrays["x:V"]) if "x:U" in arrays else arrays.get("x")
     numbers = {key: _inexact(value) for key, value in form.items() if key != "best"}
     return Journal(**{**numbers, "last": tuple(numbers["last"])}, best=Best(x, **found))
+
+
+def _taken_apart(part: Point | Bound, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Its numbers and words; tuples of arrays go to `arrays`, and their lengths stay."""
+    out: dict[str, Any] = {}
+    for f in fields(part):
+        value = getattr(part, f.name)
+        if f.name in ARRAYS:
+            arrays.update({f"{name}:{f.name}:{k}": array for k, array in enumerate(value)})
+            value = len(value)
+        out[f.name] = _exact(value)
+    return out
+
+
+def _put_together(form: Mapping[str, Any], name: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in form.items():
+        found = _inexact(value)
+        if key in ARRAYS:
+            found = tuple(arrays[f"{name}:{key}:{k}"] for k in range(value))
+        out[key] = tuple(found) if isinstance(found, list) else found
+    return out
 
 
 def _exact(value: Any) -> Any:

@@ -27,6 +27,7 @@ from ..solution import Progress, Solution
 from .assemble import solution_of
 from .driver import Outcome, drive
 from .interrupt import Control
+from .realign import realigned
 from .watch import Watch
 
 
@@ -51,7 +52,7 @@ def solve_factored(
     def certify(x: LowRank, _ys: Any, stop: Callable[[], bool]) -> Verified:
         nonlocal attempts
         attempts += 1
-        tol = options.tol if options.gap == "relative" else options.tol / form.scale
+        tol = options.tol if options.gap == "relative" else options.tol / max(form.scale, 1e-300)
         return verify_factored(form, x, tol, attempts - 1, options.seed, stop)
 
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
@@ -76,7 +77,7 @@ def _starting_point(form: Factored, start: Solution | Mapping[str, Any] | None) 
     """The factors to start from and where they come from; `DataError` FW0203 for a value that does not fit."""
     if start is None:
         return None, "zero"
-    values = start.variables if isinstance(start, Solution) else start
+    values = realigned(start, form.instance) if isinstance(start, Solution) else start
     known = (form.name, *([form.intercept.name] if form.intercept is not None else []))
     wrong = [] if isinstance(start, Solution) else [n for n in values if n not in known]
     if wrong or form.name not in values:

@@ -31,6 +31,7 @@ from .duals import constraint_duals
 from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Best
 from .low_rank import solve_factored
+from .realign import realigned
 from .terms import term_values
 from .warn import warnings_of
 from .watch import Watch
@@ -129,13 +130,14 @@ def _starting_point(
     if not isinstance(start, Solution):
         _check_start(canonical, start, known_only=True)
         return canonical.join(start), None, f"given values of {', '.join(start)}"
-    _check_start(canonical, start.variables, known_only=False)
-    ys = start.record.get("dual_point")
+    variables = realigned(start, canonical.instance)
+    _check_start(canonical, variables, known_only=False)
+    ys = start.record.get("dual_point") if variables is start.variables else None
     fits = ys is not None and [y.size for y in ys] == [t.map.rows for t in canonical.terms]
     origin = f"a solution by {start.method} with objective {start.objective:.6g}"
     sizes = {b.name: b.user_shape for b in canonical.blocks if b.auxiliary}
     weights = {n: w for n, w in start.record.get("weights", {}).items() if sizes.get(n) == np.shape(w)}
-    return canonical.join({**start.variables, **weights}), list(ys) if fits and ys is not None else None, origin
+    return canonical.join({**variables, **weights}), list(ys) if fits and ys is not None else None, origin
 
 
 def _check_start(canonical: Canonical, values: Mapping[str, Any], known_only: bool) -> None:

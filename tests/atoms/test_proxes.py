@@ -103,7 +103,9 @@ def test_lines_are_the_sum_over_their_vectors(axis: int) -> None:
             lines = a if axis == 0 else a.T
             x = a.reshape(-1)
             assert g.value(x) == pytest.approx(sum(inner.value(line) for line in lines), abs=1e-14)
-            assert g.violation(x) == pytest.approx(max(inner.violation(line) for line in lines), abs=1e-15)
+            sizes = np.ones(lines.shape)
+            each = (inner.violation(line, size) for line, size in zip(lines, sizes, strict=True))
+            assert g.violation(x, sizes.reshape(-1)) == pytest.approx(max(each), abs=1e-15)
             assert g.conjugate(x) == pytest.approx(sum(inner.conjugate(line) for line in lines))
             expected = np.array([inner.dual_project(line) for line in lines])
             np.testing.assert_allclose(

@@ -139,7 +139,19 @@ def test_diameter_is_attained_by_vertices() -> None:
 
 
 def test_violation_is_relative_to_the_size_of_the_terms() -> None:
-    assert build(None, ("l1_ball", {"r": 3.0}), 2).violation(np.array([2.0, -2.0])) == pytest.approx(1.0 / 5.0)
-    assert build(None, ("nonnegative", {}), 2).violation(np.array([5.0, -1.0])) == pytest.approx(0.5)
-    assert build(None, ("box", {"lo": 0.0, "hi": np.inf}), 2).violation(np.array([-3.0, 9.0])) == pytest.approx(0.75)
-    assert build(None, ("simplex", {"r": 1.0}), 2).violation(np.array([0.25, 0.25])) == pytest.approx(0.25)
+    for unit in (1.0, 1e-9, 1e9):
+        ball, box, simplex = (
+            build(None, spec, 2)
+            for spec in (
+                ("l1_ball", {"r": 3.0 * unit}),
+                ("box", {"lo": unit, "hi": np.inf}),
+                ("simplex", {"r": unit}),
+            )
+        )
+        assert ball.violation(unit * np.array([2.0, -2.0])) == pytest.approx(1.0 / 7.0)
+        assert ball.violation(unit * np.array([2.0, -2.0]), unit * np.array([4.0, 3.0])) == pytest.approx(1.0 / 10.0)
+        assert box.violation(unit * np.array([-3.0, 9.0])) == pytest.approx(4.0 / 10.0)
+        assert box.violation(unit * np.array([-3.0, 9.0]), unit * np.array([4.0, 9.0])) == pytest.approx(4.0 / 5.0)
+        assert simplex.violation(unit * np.array([0.25, 0.25])) == pytest.approx(0.5 / 1.5)
+        # entries of one vector have one unit, so none is compared with itself alone
+        assert build(None, ("nonnegative", {}), 2).violation(unit * np.array([5.0, -1.0])) == pytest.approx(0.2)

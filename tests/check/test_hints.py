@@ -23,6 +23,8 @@ DECLARED = "data A: matrix[n, d], b: vector[n], y: signs[n]\nparam mu: nonnegati
         ("minimize mse(A @ x, b)", "FW2006", "did you mean `squared`?"),
         ("minimize norm1(transpose(A) @ b)", "FW2006", "`A.T`"),
         ("minimize mu(norm1(x))", "FW2005", "write `mu * (...)`"),
+        ("minimize sum(pos(A @ x))", "FW2006", "`sum(hinge(1 - x, ones(n)))`"),
+        ("minimize norm1(lodistic(A @ x))", "FW2006", "did you mean `logistic`?"),
         ("minimize sum_squares(A * x - b)", "FW2034", "write `A @ x` for the matrix product, `A @ diag(x)`"),
         ("minimize sum_squares(b * A)", "FW2034", "write `b @ A` for the matrix product, `diag(b) @ A`"),
         ("minimize sum_squares(A / b @ x)", "FW2034", "write `diag(1 / b) @ A`"),
@@ -91,3 +93,65 @@ def test_a_missing_declaration_is_told_once_and_a_misspelling_at_each_place():
 def test_a_promise_that_cannot_be_made_is_one_error():
     text = "data A: matrix[n, d], b: vector[n], w: vector[n] in box(0, 1)\nvar x: vector[d]\n"
     assert only(text + "minimize mean(w * squared(A @ x, b))\n").code == "FW2023"
+
+
+@pytest.mark.parametrize("call", ["square(A)", "frobenius(x)", "mae(x)", "poi(x)", "sum_largest(x)", "det(A)"])
+def test_no_function_is_offered_that_cannot_take_what_is_given(call: str):
+    found = only(f"{DECLARED}minimize sum({call})\n")
+    assert found.code == "FW2006"
+    if found.fix is None:
+        assert "did you mean" not in found.hint
+    else:
+        mended = f"{DECLARED}minimize sum({found.fix.replacement}{call[call.index('(') :]})\n"
+        assert not {"FW2006", "FW2011", "FW2038"} & {d.code for d in examine(mended)[1]}
+
+
+@pytest.mark.parametrize(
+    ("line", "guess"),
+    [
+        ("var k: integer", ""),
+        ("var k: sign[3]", ""),
+        ("var k: float", "real"),
+        ("data k: integer", "count"),
+        ("data k: array[n, d]", "matrix"),
+        ("data k: sparse[n, d]", "matrix"),
+        ("data k: array[n]", "vector"),
+        ("param k: integer", "count"),
+        ("param k: vecto[3]", ""),
+        ("var k: vectr[d]", "vector"),
+        ("var k: vector[d] in l2(1)", "l2_ball"),
+        ("var k: matrix[d, d] in l2(1)", ""),
+        ("var k: matrix[d, d] in norm_fro(1)", "fro_ball"),
+    ],
+)
+def test_a_type_or_set_is_offered_where_it_may_stand(line: str, guess: str):
+    found = only(f"{DECLARED}{line}\nminimize norm1(x)\n")
+    assert (found.fix.replacement if found.fix else "") == guess
+    assert ("did you mean" in found.hint) == bool(guess)
+
+
+def test_a_literal_of_labels_is_told_in_classes():
+    text = "data k: labels[{n}, 5] = {values}\nvar x: real\nminimize x\n"
+    found = only(text.format(n=1, values="[0]"))
+    assert found.code == "FW2025"
+    assert found.message == "the literal of `k` has 1 different label, and `labels[1, 5]` is of 5 classes"
+    assert found.hint.endswith("give labels of all 5")
+    found = only(text.format(n=3, values="[4, 4, 2]"))
+    assert "has 2 different labels" in found.message and "write `labels[3, 2]`" in found.hint
+    assert "has 3 entries along axis 0" in only(text.format(n=4, values="[0, 1, 2]")).message
+    assert "has 1 entry along axis 0" in only(text.format(n=4, values="[0]")).message
+
+
+@pytest.mark.parametrize("bound", ["W >= eye(d)", "eye(d) <= W", "W <= S", "W + W.T >= eye(d)"])
+def test_a_matrix_against_a_symmetric_constant_is_compared_entry_by_entry(bound: str):
+    assert not examine(f"data S: symmetric[d]\nvar W: matrix[d, d]\nminimize norm_fro(W - S)\nsubject to {bound}\n")[1]
+
+
+@pytest.mark.parametrize("bound", ["V >= S", "V >= eye(d)", "V >= A", "V >= W", "V >= 1", "W >= 0"])
+def test_the_order_of_symmetric_variables_is_ambiguous(bound: str):
+    found = only(
+        f"data S: symmetric[d], A: matrix[d, d]\nvar W: matrix[d, d], V: symmetric[d]\n"
+        f"minimize norm_fro(W - A) + norm_fro(V - S)\nsubject to {bound}\n"
+    )
+    assert found.code == "FW2070"
+    assert ("or make" in found.hint) == (bound in ("V >= A", "V >= W"))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from ..vectors.common import ConvexSet, excess, face, negative_part
+from ..vectors.common import ConvexSet, face, largest_share, negative_part
 from .common import Shape, matrix
 
 
@@ -51,10 +51,10 @@ class Birkhoff(ConvexSet):
         a = matrix(x, self.shape)
         return np.concatenate([a.sum(axis=1), a.sum(axis=0)])
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """X >= 0, and every row and column sums to 1."""
-        off = max((max(excess(s, 1.0), excess(1.0, s)) for s in self._sums(x).tolist()), default=0.0)
-        return max(negative_part(x), off)
+        sizes = np.abs(x) if sizes is None else sizes
+        return max(negative_part(x, sizes), largest_share(np.abs(self._sums(x) - 1.0), self._sums(sizes) + 1.0))
 
     def gauge(self, x: Array) -> float:
         """The sum of every row and column, where X >= 0 and they agree to rounding; else inf."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base import Array, VectorFunction
-from ..vectors.common import Ball, Norm, largest, negative_part, norm1, norm2, scale_into
+from ..vectors.common import Ball, Norm, largest, largest_share, norm1, norm2, scale_into
 from ..vectors.simplex import Simplex
 from ..vectors.solid_simplex import SolidSimplex
 
@@ -53,8 +53,8 @@ class Rows(ABC):
         """The norm part."""
 
     @abstractmethod
-    def violation(self, a: Array) -> float:
-        """The largest of a row."""
+    def violation(self, a: Array, sizes: Array) -> float:
+        """The largest of a row, the entries of `a` being sums of terms of these sizes."""
 
     @abstractmethod
     def conjugate(self, a: Array) -> float:
@@ -77,7 +77,7 @@ class Norms(Rows):
         """c sum_i |a_i|."""
         return self.c * float(self.norm(a).sum())
 
-    def violation(self, a: Array) -> float:
+    def violation(self, a: Array, sizes: Array) -> float:
         """0: there is no set."""
         return 0.0
 
@@ -119,10 +119,9 @@ class Balls(Rows):
         """0."""
         return 0.0
 
-    def violation(self, a: Array) -> float:
+    def violation(self, a: Array, sizes: Array) -> float:
         """|a_i| <= r for every row."""
-        sizes = self.norm(a)
-        return float((np.maximum(sizes - self.r, 0.0) / (1.0 + np.maximum(sizes, self.r))).max(initial=0.0))
+        return largest_share(self.norm(a) - self.r, self.norm(sizes) + self.r)
 
     def conjugate(self, a: Array) -> float:
         """r times the sum of the dual norms."""
@@ -158,12 +157,11 @@ class Simplices(Rows):
         """0."""
         return 0.0
 
-    def violation(self, a: Array) -> float:
+    def violation(self, a: Array, sizes: Array) -> float:
         """Every row nonnegative, with its sum."""
-        totals = a.sum(axis=1)
-        miss = totals - self.r if self.solid else np.abs(totals - self.r)
-        sums = np.maximum(miss, 0.0) / (1.0 + np.maximum(np.abs(totals), self.r))
-        return max(negative_part(a), float(sums.max(initial=0.0)))
+        off = a.sum(axis=1) - self.r
+        sums = largest_share(off if self.solid else np.abs(off), sizes.sum(axis=1) + self.r)
+        return max(sums, largest_share(-a.min(axis=1, initial=0.0), sizes.max(axis=1, initial=0.0)))
 
     def conjugate(self, a: Array) -> float:
         """r times the sum of the rows' largest entries, or of those that are positive."""

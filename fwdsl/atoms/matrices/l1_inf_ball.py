@@ -124,9 +124,9 @@ class L1InfBall(ConvexSet):
         """`l1_inf_ball(r)`."""
         return f"l1_inf_ball({self.r:g})"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """norm1_inf <= r."""
-        return excess(norm1_inf(x, self.shape), self.r)
+        return excess(norm1_inf(x, self.shape), self.r, None if sizes is None else norm1_inf(sizes, self.shape))
 
     def gauge(self, x: Array) -> float:
         """norm1_inf / r."""

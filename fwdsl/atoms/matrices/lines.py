@@ -131,11 +131,17 @@ class Lines(VectorFunction):
             return self._rows.value(self.lines(x))
         return 0.0 if self.pair[0] is None else math.fsum(self.inner.value(line) for line in self.lines(x))
 
-    def violation(self, x: Array) -> float:
+    @property
+    def entrywise(self) -> bool:  # type: ignore[override]
+        """As that of the lines."""
+        return self.inner.entrywise
+
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """The largest of a line."""
+        lines, size = self.lines(x), self.lines(self.own_sizes(x) if sizes is None else sizes)
         if self._rows is not None:
-            return self._rows.violation(self.lines(x))
-        return max((self.inner.violation(line) for line in self.lines(x)), default=0.0)
+            return self._rows.violation(lines, size)
+        return max((self.inner.violation(line, s) for line, s in zip(lines, size, strict=True)), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
         """Line by line."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
-from ..vectors.common import ConvexSet
+from ..vectors.common import ConvexSet, negative_part, norm2
 from .common import Shape, backward_error, matrix, singular_values
 
 _LIFTED = {"linf": "spectral", "l2": "l2", "l1": "nuclear"}
@@ -84,9 +84,19 @@ class Spectral(VectorFunction):
         """h of the spectrum."""
         return 0.0 if self.pair[0] is None else self.inner.value(self.spectrum(x))
 
-    def violation(self, x: Array) -> float:
-        """That of the spectrum."""
-        return 0.0 if self.pair[1] is None else self.inner.violation(self.spectrum(x))
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
+        """That of the spectrum, whose sizes are its own, as many times as large as the `sizes` are in the Frobenius norm beside x."""
+        if self.pair[1] is None or not x.size:
+            return 0.0
+        spectrum = self.spectrum(x)
+        return self.inner.violation(spectrum, self._spread(spectrum, sizes))
+
+    @staticmethod
+    def _spread(spectrum: Array, sizes: Array | None) -> Array:
+        own, length = np.abs(spectrum), norm2(spectrum)
+        if sizes is None:
+            return own
+        return own * (norm2(sizes) / length) if length > 0.0 else np.full(own.size, norm2(sizes))
 
     def prox(self, v: Array, t: float) -> Array:
         """The prox of h on the spectrum."""
@@ -203,13 +213,13 @@ class Eigen(Spectral):
         eigenvalues, q = np.linalg.eigh(self._part(x))
         return eigenvalues, lambda values: _symmetric(q, values)
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """lambda_min >= 0 relative to the largest eigenvalue, and what h asks of the eigenvalues otherwise."""
         if self.pair[1] is None or not x.size:
             return 0.0
         values = self.spectrum(x)
-        negative = max(0.0, -float(values.min())) / (1.0 + float(np.abs(values).max()))
-        return max(negative, self.inner.violation(np.maximum(values, 0.0)))
+        spread = self._spread(values, sizes)
+        return max(negative_part(values, spread), self.inner.violation(np.maximum(values, 0.0), spread))
 
     def dual_project(self, v: Array) -> Array:
         """The projection of the spectrum of the symmetric part; what is skew is no matter to a symmetric variable, and stays."""

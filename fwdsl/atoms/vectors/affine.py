@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import ConvexSet, face, norm2
+from .common import ConvexSet, face, largest_share, norm2
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -78,11 +78,10 @@ class Affine(ConvexSet):
         """`affine(A, b)`."""
         return "affine(A, b)"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """A x = b: the largest miss of a row, relative to 1 + the sizes of its terms."""
-        miss = np.abs(self.A @ x - self.b)
-        sizes = 1.0 + np.maximum(np.abs(self.A) @ np.abs(x), np.abs(self.b))
-        return float((miss / sizes).max(initial=0.0))
+        left = np.abs(self.A) @ (np.abs(x) if sizes is None else sizes)
+        return largest_share(np.abs(self.A @ x - self.b), left + np.abs(self.b))
 
     def gauge(self, x: Array) -> float:
         """The s >= 0 with A x = s b; inf where there is none."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import ConvexSet, face
+from .common import ConvexSet, face, largest_share
 
 
 def box_kernel(v, t, out, c, lo, hi):
@@ -30,6 +30,7 @@ class Box(ConvexSet):
 
     pair = (None, "box")
     polyhedral = True
+    entrywise = True
     prox_kernel = staticmethod(box_kernel)
 
     def __post_init__(self) -> None:
@@ -57,12 +58,11 @@ class Box(ConvexSet):
         lo, hi = (_word(bound, name) for bound, name in ((self.lo, "lo"), (self.hi, "hi")))
         return f"box({lo}, {hi})"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """lo <= x and x <= hi, entrywise."""
-        with np.errstate(invalid="ignore"):
-            under = np.where(np.isfinite(self.lo), (self.lo - x) / (1.0 + np.maximum(np.abs(x), np.abs(self.lo))), 0.0)
-            over = np.where(np.isfinite(self.hi), (x - self.hi) / (1.0 + np.maximum(np.abs(x), np.abs(self.hi))), 0.0)
-        return float(np.maximum(under, over).max(initial=0.0))
+        sizes = self.own_sizes(x) if sizes is None else sizes
+        under = largest_share(self.lo - x, sizes + np.abs(self.lo))
+        return max(under, largest_share(x - self.hi, sizes + np.abs(self.hi)))
 
     def gauge(self, x: Array) -> float:
         """The least s >= 0 with s lo <= x <= s hi."""

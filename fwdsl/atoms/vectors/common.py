@@ -40,14 +40,21 @@ def soft(v: Array, threshold: float) -> Array:
     return np.copysign(np.maximum(np.abs(v) - threshold, 0.0), v)
 
 
-def excess(left: float, right: float) -> float:
-    """By how much left <= right is missed, relative to 1 + the size of its terms."""
-    return max(0.0, left - right) / (1.0 + max(abs(left), abs(right)))
+def largest_share(over: Array, sizes: Array) -> float:
+    """The largest of over / sizes, entry by entry; 0 where nothing is over."""
+    miss = np.maximum(over, 0.0)
+    return float(np.divide(miss, sizes, out=np.zeros(miss.shape), where=miss > 0.0).max(initial=0.0))
 
 
-def negative_part(x: Array) -> float:
-    """By how much x >= 0 is missed: the largest entry of max(-x, 0) / (1 + |x|)."""
-    return float((np.maximum(-x, 0.0) / (1.0 + np.abs(x))).max(initial=0.0))
+def excess(left: float, right: float, size: float | None = None) -> float:
+    """By how much left <= right is missed, over the sum of the sizes of its terms: that of the left side is `size`, or |left|."""
+    over = left - right
+    return over / ((abs(left) if size is None else size) + abs(right)) if over > 0.0 else 0.0
+
+
+def negative_part(x: Array, sizes: Array) -> float:
+    """By how much x >= 0 is missed, over the largest of the sizes: the entries of one vector have one unit."""
+    return excess(-float(x.min(initial=0.0)), 0.0, largest(sizes))
 
 
 def scale_into(inside: Callable[[Array], bool], v: Array, s: float) -> float:
@@ -106,7 +113,7 @@ class Norm(VectorFunction):
         """c |x|."""
         return self.c * self.norm(x)
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """0: there is no set."""
         return 0.0
 
@@ -184,9 +191,9 @@ class Ball(ConvexSet):
     def dual_norm(x: Array) -> float:
         """Its dual norm."""
 
-    def violation(self, x: Array) -> float:
-        """|x| <= r."""
-        return excess(self.norm(x), self.r)
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
+        """|x| <= r, relative to |sizes| + r."""
+        return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
 
     def gauge(self, x: Array) -> float:
         """|x| / r."""
@@ -233,9 +240,14 @@ class Joint(VectorFunction):
         """The set's."""
         return self.on.radius()
 
-    def violation(self, x: Array) -> float:
+    @property
+    def entrywise(self) -> bool:  # type: ignore[override]
         """The set's."""
-        return self.on.violation(x)
+        return self.on.entrywise
+
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
+        """The set's."""
+        return self.on.violation(x, sizes)
 
     def describe(self) -> str:
         """`c * norm on set`."""

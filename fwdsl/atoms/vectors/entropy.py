@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base import Array, Face, VectorFunction
 from ..wright import omega
-from .common import checked_coefficient, negative_part, scale_into
+from .common import checked_coefficient, largest_share, scale_into
 
 EXPONENT = 700.0
 """exp of more is close to the largest number."""
@@ -60,6 +60,7 @@ class Entropy(VectorFunction):
 
     pair = ("entropy", None)
     polyhedral = False
+    entrywise = True
     prox_kernel = staticmethod(entropy_kernel)
 
     def __post_init__(self) -> None:
@@ -77,9 +78,9 @@ class Entropy(VectorFunction):
         """c sum x log x, negative entries ignored."""
         return self.c * negentropy(x)
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, entrywise."""
-        return negative_part(x)
+        return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)
 
     def prox(self, v: Array, t: float) -> Array:
         """tau omega(v / tau - 1 - log tau)."""

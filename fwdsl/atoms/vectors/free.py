@@ -26,6 +26,7 @@ class Free(ConvexSet):
 
     pair = (None, None)
     polyhedral = True
+    entrywise = True
     prox_kernel = staticmethod(free_kernel)
 
     def radius(self) -> float:
@@ -40,7 +41,7 @@ class Free(ConvexSet):
         """`free`."""
         return "free"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """0."""
         return 0.0
 

@@ -51,9 +51,9 @@ class GroupBall(ConvexSet):
         """`group_ball(r, groups)`."""
         return f"group_ball({self.r:g}, {self.parts.describe()})"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """sum_g w_g |x_g| <= r."""
-        return excess(self.norm(x), self.r)
+        return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
 
     def gauge(self, x: Array) -> float:
         """sum_g w_g |x_g| / r."""

@@ -45,7 +45,7 @@ class GroupNorm(VectorFunction):
         """c sum_g w_g |x_g|."""
         return self.c * float((self.parts.weights * self.parts.norms(x)).sum())
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """0: there is no set."""
         return 0.0
 

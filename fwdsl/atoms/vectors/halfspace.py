@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import INSIDE, ConvexSet, face
+from .common import INSIDE, ConvexSet, excess, face
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """A multiple of a is told by each entry, to this share of its size."""
@@ -66,10 +66,9 @@ class Halfspace(ConvexSet):
         """`halfspace(a, b)`."""
         return f"halfspace(a, {self.b:g})"
 
-    def violation(self, x: Array) -> float:
-        """<a, x> <= b, relative to 1 + the sizes of the products and of b."""
-        products = self.a * x
-        return max(0.0, float(products.sum()) - self.b) / (1.0 + max(float(np.abs(products).sum()), abs(self.b)))
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
+        """<a, x> <= b, relative to the sum of the sizes of the products and of b."""
+        return excess(self._dot(x), self.b, float((np.abs(self.a) * (np.abs(x) if sizes is None else sizes)).sum()))
 
     def gauge(self, x: Array) -> float:
         """<a, x> / b where both are positive, 0 where <a, x> <= 0, else inf."""

@@ -109,9 +109,10 @@ def ksupport_kernel(v, t, out, k, r):
             mass += e
     norm = math.sqrt(high + mass * mass / (k - top)) if top < k else math.sqrt(high)
     share = min(1.0, radius / norm) if norm > 0.0 else 1.0
+    # by the same rounded quotients as the norm, which a ball far smaller than v needs
     for i in range(n):
-        e = abs(v[i])
-        out[i] = math.copysign(share * max(0.0, min(e - peak * cut, e / grow)), v[i])
+        e = abs(v[i]) / peak
+        out[i] = math.copysign(share * peak * max(0.0, min(e - cut, e / grow)), v[i])
 
 
 def ksupport_norm(x: Array, k: int) -> float:
@@ -166,9 +167,9 @@ class KSupportBall(ConvexSet):
         """`ksupport_ball(k, r)`."""
         return f"ksupport_ball({self.k}, {self.r:g})"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """|x| <= r."""
-        return excess(ksupport_norm(x, self.k), self.r)
+        return excess(ksupport_norm(x, self.k), self.r, None if sizes is None else ksupport_norm(sizes, self.k))
 
     def gauge(self, x: Array) -> float:
         """|x| / r."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import ConvexSet, face, negative_part
+from .common import ConvexSet, face, largest_share
 
 
 def positive_kernel(v, t, out, c):
@@ -27,6 +27,7 @@ class Nonnegative(ConvexSet):
 
     pair = (None, "nonnegative")
     polyhedral = True
+    entrywise = True
     prox_kernel = staticmethod(positive_kernel)
 
     def radius(self) -> float:
@@ -41,9 +42,9 @@ class Nonnegative(ConvexSet):
         """`nonnegative`."""
         return "nonnegative"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, entrywise."""
-        return negative_part(x)
+        return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)
 
     def gauge(self, x: Array) -> float:
         """0 on the orthant, a cone; else inf."""

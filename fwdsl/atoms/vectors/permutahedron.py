@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from .common import INSIDE, ConvexSet, face, norm2
+from .common import INSIDE, ConvexSet, face, largest_share, norm2
 
 
 def permutahedron_kernel(v, t, out, c):
@@ -81,12 +81,12 @@ class Permutahedron(ConvexSet):
         largest = x[order]
         return order, np.cumsum(largest), np.cumsum(self.c), np.cumsum(np.abs(largest)) + np.cumsum(np.abs(self.c))
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """The sum of the j largest entries at most that of c, and equal for all entries."""
-        _, sums, most, sizes = self._sums(x)
-        over = np.maximum(sums - most, 0.0) / (1.0 + sizes)
-        last = abs(float(sums[-1] - most[-1])) / (1.0 + float(sizes[-1])) if self.size else 0.0
-        return max(float(over.max(initial=0.0)), last)
+        order, sums, most, both = self._sums(x)
+        if sizes is not None:
+            both = np.cumsum(sizes[order]) + np.cumsum(np.abs(self.c))
+        return max(largest_share(sums - most, both), largest_share(most[-1:] - sums[-1:], both[-1:]))
 
     def gauge(self, x: Array) -> float:
         """The ratio of the sums, or where c sums to 0 the largest ratio of sums of the j largest; inf where x is in no multiple."""

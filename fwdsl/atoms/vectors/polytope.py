@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import ConvexSet
+from .common import ConvexSet, excess, largest
 
 PROXIMABLE_NUMBERS = 10_000
 """V of at most this many numbers is projected on; a larger hull is to be written by weights in the simplex."""
@@ -57,11 +57,11 @@ class Polytope(ConvexSet):
         """`polytope(V)`."""
         return "polytope(V)"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """The largest entry of x less its projection, relative to 1 + the largest entry of x."""
         if not self.size:
             return 0.0
-        return float(np.abs(x - self.prox(x, 1.0)).max()) / (1.0 + float(np.abs(x).max()))
+        return excess(largest(x - self.prox(x, 1.0)), 0.0, largest(x if sizes is None else sizes) + largest(self.V))
 
     def gauge(self, x: Array) -> float:
         """The least sum of nonnegative weights of rows that make x, by linear programming; inf where there are none."""

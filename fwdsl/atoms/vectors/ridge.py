@@ -72,9 +72,14 @@ class Ridged(VectorFunction):
         """The inner value + c |x|^2."""
         return self.inner.value(x) + self.c * float(np.square(x).sum())
 
-    def violation(self, x: Array) -> float:
+    @property
+    def entrywise(self) -> bool:  # type: ignore[override]
         """The inner function's."""
-        return self.inner.violation(x)
+        return self.inner.entrywise
+
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
+        """The inner function's."""
+        return self.inner.violation(x, sizes)
 
     def prox(self, v: Array, t: float) -> Array:
         """The inner prox at v / (1 + 2 t c), for t / (1 + 2 t c)."""

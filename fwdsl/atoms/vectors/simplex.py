@@ -44,10 +44,11 @@ class Simplex(ConvexSet):
         """`simplex(r)`."""
         return f"simplex({self.r:g})"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, and sum x = r from either side."""
-        total = float(x.sum())
-        return max(negative_part(x), excess(total, self.r), excess(self.r, total))
+        sizes = np.abs(x) if sizes is None else sizes
+        off = excess(abs(float(x.sum()) - self.r), 0.0, float(sizes.sum()) + self.r)
+        return max(negative_part(x, sizes), off)
 
     def gauge(self, x: Array) -> float:
         """sum x / r where x >= 0, else inf."""

@@ -42,9 +42,10 @@ class SolidSimplex(ConvexSet):
         """`solid_simplex(r)`."""
         return f"solid_simplex({self.r:g})"
 
-    def violation(self, x: Array) -> float:
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, and sum x <= r."""
-        return max(negative_part(x), excess(float(x.sum()), self.r))
+        sizes = np.abs(x) if sizes is None else sizes
+        return max(negative_part(x, sizes), excess(float(x.sum()), self.r, float(sizes.sum())))
 
     def gauge(self, x: Array) -> float:
         """sum x / r where x >= 0, else inf."""

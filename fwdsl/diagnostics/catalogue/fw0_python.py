@@ -58,8 +58,9 @@ ENTRIES: dict[str, Entry] = {
     ),
     "FW0308": Entry(
         "an index that the language does not have",
-        "Indices are whole numbers from 0, slices without a step, `B[M]` for observed entries and `F[task]` for the blocks of"
-        " a family. An expression cannot be iterated over.",
+        "Indices are whole numbers, slices without a step, `B[M]` for observed entries and `F[task]` for the blocks of a family; negative"
+        " positions count from the end. What a mask or a list of positions chooses is a product `S @ x` with a matrix of zeros and ones."
+        " An expression cannot be iterated over.",
         "prob = fw.minimize(fw.sum_squares(x[::2]))",
         "prob = fw.minimize(fw.sum_squares(x[0:5]))",
     ),

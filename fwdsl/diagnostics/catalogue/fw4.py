@@ -135,9 +135,10 @@ ENTRIES: dict[str, Entry] = {
         'data X: matrix[n, p], y: vector[n] from csv("housing.csv", target="price")',
     ),
     "FW4032": Entry(
-        "a csv column that is not there",
+        "a column that is not there",
         "`target=` and `columns=` name columns of the header, or give positions from 0 (negative ones from the"
-        " end). A name must occur once; without a header there are only positions.",
+        " end). A name must occur once; without a header there are only positions. New data that an earlier fit is put"
+        " to, a file with a header or a frame in Python, need all columns of the fit by name, in any order, and each once.",
         'data y: vector[n] from csv("housing.csv", target="prize")',
         'data y: vector[n] from csv("housing.csv", target="price")',
     ),

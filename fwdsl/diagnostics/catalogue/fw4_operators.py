@@ -1,4 +1,4 @@
-"""FW4526 to FW4530: data known by their products alone, and entries that a fit has not seen."""
+"""FW4526 to FW4531: data known by their products alone, entries that a fit has not seen, and orders of columns."""
 
 from __future__ import annotations
 
@@ -39,5 +39,12 @@ ENTRIES: dict[str, Entry] = {
         " left out, and this is a warning that says how many; where none were left it is an error (FW4519).",
         'sol.evaluate("fit", M=(["ann", "zoe"], ["x", "x"], [1.0, 2.0]))    # fitted to entries of "ann" and "bob"',
         'sol.evaluate("fit", M=(["ann", "bob"], ["x", "x"], [1.0, 2.0]))',
+    ),
+    "FW4531": Entry(
+        "columns of the same names in different orders",
+        "Two matrices of one program share the dimension of their columns, and their columns have the same names, but in different orders. A"
+        " variable along this dimension would meet another column in each of them.",
+        'problem.bind(X=frame[["age", "size"]], Z=other[["size", "age"]])    # data X: matrix[n, p], Z: matrix[m, p]',
+        'problem.bind(X=frame[["age", "size"]], Z=other[["age", "size"]])',
     ),
 }

@@ -1,0 +1,64 @@
+"""From a point that nearly meets the constraints to one that meets them: least-squares steps on the rows that it misses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atoms.base import Array, VectorFunction
+from .dual import conjugate_gradients
+from .problem import Problem
+
+ROUNDS = 3
+
+
+def feasible_nearby(problem: Problem, x: Array, scale: Array | None, stop: Callable[[], bool] = lambda: False) -> Array:
+    """A point near x with K x + b in the sets that are products of intervals, as far as a few least-squares steps in the metric of the scales lead.
+
+    Rows that are missed are put on their nearest bound; after each step the point is moved into the domains of the blocks. Other sets are left as
+    they are.
+    """
+    metric = np.ones_like(x) if scale is None else np.square(scale)
+    active = [np.zeros(t.map.rows, dtype=np.bool_) for t in problem.terms]
+    for _ in range(ROUNDS):
+        misses = [_miss(t.f, z) for t, z in zip(problem.terms, problem.forward(x), strict=True)]
+        for at, miss in zip(active, misses, strict=True):
+            at |= miss != 0.0
+        step = least_step(problem, active, misses, metric, stop)
+        if step is None or stop():
+            break
+        x = problem.prox_g(x - step, 0.0)
+    return x
+
+
+def _miss(f: object, z: Array) -> Array:
+    """z less the nearest point of an entrywise set; 0 of all else."""
+    if not isinstance(f, VectorFunction) or not f.entrywise:
+        return np.zeros_like(z)
+    return z - f.prox(z, 0.0)
+
+
+def least_step(
+    problem: Problem,
+    active: Sequence[NDArray[np.bool_]],
+    misses: Sequence[Array],
+    metric: Array,
+    stop: Callable[[], bool] = lambda: False,
+) -> Array | None:
+    """The least d, in the metric's inverse, with K d = miss in the active rows; None where nothing is missed there."""
+    rows, miss = (np.concatenate([np.zeros(0, dtype=p[0].dtype), *p]) for p in (active, misses) if p)
+    if not miss[rows].any() or not np.all(np.isfinite(miss[rows])):
+        return None
+    cuts = np.cumsum([t.map.rows for t in problem.terms])[:-1]
+
+    def adjoint(lam: Array) -> Array:
+        full = np.zeros(rows.size)
+        full[rows] = lam
+        return metric * problem.adjoint(np.split(full, cuts))
+
+    def apply(lam: Array) -> Array:
+        return np.asarray(np.concatenate(problem.linear(adjoint(lam)))[rows])
+
+    return adjoint(conjugate_gradients(apply, miss[rows], stop))

@@ -1,0 +1,108 @@
+"""From the direction in which the iterates of a method leave for infinity to one that proves that there is no solution.
+
+The raw direction is near the ray that it tends to: entries on their way to zero are dropped, those that are small beside the largest in the scaled
+unknowns, and what is left takes the least-squares step (in the metric of the scales) that meets the ray's equalities, a few times over. Of rays of
+infeasibility the equalities are K'y = 0 where variables are free, or where a cone's side is overstepped; of rays of unboundedness K d = 0 in equality
+constraints, in the rows of a loss that grows both ways, and in constraints that are overstepped (methods.md, E2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.domain import set_beneath
+from ..atoms.vectors.box import Box
+from ..atoms.vectors.nonnegative import Nonnegative
+from .dual import Diagonal, move
+from .nearby import least_step
+from .problem import Problem
+
+THRESHOLDS = (1e-2, 1e-3, 1e-5, 0.0)
+"""Shares of the largest entry below which entries are dropped, one after the other."""
+
+ROUNDS = 3
+
+
+def dual_rays(problem: Problem, direction: Sequence[Array], scales: Sequence[Array] | None) -> Iterator[list[Array]]:
+    """Directions of the constraints' multipliers alone to try as proofs of infeasibility; `scales` are those of the rows (None: all alike)."""
+    ones = [np.ones_like(y) for y in direction]
+    rows = [np.broadcast_to(s, y.shape) for s, y in zip(scales or ones, direction, strict=True)]
+    ys = [y / r if t.is_indicator else np.zeros_like(y) for y, r, t in zip(direction, rows, problem.terms, strict=True)]
+    peak = max((float(np.abs(y).max(initial=0.0)) for y in ys), default=0.0)
+    if not 0.0 < peak < math.inf:
+        return
+    kept = -1
+    for share in THRESHOLDS:
+        held = [np.abs(y) > share * peak for y in ys]
+        count = sum(int(h.sum()) for h in held)
+        if count == kept:
+            continue
+        kept = count
+        yield _balanced(problem, [np.where(h, y / peak, 0.0) * r for h, y, r in zip(held, ys, rows, strict=True)], rows)
+
+
+def _balanced(problem: Problem, ys: list[Array], rows: Sequence[Array]) -> list[Array]:
+    """y moved, within its support, so that K'y vanishes where it must."""
+    wanted = np.zeros(problem.size, dtype=np.bool_)
+    for block in problem.canonical.blocks:
+        wanted[block.slice] = set_beneath(block.g) is None
+    metrics = [Diagonal(np.where(y != 0.0, np.square(r), 0.0)) for y, r in zip(ys, rows, strict=True)]
+    for _ in range(ROUNDS):
+        v = -problem.adjoint(ys)
+        for block in problem.canonical.blocks:
+            on = set_beneath(block.g)
+            if on is not None and on.entrywise and not math.isfinite(on.radius()):
+                wanted[block.slice] |= v[block.slice] != on.dual_project(v[block.slice])
+        at = np.flatnonzero(wanted)
+        if not v[at].any() or not move(problem, ys, metrics, at, v[at], problem.must_stop):
+            break
+    return ys
+
+
+def primal_rays(problem: Problem, direction: Array, scale: Array | None) -> Iterator[Array]:
+    """Directions to try as proofs that the objective has no bound; `scale` is that of the unknowns (None: all alike)."""
+    t = np.ones_like(direction) if scale is None else scale
+    d = direction / t
+    peak = float(np.abs(d).max(initial=0.0))
+    if not 0.0 < peak < math.inf:
+        return
+    kept = -1
+    for share in THRESHOLDS:
+        held = np.abs(d) > share * peak
+        count = int(held.sum())
+        if count == kept:
+            continue
+        kept = count
+        yield _along_constraints(problem, np.where(held, d / peak, 0.0) * t, np.where(held, np.square(t), 0.0))
+
+
+def _along_constraints(problem: Problem, d: Array, metric: Array) -> Array:
+    """d moved, within its support, so that K d vanishes where it must."""
+    active = [np.zeros(t.map.rows, dtype=np.bool_) for t in problem.terms]
+    for _ in range(ROUNDS):
+        zs = problem.linear(d)
+        for at, term, z in zip(active, problem.terms, zs, strict=True):
+            at |= _must_vanish(term.f, z)
+        step = least_step(problem, active, zs, metric, problem.must_stop)
+        if step is None:
+            break
+        d = d - step
+    return d
+
+
+def _must_vanish(f: object, z: Array) -> NDArray[np.bool_]:
+    """The entries of K d that are to be zero: those whose f allows neither side, or not the one they are on."""
+    if isinstance(f, LossFunction):
+        lo, hi = f.dual_bounds()
+        return np.asarray(np.isinf(np.where(z > 0.0, hi, lo)) & (z != 0.0))
+    if isinstance(f, Box):
+        return np.asarray((np.isfinite(f.lo) & (z < 0.0)) | (np.isfinite(f.hi) & (z > 0.0)))
+    if isinstance(f, Nonnegative):
+        return np.asarray(z < 0.0)
+    bounded = isinstance(f, VectorFunction) and (math.isfinite(f.radius()) or f.curvature > 0.0)
+    return np.asarray(np.full(z.size, bounded) & (z != 0.0))

@@ -1,0 +1,78 @@
+"""What of a method's candidate is put before the verifier: the points and dual points that are likely to certify, one after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..atoms.base import Array, VectorFunction
+from ..backends.dual import repair
+from ..backends.nearby import feasible_nearby
+from ..backends.problem import Problem
+from ..canon.form import Canonical
+from ..certify import Verified, verify
+
+SHARE = 0.2
+LEAST = 20.0
+"""The data passes that moving a point into its constraints may take: a share of those so far, or a few."""
+
+
+def attempts(
+    problem: Problem,
+    x: Array,
+    ys: list[Array] | None,
+    scale: Array | None,
+    first: bool,
+    stop: Callable[[], bool],
+) -> Iterator[tuple[Array, Verified]]:
+    """Points with what the verifier says of them. Whoever asks ends it when the tolerance is met, and keeps the best of what has come.
+
+    The dual point is repaired; the point is moved into the constraints that it misses; the infima of all terms are a bound whatever the program
+    (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes its place; where all terms shrink with x, so may x.
+    """
+    canonical = problem.canonical
+    mends = needs_repair(canonical)
+    if ys is not None and mends:
+        ys = repair(problem, ys, x, stop)
+    near = _moved(problem, x, scale, stop)
+    if near is not None:
+        yield near, verify(canonical, near, ys)
+    verified = verify(canonical, x, ys)
+    yield x, verified
+    if first:
+        yield x, _with(canonical, x, verified, [np.zeros(t.map.rows) for t in canonical.terms])
+    if ys is None or not mends:
+        return
+    without = [
+        np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y for t, y in zip(canonical.terms, ys, strict=True)
+    ]
+    yield x, _with(canonical, x, verified, repair(problem, without, x, stop))
+    # no repair of rounding can be told from noise: the multipliers of the constraints alone
+    alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
+    yield x, _with(canonical, x, verified, alone)
+    origin = problem.prox_g(np.zeros(canonical.size), 0.0)
+    if canonical.scale == 0.0 and not origin.any():
+        yield origin, verify(canonical, origin, repair(problem, ys, origin, stop, interior=True))
+
+
+def needs_repair(canonical: Canonical) -> bool:
+    """Whether some block has a dual equality to meet."""
+    return any(not math.isfinite(b.g.radius()) and b.g.curvature == 0.0 for b in canonical.blocks)
+
+
+def _with(canonical: Canonical, x: Array, verified: Verified, ys: Sequence[Array]) -> Verified:
+    """The same point with another dual point."""
+    return replace(verify(canonical, x, ys, verified.point), passes=2.0)
+
+
+def _moved(problem: Problem, x: Array, scale: Array | None, stop: Callable[[], bool]) -> Array | None:
+    """x moved into the entrywise constraints of the sum; None where it is in them, or nothing was gained."""
+    if not any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms):
+        return None
+    before = problem.passes
+    most = before + max(LEAST, SHARE * before)
+    near = feasible_nearby(problem, x, scale, lambda: stop() or problem.passes > most)
+    return None if np.array_equal(near, x) else near

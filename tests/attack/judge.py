@@ -1,0 +1,103 @@
+"""What an outcome is worth, beside what is true; and the table of a whole attack."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .generator import InUnits, Program
+from .runner import Outcome
+from .truth import Truth, balance, violation
+
+WRONG = (
+    "false optimal",
+    "false bound",
+    "infeasible point",
+    "false infeasible",
+    "false unbounded",
+    "traceback",
+    "rejected",
+    "FW9nnn",
+    "hang",
+    "late",
+    "died",
+)
+"""Verdicts of which there must be none."""
+
+FEASIBLE = 1e-5
+"""Misses of constraints in natural units, relative to the point's size where that is above one, that no unit explains."""
+
+
+def verdict(program: Program, there: InUnits, outcome: Outcome, truth: Truth, tol: float, limit: float) -> str:
+    """`right`, `unsolved`, or one of WRONG."""
+    trouble = ran_badly(outcome, limit)
+    if trouble:
+        return trouble
+    if outcome.status in ("infeasible", "unbounded"):
+        return f"false {outcome.status}"
+    scale, sense = abs(there.objective), truth.sense
+    bound = sense * outcome.dual_bound / scale
+    true = sense * truth.value
+    # the dual's part of S is not known here: ten times the primal's stands for all of it
+    floor = 1e-5 * truth.size
+    if math.isfinite(bound) and bound > true + truth.error + 1e-9 * max(abs(true), abs(bound), floor):
+        return "false bound"
+    if outcome.status != "optimal":
+        return "unsolved"
+    off = abs(outcome.objective / scale - truth.value) - truth.error
+    if not off <= 3 * tol * max(abs(truth.value), floor) and not off <= 3e-6 * tol * balance(program):
+        return "false optimal"
+    if outcome.variables and not program.reference:
+        natural = {n: np.asarray(v) / there.variables.get(n, 1.0) for n, v in outcome.variables.items()}
+        if violation(program, natural) > FEASIBLE:
+            return "infeasible point"
+    return "right"
+
+
+def ran_badly(outcome: Outcome, limit: float) -> str:
+    """What is wrong whatever is true; empty where nothing is."""
+    if outcome.status in ("traceback", "rejected", "hang", "died"):
+        return outcome.status
+    if outcome.code:
+        return "FW9nnn"
+    return "late" if outcome.seconds > limit + 1.0 else ""
+
+
+@dataclass
+class Tally:
+    """Verdicts counted by kind and mode, with what tells of each that is not right."""
+
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, mode: str, verdict: str, line: str) -> None:
+        """Count one, and say it where it is not right."""
+        self.counts[kind, mode, verdict] += 1
+        if verdict not in ("right", "proven"):
+            self.lines.append(f"{verdict}: {line}")
+            print(self.lines[-1], flush=True)
+
+    def wrong(self) -> list[str]:
+        """What must not be."""
+        return [line for line in self.lines if line.startswith(WRONG)]
+
+    def of(self, verdict: str) -> int:
+        """How many there are of a verdict."""
+        return sum(n for (_, _, v), n in self.counts.items() if v == verdict)
+
+    def table(self) -> str:
+        """Verdicts by mode, then what is not right by kind."""
+        verdicts = sorted({v for _, _, v in self.counts})
+        out = []
+        for at, title in ((1, "mode"), (0, "kind")):
+            groups = sorted({key[at] for key in self.counts})
+            out.append(" | ".join([title, *verdicts]))
+            for group in groups:
+                row = [sum(n for k, n in self.counts.items() if k[at] == group and k[2] == v) for v in verdicts]
+                out.append(" | ".join([group, *map(str, row)]))
+            out.append("")
+        out.append("all: " + ", ".join(f"{v} {self.of(v)}" for v in verdicts))
+        return "\n".join(out)
