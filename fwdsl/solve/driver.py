@@ -43,6 +43,8 @@ STALLED = 200
 BOUND_ABOVE = "FW9002"
 """The code of a bound above the objective of a feasible point."""
 
+OUT_OF_RANGE = "a decomposition failed: the numbers are out of range, or nearly so"
+
 PROGRESS_EVERY = 0.1
 HISTORY = 400
 
@@ -154,8 +156,10 @@ def drive(
                 _begin(run, state)
                 status, reason = _loop(run, state)
             report = method.report(problem, state)
-        except (BrokenOff, Stopped):
+        except (BrokenOff, Stopped, np.linalg.LinAlgError) as error:
             status, reason = run.ending() or ("interrupted", "interrupted")
+            if isinstance(error, np.linalg.LinAlgError):
+                status, reason = "tolerance_not_reached", OUT_OF_RANGE
             report = _rescue(run, state, x)
             state = None
         if state is not None:
@@ -263,7 +267,7 @@ def _loop(run: _Run, state: Any) -> tuple[Status, str]:
         except Stopped:
             vars(state).update(before)
         except np.linalg.LinAlgError:
-            return "tolerance_not_reached", "a decomposition failed: the numbers are out of range, or nearly so"
+            return "tolerance_not_reached", OUT_OF_RANGE
         run.iteration = state.iteration
         run.journal.passes = run.passes
         # a step that was broken off counts no iteration, and may have found a better point
