@@ -48,7 +48,9 @@ def least_step(
     stop: Callable[[], bool] = lambda: False,
 ) -> Array | None:
     """The least d, in the metric's inverse, with K d = miss in the active rows; None where nothing is missed there."""
-    rows, miss = (np.concatenate([np.zeros(0, dtype=p[0].dtype), *p]) for p in (active, misses) if p)
+    if not active:
+        return None
+    rows, miss = np.concatenate(active), np.concatenate(misses)
     if not miss[rows].any() or not np.all(np.isfinite(miss[rows])):
         return None
     cuts = np.cumsum([t.map.rows for t in problem.terms])[:-1]

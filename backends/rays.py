@@ -22,7 +22,7 @@ from .dual import Diagonal, move
 from .nearby import least_step
 from .problem import Problem
 
-THRESHOLDS = (1e-2, 1e-3, 1e-5, 0.0)
+THRESHOLDS = (1e-1, 1e-2, 1e-3, 1e-5, 0.0)
 """Shares of the largest entry below which entries are dropped, one after the other."""
 
 ROUNDS = 3

@@ -54,6 +54,8 @@ KEPT, GOOD, SPLENDID, DONE = 0.9, 0.5, 0.1, 1e-5
 """Ratios of the residual after a large step to that before: at most which it is kept, is worth another one now, and after the
 next iteration; and where it is time to verify."""
 NEVER = 2**62
+LARGEST_CHANGE = math.log(10.0)
+"""The logarithm of the largest factor by which a restart changes the primal weight."""
 FARTHEST = 1e8
 """How far the primal weight may go from the first one."""
 HUGE = 1e240
@@ -216,10 +218,10 @@ class PDHG(Method):
         dx = float(np.linalg.norm((s.x_hat - s.x_anchor) / s.column_scale))
         moved = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
         dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in moved))
-        # a step of no size is rounding, and a ratio far from the data's tells of a point that leaves for infinity
-        if dx > 0.0 and dy > 0.0 and math.isfinite(dy / dx) and dy / dx > 0.0:
-            wanted = math.exp(0.5 * math.log(dy / dx) + 0.5 * math.log(s.omega))
-            s.omega = min(max(wanted, s.omega_first / FARTHEST), FARTHEST * s.omega_first)
+        # where one of the two stands still their ratio tells nothing, and one far from the first tells of a point that leaves for infinity
+        if dx > 0.0 and dy > 0.0:
+            change = min(max(0.5 * (math.log(dy) - math.log(dx) - math.log(s.omega)), -LARGEST_CHANGE), LARGEST_CHANGE)
+            s.omega = min(max(s.omega * math.exp(change), s.omega_first / FARTHEST), FARTHEST * s.omega_first)
         s.x, s.ys = s.x_hat, s.ys_hat
         # afresh: rounding of the maintained products must not outlive a restart
         s.kx, s.kty = problem.linear(s.x), s.kty_hat

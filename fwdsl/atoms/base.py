@@ -285,6 +285,10 @@ class VectorFunction(ABC):
         """inf of g, which is -g*(0)."""
         return -self.conjugate(np.zeros(self.size))
 
+    def rounding(self, v: Array) -> float:
+        """By how much a point that `dual_project` makes of v may miss it where v is in the domain: 0 for formulas, more for decompositions."""
+        return 0.0
+
     @abstractmethod
     def dual_scale(self, v: Array) -> float:
         """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges)."""

@@ -87,6 +87,10 @@ class Repeated(VectorFunction):
         pairs = zip(self._blocks(x), self._blocks(sizes), strict=True)
         return max((self.inner.violation(b, s) for b, s in pairs), default=0.0)
 
+    def rounding(self, v: Array) -> float:
+        """The largest of a block."""
+        return max((self.inner.rounding(b) for b in self._blocks(v)), default=0.0)
+
     def prox(self, v: Array, t: float) -> Array:
         """Block by block."""
         return np.concatenate([self.inner.prox(b, t) for b in self._blocks(v)]) if self.count else v.copy()

@@ -97,6 +97,9 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
             sizes += abs(support)
             continue
         miss = vb - _domain_projection(block.g, vb)
+        on = set_beneath(block.g)
+        if on is not None:
+            miss = np.where(np.abs(miss) <= on.rounding(vb), 0.0, miss)
         bounds = set_radii(canonical, block)
         if bounds:
             value -= min(bounds) * float(np.linalg.norm(miss))

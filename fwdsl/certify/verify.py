@@ -6,7 +6,8 @@ For any y = (y_1, ..., y_m), weak duality gives
 
 Where g_B^*(v_B) is infinite, v_B misses the domain of g_B^*. Three rules give a bound all the same (language.md, section 7):
 
-* *rounding*: an equality missed by at most 8 eps times the sum of its terms' sizes counts as met;
+* *rounding*: an equality missed by at most 8 eps times the sum of its terms' sizes counts as met, and so does one missed by no more than the
+  backward error of the decomposition that tells;
 * *implied bound*: where c |x_B|_p <= P(x) - (infima of everything else) is known, D may assume |x_B|_p <= R, and a miss
   costs R times its dual norm (g + indicator of the ball has conjugate min_u g^*(u) + R |v - u|_*);
 * *stated radius*: a relative miss of at most 1e-12 costs M = R_B |miss|_1, R_B being 1,000 times the largest entry X_B of the variable at x,
@@ -273,7 +274,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
         miss = vb - u
         total, sizes = total - block.g.conjugate(u), sizes + abs(block.g.conjugate(u))
         terms = block_sizes(canonical, block, y)
-        if np.all(np.abs(miss) <= ROUNDING * terms):
+        if np.all(np.abs(miss) <= ROUNDING * terms + block.g.rounding(vb)):
             statements.append(f"the equality of {block.name} is met to rounding{_measure(canonical)}")
             continue
         bound = _implied_bound(canonical, block, point)

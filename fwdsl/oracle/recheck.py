@@ -32,6 +32,9 @@ TOLERANCE = 1e-7
 INACCURATE = 1e-5
 """The same, where the solver says itself that it was not accurate."""
 
+INFEASIBLE = 1e-6
+"""The violation relative to the sizes of a constraint's terms that contradicts a claim of feasibility."""
+
 RADIUS_FACTOR = 1e3
 
 
@@ -63,8 +66,9 @@ def check_certificate(instance: Instance, solution: Solution) -> Recheck:
             variable.value = 0.5 * (value + value.T) if value.ndim == 2 and variable.is_symmetric() else value
     problem = translator.problem()
     objective = float(problem.objective.value)
-    missed = [_missed(translator, c) for c in instance.model.constraints]
-    infeasibility = max([*missed, *(_violation(c) for c in translator.domains())], default=0.0)
+    missed = [_share(_missed(translator, c), _terms(translator, c)) for c in instance.model.constraints]
+    missed += [_share(_violation(c), float(np.abs(c.args[0].value).sum())) for c in translator.domains()]
+    infeasibility = max(missed, default=0.0)
     return _judged(instance, solution, objective, infeasibility, dual_bound(instance, solution))
 
 
@@ -75,7 +79,7 @@ def _judged(instance: Instance, solution: Solution, objective: float, infeasibil
     findings = []
     if abs(objective - c.objective) > TOLERANCE * scale:
         findings.append(f"the objective at the solution is {objective:.10g}, not {c.objective:.10g}")
-    if infeasibility > 1e-6 * (1.0 + scale) and c.infeasibility <= 1e-7:
+    if infeasibility > INFEASIBLE and c.infeasibility <= 1e-7:
         findings.append(f"a constraint is missed by {infeasibility:.1e}")
     sense = 1.0 if instance.model.sense == "minimize" else -1.0
     if math.isfinite(c.dual_bound) and not math.isnan(bound) and sense * (c.dual_bound - bound) > TOLERANCE * scale:
@@ -95,6 +99,25 @@ def _violation(constraint: Any) -> float:
     return float(np.max(constraint.violation(), initial=0.0))
 
 
+def _share(violation: float, size: float) -> float:
+    """Relative to the size; violations of no size are none."""
+    return violation / size if violation > 0.0 and size > 0.0 else (math.inf if violation > 0.0 else 0.0)
+
+
+def _terms(translator: Translator, constraint: Constraint) -> float:
+    """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left."""
+    total = 0.0
+    for block in blocks_of(_expression(translator.cp, translator.expr(constraint.argument))):
+        value = np.asarray(block.value, dtype=np.float64).reshape(-1, order="F")
+        rest, sizes = value, np.zeros_like(value)
+        for variable, J in block.grad.items():
+            x = np.asarray(variable.value, dtype=np.float64).reshape(-1, order="F")
+            rest = rest - np.asarray(J.T @ x).reshape(-1)
+            sizes = sizes + np.asarray(abs(J).T @ np.abs(x)).reshape(-1)
+        total += float((sizes + np.abs(rest)).sum())
+    return total
+
+
 def _missed(translator: Translator, constraint: Constraint) -> float:
     """By how much a constraint is missed; where cvxpy says the set with variables of its own (a polytope's weights), the distance from it."""
     parts = translator.constraint(constraint)
@@ -107,7 +130,7 @@ def _missed(translator: Translator, constraint: Constraint) -> float:
         size = float(np.abs(block.value).max(initial=0.0)) or 1.0
         z = cp.Variable(block.shape)
         distance = cp.norm(cp.vec(z - block.value / size, order="C"), 2)
-        far = max(far, min(size, 1.0) * _minimum(translator, distance, translator.member(size * z, constraint.set)))
+        far = max(far, size * _minimum(translator, distance, translator.member(size * z, constraint.set)))
     return far
 
 
@@ -131,13 +154,15 @@ class _Lagrangian:
         self.instance = instance
         self.model = instance.model
         self.sense = 1.0 if self.model.sense == "minimize" else -1.0
-        self.translator = Translator(instance)
+        plain = Translator(instance)
+        values = {n: plain.coordinates(n, np.asarray(v)) for n, v in solution.variables.items()}
+        units = {n: float(np.abs(v).max(initial=0.0)) for n, v in values.items()}
+        self.translator = Translator(instance, {n: unit for n, unit in units.items() if unit > 0.0})
         self.places = places
         self.ys = [np.asarray(y, dtype=np.float64) for y in ys]
         self.claimed = solution.certificate
-        values = [self.translator.coordinates(n, np.asarray(v)) for n, v in solution.variables.items()]
-        size = math.sqrt(sum(float(np.sum(np.square(v))) for v in values))
-        self.radius = solution.certificate.radius or RADIUS_FACTOR * max(1.0, size)
+        size = math.sqrt(sum(float(np.sum(np.square(v))) for v in values.values()))
+        self.radius = solution.certificate.radius or RADIUS_FACTOR * (size or 1.0)
 
     def bound(self) -> float:
         cp, translator = self.translator.cp, self.translator
@@ -161,7 +186,7 @@ class _Lagrangian:
         # of a birkhoff polytope only the columns are taken out
         kept = [c for k, c in enumerate(self.model.constraints) if (True, k) not in taken or _is(c, "birkhoff")]
         constraints = [made for c in kept for made in translator.constraint(c)] + translator.domains()
-        constraints += [cp.norm(flat(cp, v), 2) <= self.radius for v in translator.variables.values()]
+        constraints += [cp.norm(flat(cp, v) / self.radius, 2) <= 1.0 for v in translator.variables.values()]
         if "any better" in self.claimed.statement and self.claimed.infeasibility == 0.0:
             # the claim rests on what a point must satisfy to be better than the answer: so may the check
             better = self.sense * translator.total(self.model.terms)

@@ -34,10 +34,14 @@ _NORM_OF = {
 
 
 class Translator(ExpressionTranslator):
-    """Translates one instance: its variables once, its terms and constraints as asked."""
+    """Translates one instance: its variables once, its terms and constraints as asked.
 
-    def __init__(self, instance: Instance) -> None:
+    With `units` a variable is its unit times a variable of cvxpy's, whose solvers have tolerances for numbers of about 1; it takes no value then.
+    """
+
+    def __init__(self, instance: Instance, units: Mapping[str, float] | None = None) -> None:
         super().__init__(require_cvxpy(), instance, {})
+        self.units = units or {}
         self.variables = {v.name: self._variable(v.name, v.type) for v in instance.model.variables}
 
     def problem(self) -> Any:
@@ -74,11 +78,14 @@ class Translator(ExpressionTranslator):
         if type_.kind == "family":
             assert type_.element is not None
             count = evaluate_dim(type_.shape[0], self.dims)
-            return Blocks(self.cp, [self._variable(f"{name}[{t}]", type_.element) for t in range(count)])
+            unit = self.units.get(name)
+            blocks = [self._variable(f"{name}[{t}]", type_.element) for t in range(count)]
+            return Blocks(self.cp, blocks if unit is None else [unit * b for b in blocks])
         if type_.kind not in ("real", "vector", "matrix", "symmetric", "psd"):
             raise cannot(f"the variable `{name}` of type {type_.kind}")
         shape = tuple(evaluate_dim(d, self.dims) for d in type_.array_shape)
-        return self.cp.Variable(shape, name=name, symmetric=type_.kind in ("symmetric", "psd"))
+        variable = self.cp.Variable(shape, name=name, symmetric=type_.kind in ("symmetric", "psd"))
+        return self.units[name] * variable if name in self.units else variable
 
     # --- terms and constraints -----------------------------------------------------------------------------------------
 
@@ -213,7 +220,7 @@ class Translator(ExpressionTranslator):
             return [c for part in parts for c in self.member(part, ref.inner)]
         r = self.number(args["r"]) if "r" in args else 1.0
         if name in _NORM_OF:
-            return [self._function(_NORM_OF[name], x, args) <= r]
+            return [self._function(_NORM_OF[name], x / (r or 1.0), args) <= (1.0 if r else 0.0)]
         if name == "nonnegative":
             return [x >= 0]
         if name == "box":
@@ -242,8 +249,8 @@ class Translator(ExpressionTranslator):
         if name == "ksupport_ball":
             # |x|_ksp^2 = min of sum x_i^2 / u_i over 0 <= u <= 1, sum u <= k.
             u = cp.Variable(x.shape[0])
-            spread = sum(cp.quad_over_lin(x[i], u[i]) for i in range(x.shape[0]))
-            return [u >= 0, u <= 1, cp.sum(u) <= self.number(args["k"]), spread <= r * r]
+            spread = sum(cp.quad_over_lin(x[i] / (r or 1.0), u[i]) for i in range(x.shape[0]))
+            return [u >= 0, u <= 1, cp.sum(u) <= self.number(args["k"]), spread <= (1.0 if r else 0.0)]
         raise cannot(f"the set `{name}`")
 
     def _box(self, x: Any, lo: Any, hi: Any) -> list[Any]:

@@ -53,12 +53,13 @@ class Worker:
             self._pipe, theirs = context.Pipe()
             self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
             self._process.start()
-        self._pipe.send((text, dict(data), limit, options))
+            theirs.close()  # so that its end is seen here
         try:
+            self._pipe.send((text, dict(data), limit, options))
             if self._pipe.poll(limit + PATIENCE):
                 outcome: Outcome = self._pipe.recv()
                 return outcome
-        except EOFError:
+        except (EOFError, OSError):
             self.close()
             return Outcome("died")
         self.close()

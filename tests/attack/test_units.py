@@ -56,7 +56,7 @@ def _compare(sample: Sample, text: str, data: dict, factor: float, variables: di
         point[name] = value
     own, _ = values_at(sample.text, dict(sample.data), point)
     other, _ = values_at(text, data, {n: variables[n] * v for n, v in point.items()})
-    assert other / factor == pytest.approx(own, rel=1e-7), sample.name
+    assert other / factor == pytest.approx(own, rel=1e-7, abs=0.0), sample.name
     return True
 
 

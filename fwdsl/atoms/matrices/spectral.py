@@ -57,6 +57,10 @@ class Spectral(VectorFunction):
         """By how much a computed value may be off."""
         return backward_error(x, self.shape)
 
+    def rounding(self, v: Array) -> float:
+        """What `dual_project` keeps off the boundary, and as much again for its own products."""
+        return 4.0 * self.error(v)
+
     # --- facts --------------------------------------------------------------------------------------------------------
     def radius(self) -> float:
         """That of h: the Frobenius norm is the Euclidean norm of the spectrum."""

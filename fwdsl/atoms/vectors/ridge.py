@@ -81,6 +81,10 @@ class Ridged(VectorFunction):
         """The inner function's."""
         return self.inner.violation(x, sizes)
 
+    def rounding(self, v: Array) -> float:
+        """The inner function's."""
+        return self.inner.rounding(v)
+
     def prox(self, v: Array, t: float) -> Array:
         """The inner prox at v / (1 + 2 t c), for t / (1 + 2 t c)."""
         grow = 1.0 + 2.0 * t * self.c
