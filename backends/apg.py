@@ -181,6 +181,7 @@ class APG(Method):
             excess = value - value_y - float(kty @ dx)
             if excess <= 0.5 * s.lipschitz * square + noise or square == 0.0:
                 break
+            problem.look()
             wanted = 2.0 * excess / square
             s.lipschitz = (
                 min(max(1.3 * s.lipschitz, 1.05 * wanted), 8.0 * s.lipschitz)

@@ -26,6 +26,7 @@ from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.box import Box
 from ..atoms.vectors.nonnegative import Nonnegative
 from ..atoms.vectors.norm1 import Norm1
+from .kernels.pool import Stopped
 from .problem import Problem
 
 DENSE_LIMIT = 1_500
@@ -279,7 +280,10 @@ def _solve(
             return None
         if wanted.size > DENSE_LIMIT or not problem.can_form(wanted.size):
             return conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
-        gram = problem.gram(wanted, slack)
+        try:
+            gram = problem.gram(wanted, slack)
+        except Stopped:
+            return None
     elif wanted.size > FEW:
         return conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
     else:

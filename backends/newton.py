@@ -113,6 +113,7 @@ def newton_step(
         return None
     cuts = [(0.25**k, True) for k in range(2, CUTS)] if stubborn else []
     for step, stop in [(1.0, False), (1.0, True), (0.25, True), *cuts]:
+        problem.look()
         if stop and step == 1.0 and system is not None:
             bent = _along_signs(face, system, x[face.free], d)
             if float(rhs @ bent) > 0.0:
@@ -156,6 +157,7 @@ def _searched(
         return None
     t = left / (left - right)
     for _ in range(SEARCH):
+        problem.look()
         here = falls(t)
         if abs(here) <= 1e-3 * slope:
             break
@@ -220,6 +222,7 @@ def _longest_feasible(problem: Problem, face: NewtonFace, x: Array, d: Array, t:
         return t
     lo, hi = 0.0, t
     for _ in range(50):
+        problem.look()
         mid = 0.5 * (lo + hi)
         lo, hi = (mid, hi) if inside(mid) else (lo, mid)
     return lo
@@ -314,6 +317,7 @@ def _conjugate_gradients(problem: Problem, face: NewtonFace, weights: list[Array
     for _ in range(CG_STEPS):
         if rho <= target or rho == 0.0:
             break
+        problem.look()
         full[face.free] = p
         hp = problem.adjoint([w * v for w, v in zip(weights, problem.linear(full), strict=True)])[face.free]
         hp = project(hp + face.curvature * p)

@@ -210,11 +210,6 @@ class Columns:
         return np.stack(columns, axis=1) if columns else np.zeros((self.at.size, 0))
 
 
-def never() -> bool:
-    """What a problem says of stopping while no driver runs it."""
-    return False
-
-
 class Problem:
     """The canonical problem on kernels.
 
@@ -234,9 +229,27 @@ class Problem:
         self.q = canonical.q
         self.has_q = bool(canonical.q.any())
         self.size = canonical.size
-        #: Whether the run is to end now (its time is over, Ctrl-C), which the driver knows. A method whose steps are long asks within them, and
-        #: returns with a state that its next step goes on from.
-        self.must_stop: Callable[[], bool] = never
+
+    # --- the end of the run -----------------------------------------------------------------------------------------
+
+    @property
+    def must_stop(self) -> Callable[[], bool]:
+        """Whether the run is to end now (its time is over, Ctrl-C), which the driver knows.
+
+        A method whose steps are long asks within them, and returns with a state that its next step goes on from; or it takes a `look`.
+        """
+        return self.pool.must_stop
+
+    @must_stop.setter
+    def must_stop(self, asked: Callable[[], bool]) -> None:
+        self.pool.must_stop = asked
+
+    def look(self) -> None:
+        """Raise `Stopped` where the run is to end: in loops of a start, and of steps that have not yet written into an array of their state.
+
+        The driver then has the state of before the step, whose next step is the same one again.
+        """
+        self.pool.look()
 
     # --- maps -------------------------------------------------------------------------------------------------------
 
@@ -324,6 +337,7 @@ class Problem:
         dense = np.empty((m.rows, at.size))
         unit = np.zeros(m.columns)
         for c, j in enumerate(local):
+            self.look()
             unit[j] = 1.0
             dense[:, c] = m.apply(unit)
             unit[j] = 0.0

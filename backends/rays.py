@@ -59,7 +59,7 @@ def _balanced(problem: Problem, ys: list[Array], rows: Sequence[Array]) -> list[
             if on is not None and on.entrywise and not math.isfinite(on.radius()):
                 wanted[block.slice] |= v[block.slice] != on.dual_project(v[block.slice])
         at = np.flatnonzero(wanted)
-        if not v[at].any() or not move(problem, ys, metrics, at, v[at], lambda: False):
+        if not v[at].any() or not move(problem, ys, metrics, at, v[at], problem.must_stop):
             break
     return ys
 
@@ -88,7 +88,7 @@ def _along_constraints(problem: Problem, d: Array, metric: Array) -> Array:
         zs = problem.linear(d)
         for at, term, z in zip(active, problem.terms, zs, strict=True):
             at |= _must_vanish(term.f, z)
-        step = least_step(problem, active, zs, metric)
+        step = least_step(problem, active, zs, metric, problem.must_stop)
         if step is None:
             break
         d = d - step

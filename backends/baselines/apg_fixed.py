@@ -172,6 +172,7 @@ def spectral_bound(problem: Problem) -> float:
     x = np.random.default_rng(problem.seed).standard_normal(problem.size)
     top = 0.0
     for _ in range(30):
+        problem.look()
         size = float(np.linalg.norm(x))
         if size == 0.0:
             break

@@ -127,6 +127,7 @@ class Samples(ABC):
         x = np.random.default_rng(seed).standard_normal(self.size)
         top = 0.0
         for _ in range(12):
+            self.problem.look()
             size = float(np.linalg.norm(x))
             if size == 0.0:
                 break

@@ -210,7 +210,7 @@ class Coordinates:
             rows = left.multiply(image).sum(axis=1) if hasattr(left, "multiply") else np.einsum("ij,ij->i", left, image)
         else:
             side = Sampler(self.right.whole, self.right.whole_adjoint, self.inner)
-            rows = _squares(left, 1) * SAFETY * block_scale(side, 0)
+            rows = _squares(left, 1) * SAFETY * block_scale(side, 0, self.problem.look)
         self._count(1.0)
         return self.c**2 * float(np.max(np.asarray(rows), initial=0.0))
 

@@ -207,7 +207,7 @@ class DSPDC(Method):
         estimate = of.m * of.q * row / of.p
         if self.multiplier is not None:
             return self.multiplier * estimate, 0.0
-        found = sampled_scale(of.sampler, of.n, of.p, of.m, of.q, draws(problem.seed, 1 << 40))
+        found = sampled_scale(of.sampler, of.n, of.p, of.m, of.q, draws(problem.seed, 1 << 40), problem.look)
         return STARTING_SHARE * (min(found, estimate) if found > 0.0 else estimate), of.m * row
 
     def steps(self, problem: Problem, s: DSPDCState) -> Steps:

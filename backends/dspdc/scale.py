@@ -38,11 +38,12 @@ class Sampler:
     columns: int
 
 
-def block_scale(block: Sampler, seed: int) -> float:
-    """|B|_2^2 from below, by power iterations from a random start."""
+def block_scale(block: Sampler, seed: int, look: Callable[[], None]) -> float:
+    """|B|_2^2 from below, by power iterations from a random start; `look` is called before each, and may raise."""
     x = np.random.default_rng(seed).standard_normal(block.columns)
     found = 0.0
     for _ in range(POWERS):
+        look()
         size = float(np.linalg.norm(x))
         if size == 0.0:
             return found
@@ -53,7 +54,13 @@ def block_scale(block: Sampler, seed: int) -> float:
 
 
 def sampled_scale(
-    sampler: Callable[[Index, Index], Sampler], n: int, p: int, m: int, q: int, rng: np.random.Generator
+    sampler: Callable[[Index, Index], Sampler],
+    n: int,
+    p: int,
+    m: int,
+    q: int,
+    rng: np.random.Generator,
+    look: Callable[[], None],
 ) -> float:
     """1.1 times the largest |K_I^J|_2^2 of random blocks, of as many as a few data passes allow."""
     largest = 0.0
@@ -61,5 +68,5 @@ def sampled_scale(
     for _ in range(max(1, min(SAMPLES, int(PASSES / share)))):
         rows = np.sort(rng.choice(n, m, replace=False, shuffle=False))
         columns = np.sort(rng.choice(p, q, replace=False, shuffle=False))
-        largest = max(largest, block_scale(sampler(rows, columns), int(rng.integers(2**31))))
+        largest = max(largest, block_scale(sampler(rows, columns), int(rng.integers(2**31)), look))
     return SAFETY * largest

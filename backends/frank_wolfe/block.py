@@ -106,6 +106,8 @@ class BlockFrankWolfe(Family):
             past = s.visits / len(of) if self.order == "random" else 0.0
             self._visit(problem, s, of[k], k, s.sweeps + s.shift + past, None if c is None else c[of[k].places])
             s.visits += 1
+            if problem.must_stop():
+                break
         s.iteration += 1
         if s.visits < len(of):
             keep_point(s, problem.objective(s.x, s.z))

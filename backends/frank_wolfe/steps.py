@@ -15,13 +15,14 @@ phi(gamma) = P(x + gamma d), 0 <= gamma <= longest, needs K d once; then each ph
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...atoms.base import Array, LossFunction
 from ..functions import FastLoss, FastRows
 from ..problem import Problem
+from ..spectral.operators import nothing
 
 RULES = ("open", "short", "adaptive", "secant", "line_search")
 
@@ -54,8 +55,9 @@ class Segment:
         linear: float,
         curvature: float,
         longest: float,
+        look: Callable[[], None] = nothing,
     ) -> None:
-        self.losses, self.z, self.dz = losses, z, dz
+        self.losses, self.z, self.dz, self.look = losses, z, dz, look
         self.square, self.linear, self.curvature, self.longest = square, linear, curvature, longest
         self.first = self._along(ys)
         self._last: tuple[float, float, list[Array], list[Array]] | None = None
@@ -65,6 +67,7 @@ class Segment:
 
     def slope(self, gamma: float) -> float:
         """phi'(gamma); +inf where the losses are no longer finite."""
+        self.look()
         z = [a + gamma * b for a, b in zip(self.z, self.dz, strict=True)]
         value, ys = gradients(self.losses, z)
         self._last = gamma, value, ys, z
@@ -119,7 +122,7 @@ def whole(
             linear += block.g.curvature * float(x[block.slice] @ part)
     losses = [f for f in problem.functions if isinstance(f, FastLoss | FastRows)]
     assert len(losses) == len(problem.functions), "requires() asks for smooth losses"
-    return Segment(losses, z, dz, ys, float(d @ d), linear, curvature, longest)
+    return Segment(losses, z, dz, ys, float(d @ d), linear, curvature, longest, problem.look)
 
 
 def step_length(rule: str, segment: Segment, k: float, curvature: float) -> tuple[float, float]:

@@ -89,7 +89,7 @@ def adaptive_step(of: Samples, respond: Oracle, state: GSFWState, rows: Any, bat
         change, moved = st.kty - before, last - new
         square, inner = float(np.square(change).sum()), float((moved * change).sum())
         needed = min(square / (2.0 * respond.mu), inner - 0.5 * respond.mu * float(np.square(moved).sum()))
-        if st.tau >= st.most or needed <= 1.000001 * st.tau * distance or distance <= 1e-18 * size:
+        if st.tau >= st.most or not needed > 1.000001 * st.tau * distance or distance <= 1e-18 * size:
             break
         st.tau = min(st.most, max(2.0 * st.tau, min(needed / distance, 16.0 * st.tau)))
     st.share = eta / batches

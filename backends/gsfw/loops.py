@@ -253,7 +253,8 @@ def adaptive_steps(
                 moved += (last[j] - new[j]) * (last[j] - new[j])
             needed = min(square / (2.0 * mu), inner - 0.5 * mu * moved)
             # a tie is no rejection: of a quadratic loss and one row, both sides are the same number
-            if tau >= most or needed <= 1.000001 * tau * distance or distance <= 1e-18 * size:
+            # and what is no number rejects nothing
+            if tau >= most or not needed > 1.000001 * tau * distance or distance <= 1e-18 * size:
                 break
             tau = min(most, max(2.0 * tau, min(needed / distance, 16.0 * tau)))
         share = eta / batches

@@ -4,7 +4,7 @@ Importing this package loads NumPy only: numba is loaded by the first `kernel`, 
 """
 
 from .blocks import row_blocks
-from .compile import compile_seconds, compiled_signatures, kernel, loaded_signatures, on_compile
+from .compile import compile_seconds, compiled_signatures, kernel, kernel_seconds, loaded_signatures, on_compile
 from .operators import Counter, Operator
 from .pool import Pool
 
@@ -15,6 +15,7 @@ __all__ = [
     "compile_seconds",
     "compiled_signatures",
     "kernel",
+    "kernel_seconds",
     "loaded_signatures",
     "on_compile",
     "row_blocks",

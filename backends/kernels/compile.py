@@ -59,11 +59,17 @@ class _Stopwatch:
 
 
 _compiling = _Stopwatch()
+_waiting = _Stopwatch()
 
 
 def compile_seconds() -> float:
     """Seconds that this process has spent on compiling kernels that were not in the cache."""
     return _compiling.seconds()
+
+
+def kernel_seconds() -> float:
+    """Seconds that this process has spent on having kernels at all: on importing numba, and on compiling them or loading them from the cache."""
+    return _waiting.seconds()
 
 
 def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: Function) -> Function:
@@ -126,7 +132,11 @@ def _decorate(fn: Function, fastmath: set[str] | bool) -> Function:
     with _lock:
         if (found := _dispatchers.get(fn)) is not None:
             return found
-        import numba
+        _waiting.start()
+        try:
+            import numba
+        finally:
+            _waiting.stop()
 
         config: Any = numba.config
 
@@ -170,4 +180,14 @@ def _listen() -> None:
             if id(event.data["dispatcher"]) in _names:
                 _compiling.stop()
 
+    class Waiter(event.Listener):
+        """Of the lock that numba holds while it compiles or loads."""
+
+        def on_start(self, event: Any) -> None:
+            _waiting.start()
+
+        def on_end(self, event: Any) -> None:
+            _waiting.stop()
+
     event.register("numba:compile", Announcer())
+    event.register("numba:compiler_lock", Waiter())

@@ -16,6 +16,15 @@ B = TypeVar("B")
 T = TypeVar("T")
 
 
+class Stopped(Exception):
+    """Work was given up because the run is to end: the step that it was part of is as if it had not begun."""
+
+
+def never() -> bool:
+    """What a pool says of stopping while no driver runs its problem."""
+    return False
+
+
 class Pool:
     """`threads` workers, started at the first parallel run; usable as a context manager, which closes it."""
 
@@ -23,6 +32,8 @@ class Pool:
         if threads < 1:
             raise ValueError(f"threads must be at least 1, not {threads}")
         self.threads = threads
+        #: Whether the run is to end now (its time is over, Ctrl-C), which the driver knows.
+        self.must_stop: Callable[[], bool] = never
         self._workers: ThreadPoolExecutor | None = None
 
     def run(self, fn: Callable[[B], T], blocks: Sequence[B]) -> list[T]:
@@ -36,6 +47,11 @@ class Pool:
         if failed:
             raise failed[0]
         return [future.result() for future in futures]
+
+    def look(self) -> None:
+        """Raise `Stopped` where the run is to end: for work that may take long, and changes nothing before it is done."""
+        if self.must_stop():
+            raise Stopped
 
     def close(self) -> None:
         """End the workers; a later `run` starts new ones."""

@@ -41,6 +41,9 @@ _DENSE_GRAM_SHARE = 0.3
 _DENSE_GRAM_COLUMNS = 32
 """Below so many columns, pairs are had faster one by one than dense blocks are filled."""
 
+_PAIRS = 2e8
+"""Pairs of numbers that a Gram matrix takes between two looks at the clock, about a tenth of a second."""
+
 _FEW_COLUMNS = 0.05
 """Below this share of the stored numbers, a support's columns are copied before their Gram matrix is formed."""
 
@@ -132,6 +135,7 @@ class Dense:
         def partial(block: Block) -> Array:
             total = np.zeros((k, k))
             for start in range(*block, step):
+                pool.look()
                 stop = min(start + step, block[1])
                 rows = self.store[chosen, start:stop].T if self.transposed else self.store[start:stop, chosen]
                 rows = rows.astype(np.float64, copy=False)
@@ -250,10 +254,13 @@ class Sparse:
         place = np.full(width, -1)
         place[support] = np.arange(k)
         pairs = kernel(csr_gram)
+        step = max(1, int(_PAIRS / (1.0 + self.nnz / max(1, n)) ** 2))
 
         def partial(block: Block) -> Array:
             total = np.zeros((k, k))
-            pairs(*rows, place, self.longest_row, d, total, *block)
+            for start in range(*block, step):
+                pool.look()
+                pairs(*rows, place, self.longest_row, d, total, start, min(start + step, block[1]))
             return total
 
         out = np.zeros((k, k))
@@ -269,6 +276,7 @@ class Sparse:
         def partial(block: Block) -> Array:
             total = np.zeros((k, k))
             for start in range(*block, step):
+                pool.look()
                 stop = min(start + step, block[1])
                 dense = matrix[start:stop].toarray().astype(np.float64, copy=False)
                 total += dense.T @ (d[start:stop, None] * dense)

@@ -157,7 +157,9 @@ class BlockFW(Method):
         _count(problem, op.products)
         d = _predict(problem, L * sigma, R)
         square = float(sigma @ sigma)
-        return max(problem.f.bend(s.z, d) / square + 2.0 * problem.ridge, 1e-12) if square > 0.0 else 1.0
+        found = problem.f.bend(s.z, d) / square + 2.0 * problem.ridge if square > 0.0 else 1.0
+        # where F does not bend, steps are as long as the ball allows
+        return found if found > 0.0 else float(sigma[0]) / problem.reach if problem.reach > 0.0 else 1.0
 
     def step(self, problem: FactoredProblem, state: BlockFWState) -> None:
         """One gradient, one block, one line search; now and then a look at the gap."""
@@ -165,11 +167,11 @@ class BlockFW(Method):
         G = _gradient(problem, s)
         if s.iteration % LOOK_EVERY == 0:
             self._look(problem, s, G)
-        op = Counted(LowRankUpdate(G, -1.0 / s.curvature, s.U * s.s, s.V))
+        op = Counted(LowRankUpdate(G, -1.0 / s.curvature, s.U * s.s, s.V), problem.look)
         for _ in range(SUBSPACE_ITERATIONS):
             L, sigma, s.W = subspace_step(op, s.W)
         _count(problem, op.products)
-        kept = project_l1(np.maximum(sigma - problem.penalty / s.curvature, 0.0), problem.radius)
+        kept = project_l1(np.maximum(sigma - problem.penalty / s.curvature, 0.0), problem.reach)
         s.used = bool(kept[-1] > 1e-9 * kept[0])
         self._move(problem, s, L, kept, s.W)
         s.iteration += 1
@@ -183,8 +185,8 @@ class BlockFW(Method):
         square = max(0.0, squares - 2.0 * between + other)
         g = on_segment(problem.f, s.z, d, slope, 2.0 * problem.ridge * square)
         along = problem.f.bend(s.z, d) + 2.0 * problem.ridge * square
-        if self.rule == "spectral" and along > 0.0 and square > 1e-20 * max(squares, other):
-            s.curvature = along / square
+        if self.rule == "spectral" and square > 1e-20 * max(squares, other):
+            s.curvature = along / square if along > 0.0 else 0.5 * s.curvature
         if g == 0.0:
             return
         P, sigma, Q = thin_svd(np.hstack([(1.0 - g) * U, g * S]), np.hstack([s.V, W]))
@@ -198,7 +200,7 @@ class BlockFW(Method):
         y = np.empty_like(s.z)
         problem.f.value_gradient(s.z, y)
         warm = s.V.sum(axis=1, keepdims=True) if s.s.size else None
-        top = top_singular(G, 1, 1e-4, warm, method="lanczos", seed=s.iteration, max_products=100)
+        top = top_singular(G, 1, 1e-4, warm, method="lanczos", seed=s.iteration, max_products=100, look=problem.look)
         _count(problem, top.products)
         nuclear = float(s.s.sum())
         excess = float(top.s[0]) - problem.penalty

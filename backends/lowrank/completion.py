@@ -106,6 +106,7 @@ class Completion:
         ridge: float = 0.0,
     ) -> None:
         self.f = loss if isinstance(loss, Smooth) else Smooth(loss, Pool(threads))
+        self.look = self.f.fast.pool.look
         if not radius > 0.0 or penalty < 0.0 or (penalty == 0.0 and math.isinf(radius)):
             raise ValueError("a positive radius or a positive penalty is needed")
         self.entries, self.radius, self.penalty, self.ridge = entries, radius, penalty, ridge
@@ -155,7 +156,7 @@ class Completion:
         shape = self.entries.shape
         y = np.empty(self.entries.size)
         self.f.value_gradient(np.zeros(self.entries.size), y)
-        top = top_singular(self.entries.operator(y), min(rank, *shape), 1e-2, seed=seed)
+        top = top_singular(self.entries.operator(y), min(rank, *shape), 1e-2, seed=seed, look=self.look)
         self.entries.touched += top.products
         share = self.radius if math.isfinite(self.radius) else self._reach(y, top)
         empty = np.zeros((sum(shape), 0))
@@ -183,7 +184,7 @@ class Completion:
         return CompletionState(0, W, W, z, 1.0, lipschitz, self.value(W, z))
 
     def _curvature(self, W: Array, z: Array) -> float:
-        """g' H g / |g|^2 of h along its gradient g at W; backtracking corrects it."""
+        """g' H g / |g|^2 of h along its gradient g at W, or, where h does not bend, what makes a step as long as W; backtracking corrects it."""
         _, grad, y = self.gradient(W, z)
         square = float(np.vdot(grad, grad))
         if square == 0.0:
@@ -194,7 +195,9 @@ class Completion:
         if self.ridge:
             first = inner(U, DV, U, DV) + 2.0 * inner(U, DV, DU, V) + inner(DU, V, DU, V)
             along += 2.0 * self.ridge * (first + 2.0 * inner(U, V, DU, DV))
-        return max(abs(along) / square + self.penalty, 1e-12)
+        found = abs(along) / square + self.penalty
+        size = float(np.linalg.norm(W))
+        return found if found > 0.0 else math.sqrt(square) / size if size > 0.0 else 1.0
 
     def step(self, s: CompletionState, tol: float = 1e-6) -> None:
         """One accelerated gradient step, and now and then a check of the rank; `tol` is the relative gap below which no rank is raised."""
@@ -206,18 +209,21 @@ class Completion:
         # values tell steps apart as long as what L allows is well above their rounding, slopes below that
         blind = 1e3 * EPS * abs(value)
         for _ in range(60):
+            self.look()
             W = self.project(Y - grad / s.lipschitz)
             step = W - Y
             z = self.predict(W)
             found = self.value(W, z)
             square = float(np.vdot(step, step))
-            if 0.5 * s.lipschitz * square > blind:
-                excess = found - value - float(np.vdot(grad, step))
-            else:
-                excess = 0.5 * float(np.vdot(self.gradient(W, z)[1] - grad, step))
-            if excess <= 0.5 * s.lipschitz * square or square == 0.0:
+            if square == 0.0:
                 break
-            s.lipschitz = min(max(1.3 * s.lipschitz, 2.1 * excess / square), 8.0 * s.lipschitz)
+            if 0.5 * s.lipschitz * square > blind:
+                bend = 2.0 * (found - value - float(np.vdot(grad, step)))
+            else:
+                bend = float(np.vdot(self.gradient(W, z)[1] - grad, step))
+            if bend <= s.lipschitz * square * (1.0 + 1e-9):
+                break
+            s.lipschitz = min(max(1.3 * s.lipschitz, 1.05 * bend / square), 8.0 * s.lipschitz)
         if float(np.vdot(step, W - s.W)) < 0.0:
             s.t, s.W_old = 1.0, W
         else:
@@ -230,19 +236,24 @@ class Completion:
 
     def _check(self, s: CompletionState, tol: float) -> None:
         """Estimate the gap; leave out columns that want to vanish, add pairs where the rank is what holds the gap up."""
-        P, sigma, Q = thin_svd(s.W[: self.n], s.W[self.n :])
+        P, sigma, Q = self._directions(s.W)
         nuclear = float(sigma.sum())
-        if nuclear == 0.0:
-            nuclear = 1e-300
         y = np.empty_like(s.z)
         self.f.value_gradient(s.z, y)
         along = float(y @ s.z) + 2.0 * self.ridge * float(sigma @ sigma)
-        multiplier = -along / nuclear
+        multiplier = -along / nuclear if nuclear > 0.0 else 0.0
         op = self._operator(y, P * sigma, Q)
         own = -np.einsum("ij,ij->j", P, self.entries.left(y, np.ascontiguousarray(Q))) - 2.0 * self.ridge * sigma
         reach = min(self.radius, s.value / self.penalty if self.penalty else math.inf)
         top = top_singular(
-            op, 1, 1e-3, Q.sum(axis=1, keepdims=True), method="lanczos", seed=s.iteration, max_products=80
+            op,
+            1,
+            1e-3,
+            Q.sum(axis=1, keepdims=True) if Q.shape[1] else None,
+            method="lanczos",
+            seed=s.iteration,
+            max_products=80,
+            look=self.look,
         )
         self.entries.touched += top.products
         excess = reach * max(0.0, float(top.s[0]) - max(multiplier, self.penalty))
@@ -257,7 +268,7 @@ class Completion:
         self._raise(s, Outside(op, P, Q), max(multiplier, self.penalty), reach, excess)
 
     def _drop(self, s: CompletionState, P: Array, sigma: Array, Q: Array, own: Array, multiplier: float) -> None:
-        small = (sigma <= 0.02 * sigma[0]) & (own < multiplier)
+        small = (sigma <= 0.02 * sigma.max(initial=0.0)) & (own < multiplier)
         if not small.any() or small.all():
             return
         W = balanced(P[:, ~small], sigma[~small], Q[:, ~small])
@@ -275,7 +286,7 @@ class Completion:
         count = min(max(4, outside.P.shape[1] // 2), least)
         if count <= 0:
             return
-        top = top_singular(outside, count, 1e-2, seed=s.iteration, max_products=40 + 6 * count)
+        top = top_singular(outside, count, 1e-2, seed=s.iteration, max_products=40 + 6 * count, look=self.look)
         self.entries.touched += top.products
         worth = top.s > multiplier * (1.0 + 1e-12)
         if not worth.any() or reach * (float(top.s[0]) - multiplier) < 0.3 * excess:
@@ -305,11 +316,15 @@ class Completion:
 
     # --- the certificate ------------------------------------------------------------------------------------------------------
 
-    def factors(self, s: CompletionState) -> tuple[Array, Array, Array]:
-        """(P, sigma, Q) with X = P diag(sigma) Q', directions of no size left out; sum sigma <= R."""
-        P, sigma, Q = thin_svd(s.W[: self.n], s.W[self.n :])
+    def _directions(self, W: Array) -> tuple[Array, Array, Array]:
+        """(P, sigma, Q) with X = P diag(sigma) Q', directions of no size left out: no gradient of the factors moves along them."""
+        P, sigma, Q = thin_svd(W[: self.n], W[self.n :])
         keep = sigma > 1e-12 * sigma.max(initial=0.0)
-        P, sigma, Q = P[:, keep], sigma[keep], Q[:, keep]
+        return P[:, keep], sigma[keep], Q[:, keep]
+
+    def factors(self, s: CompletionState) -> tuple[Array, Array, Array]:
+        """(P, sigma, Q) with X = P diag(sigma) Q'; sum sigma <= R."""
+        P, sigma, Q = self._directions(s.W)
         total = float(sigma.sum())
         return P, sigma * min(1.0, self.radius / total) if total > 0.0 else sigma, Q
 

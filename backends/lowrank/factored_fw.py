@@ -197,7 +197,9 @@ class FactoredFW(Method):
             return False
         H, D = self._core(problem, face, G), np.diag(face.s)
         if s.curvature == 0.0:
-            s.curvature = max(problem.f.bend(s.z, s.z) / float(face.s @ face.s) + 2.0 * problem.ridge, 1e-12)
+            found = problem.f.bend(s.z, s.z) / float(face.s @ face.s) + 2.0 * problem.ridge
+            # where F does not bend, a step is as long as X
+            s.curvature = found if found > 0.0 else float(np.linalg.norm(H) / np.linalg.norm(face.s)) or 1.0
         C, nuclear = projected(D - H / s.curvature, problem.penalty / s.curvature, problem.reach)
         move, penalty = C - D, problem.penalty * (nuclear - float(face.s.sum()))
         square = float(np.vdot(move, move))
@@ -206,7 +208,8 @@ class FactoredFW(Method):
         d = _predict(problem, face.P, move, face.Q)
         slope = penalty + 2.0 * problem.ridge * float(np.vdot(D, move))
         g = on_segment(problem.f, s.z, d, slope, 2.0 * problem.ridge * square)
-        s.curvature = max(problem.f.bend(s.z, d) / square + 2.0 * problem.ridge, 1e-12)
+        along = problem.f.bend(s.z, d) / square + 2.0 * problem.ridge
+        s.curvature = along if along > 0.0 else 0.5 * s.curvature
         s.z = s.z + g * d
         s.P, s.Q, s.C = face.P, face.Q, D + g * move
         s.phase = "correction in the span"
@@ -217,11 +220,15 @@ class FactoredFW(Method):
     ) -> Triplets:
         """The top triplets of G; once the gap looks closed, accurately."""
         warm = s.start if s.start.shape[1] else None
-        top = top_singular(G, TRIPLETS, 1e-2, warm, method="lanczos", seed=s.iteration, max_products=40)
+        top = top_singular(
+            G, TRIPLETS, 1e-2, warm, method="lanczos", seed=s.iteration, max_products=40, look=problem.look
+        )
         products = top.products
         if self._gap(problem, top, rest) <= 4.0 * problem.aim(s.value):
             begin = np.hstack([top.V, Q])
-            top = top_singular(G, TRIPLETS, 1e-5, begin, method="lanczos", seed=s.iteration, max_products=400)
+            top = top_singular(
+                G, TRIPLETS, 1e-5, begin, method="lanczos", seed=s.iteration, max_products=400, look=problem.look
+            )
             products += top.products
         problem.sight.touched += problem.passes_of(products)
         return top

@@ -46,6 +46,10 @@ class FactoredProblem:
             self.sight = Products(Samples(form.data.A), form.shape[1])
         self.f = Smooth(f, self.pool) if form.intercept is None else Shifted(f, self.pool, form.intercept.columns)
 
+    def look(self) -> None:
+        """As `Problem.look`."""
+        self.pool.look()
+
     @cached_property
     def core(self) -> Completion | TraceRegression:
         """The accelerated core of this problem: of products only for squares."""
@@ -70,7 +74,7 @@ class FactoredProblem:
         if self.ridge:
             samples = Ridged(Samples(A, roots, mean), math.sqrt(self.ridge / scale))
             B = np.vstack([B, np.zeros(form.shape)])
-        return TraceRegression(samples, B, self.radius, scale, self.penalty)
+        return TraceRegression(samples, B, self.radius, scale, self.penalty, self.look)
 
     def aim(self, value: float) -> float:
         """The absolute gap to reach at an objective value (without the constant)."""

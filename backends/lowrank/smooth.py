@@ -11,6 +11,8 @@ with m by Newton's method within a bracket (for the squared loss one step).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...atoms.base import Array, LossFunction
@@ -18,6 +20,12 @@ from ..functions import FastLoss
 from ..kernels.pool import Pool
 
 ROUNDS = 60
+
+LOOKS = 100
+"""Looks at a derivative along a segment at most."""
+
+NEAR = 1e-6
+"""How near to the minimum on a segment is near enough, relative to its distance from the start."""
 
 
 class Smooth:
@@ -61,6 +69,8 @@ class Shifted(Smooth):
         # always from 0: a result may not depend on what was asked before
         m, y, h = np.zeros(self.columns), np.empty_like(z), np.empty_like(z)
         low, high = np.full(self.columns, -np.inf), np.full(self.columns, np.inf)
+        # where a loss has no curvature, its own numbers say how far to look, and then twice as far
+        far = np.full(self.columns, float(np.abs(z).max(initial=0.0) + np.abs(self.f.b).max(initial=0.0)) or 1.0)
         for _ in range(ROUNDS):
             at = (z.reshape(n, -1) + m).reshape(-1)
             self.fast.value_gradient(at, y)
@@ -72,8 +82,10 @@ class Shifted(Smooth):
             if np.all(np.abs(slope) <= noise):
                 break
             with np.errstate(all="ignore"):
-                step = np.where(bend > 0.0, -slope / bend, -np.sign(slope))
-            wanted = m + np.where(np.isfinite(step), step, -np.sign(slope))
+                step = -slope / bend
+            flat = ~np.isfinite(step)
+            wanted = m + np.where(flat, -np.sign(slope) * far, step)
+            far = np.where(flat, 2.0 * far, far)
             middle = 0.5 * (low + high)
             inside = (wanted > low) & (wanted < high)
             new = np.where(inside, wanted, np.where(np.isfinite(middle), middle, wanted))
@@ -103,27 +115,54 @@ class Shifted(Smooth):
 
 
 def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, end: float = 1.0) -> float:
-    """argmin over 0 <= g <= end of f(z + g d) + slope g + bend g^2 / 2, by Newton on its derivative within a bracket; one step for squares."""
+    """argmin over 0 <= g <= end of f(z + g d) + slope g + bend g^2 / 2; one step for squares.
+
+    Newton's method on the derivative, within a bracket. Where the loss has linear pieces, on which it has no curvature, or the steps are slow, false
+    position with Illinois' halving takes its place, which is quick to find a minimum far nearer to one end than to the other.
+    """
     y = np.empty_like(z)
-    low, high, g = 0.0, end, 0.0
-    quadratic = f.f.name == "squared"
-    for _ in range(30):
-        at = z + g * d
-        f.value_gradient(at, y)
-        derivative = float(y @ d) + slope + bend * g
-        if derivative < 0.0:
-            low = g
+
+    def derivative(g: float) -> float:
+        f.value_gradient(z + g * d, y)
+        found = float(y @ d) + slope + bend * g
+        # beyond the range of numbers all losses rise
+        return found if math.isfinite(found) else math.inf
+
+    def newton(g: float, here: float) -> float:
+        curved = f.bend(z + g * d, d) + bend
+        return g - here / curved if curved > 0.0 else math.inf
+
+    low, high, left, right = 0.0, end, derivative(0.0), math.nan
+    if not left < 0.0:
+        return 0.0
+    g = min(newton(0.0, left), end)
+    if f.f.name == "squared":
+        return g
+    kept, width = 0, math.inf
+    for look in range(LOOKS):
+        here = derivative(g)
+        if here <= 0.0 and g == end:
+            return end
+        if here < 0.0:
+            low, left = g, here
+            right = 0.5 * right if kept == -1 else right
         else:
-            high = g
-        curved = f.bend(at, d) + bend
-        proposed = g - derivative / curved if curved > 0.0 else (end if derivative < 0.0 else 0.0)
-        if quadratic:
-            return min(max(proposed, 0.0), end)
-        if g in (0.0, end) and not low < proposed < high:
-            proposed = min(max(proposed, 0.0), end)
-        elif not low < proposed < high:
-            proposed = 0.5 * (low + high)
-        if abs(proposed - g) <= 1e-6 * max(g, proposed):
+            high, right = g, here
+            left = 0.5 * left if kept == 1 else left
+        kept = -1 if here < 0.0 else 1
+        slow = False
+        if look % 3 == 2 and not math.isnan(right):
+            slow, width = high - low > 0.5 * width, high - low
+        proposed = newton(g, here) if math.isfinite(here) and not slow else math.inf
+        if low < proposed < high and abs(proposed - g) <= NEAR * g:
             return proposed
+        if not low < proposed < high and math.isnan(right):
+            # nothing is known yet of what lies beyond
+            proposed = end
+        elif not low < proposed < high:
+            proposed = low + (high - low) * left / (left - right) if math.isfinite(right) else 0.0
+            proposed = proposed if low < proposed < high else 0.5 * (low + high)
+            if high - low <= NEAR * high:
+                return proposed
         g = proposed
     return low

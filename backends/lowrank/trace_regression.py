@@ -20,6 +20,7 @@ Certificate: the Frank-Wolfe gap <grad F(X), X> + r s with s >= sigma_1(grad F(X
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,7 @@ from ...atoms.base import Array
 from ...canon.samples import Samples
 from ..spectral import Bound, largest_singular_bound, top_singular
 from ..spectral.block import subspace_step
-from ..spectral.operators import Counted
+from ..spectral.operators import Counted, nothing
 from .factors import project_l1, thin_svd
 from .samples import Ridged
 
@@ -73,7 +74,13 @@ class TraceRegression:
     """The problem of this module's docstring."""
 
     def __init__(
-        self, A: Array | Samples | Ridged, B: Array, radius: float, scale: float = 1.0, penalty: float = 0.0
+        self,
+        A: Array | Samples | Ridged,
+        B: Array,
+        radius: float,
+        scale: float = 1.0,
+        penalty: float = 0.0,
+        look: Callable[[], None] = nothing,
     ) -> None:
         if not radius > 0.0 or not scale > 0.0:
             raise ValueError("the radius and the scale must be positive")
@@ -81,6 +88,7 @@ class TraceRegression:
             raise ValueError("a finite radius or a positive penalty is needed")
         if A.shape[0] != B.shape[0]:
             raise ValueError(f"A has {A.shape[0]} rows and B has {B.shape[0]}")
+        self.ask = look
         self.A = Samples(A) if isinstance(A, np.ndarray) else A
         self.B, self.radius, self.scale, self.penalty = B, radius, scale, penalty
         self.C = self.A.rmatmat(B)
@@ -111,6 +119,7 @@ class TraceRegression:
         YV = np.hstack([V, V0])
         s.lipschitz *= 0.9
         for _ in range(60):
+            self.ask()
             move = 2.0 * self.scale / s.lipschitz
             op = _Argument(self.C, move, YU - move * YH, YV)
             new_U, new_V, s.W = self._prox(op, s.W, inner, s.iteration, self.penalty / s.lipschitz)
@@ -140,7 +149,7 @@ class TraceRegression:
 
     def _prox(self, op: _Argument, W: Array, inner: int, seed: int, lower: float) -> tuple[Array, Array, Array]:
         """(U, V, W): the singular values of M lowered and projected on the ball, and the right vectors of its top triplets."""
-        counted = Counted(op)
+        counted = Counted(op, self.ask)
         least = min(self.shape)
         while True:
             for _ in range(inner):
@@ -180,7 +189,7 @@ class TraceRegression:
         s.value = self.scale * max(0.0, square - 2.0 * inner + self.square) + self.penalty * nuclear
         grad = _Argument(self.C, -2.0 * self.scale, 2.0 * self.scale * H, V)
         warm = V.sum(axis=1, keepdims=True) if V.shape[1] else None
-        top = top_singular(grad, 1, 1e-4, warm, method="lanczos", seed=seed, max_products=100)
+        top = top_singular(grad, 1, 1e-4, warm, method="lanczos", seed=seed, max_products=100, look=self.ask)
         slope = 2.0 * self.scale * (square - inner)
         reach = min(self.radius, s.value / self.penalty if self.penalty else math.inf)
         s.gap = max(0.0, slope + self.penalty * nuclear + reach * max(0.0, float(top.s[0]) - self.penalty))

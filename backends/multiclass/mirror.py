@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -28,6 +28,7 @@ from ..kernels.compile import kernel
 from ..method import Estimate, Method, Report
 from ..option import Option
 from ..problem import Problem
+from ..spectral.operators import nothing
 from . import game as games
 from .game import Game
 from .loops import entropic
@@ -181,15 +182,17 @@ class _Mirror(GameMethod):
     state: type[MirrorState] = MirrorState
 
     @abstractmethod
-    def iterate(self, game: Game, s: MirrorState) -> None:
-        """One iteration, into the means."""
+    def iterate(self, game: Game, s: MirrorState, look: Callable[[], None] = nothing) -> None:
+        """One iteration, into the means; before it writes there it may take a look at the clock."""
 
     def step(self, problem: Problem, state: MirrorState) -> None:
         """An iteration, or several of a small problem, and a certificate of their means."""
         game, s = self.game(problem), state
         inner = min(MOST_INNER, max(1, WORK // max(1, problem.canonical.nnz * game.k)))
+        # what a first iteration has written into the means, the driver could not take back
+        look = problem.look if inner == 1 else nothing
         for _ in range(inner):
-            self.iterate(game, s)
+            self.iterate(game, s, look)
         s.iteration += 1
         if self.average == "best":
             judge(game, s, *s.late)
@@ -239,7 +242,7 @@ class MirrorDescent(_Mirror):
         self.radius = radius
         self.average = average
 
-    def iterate(self, game: Game, s: MirrorState) -> None:
+    def iterate(self, game: Game, s: MirrorState, look: Callable[[], None] = nothing) -> None:
         """Both steps from the same point."""
         t = self.horizon if self.horizon is not None else s.k - s.began + 1
         s.gamma = self.multiplier / (game.pace(s.radius) * math.sqrt(5.0 * t))
@@ -291,13 +294,14 @@ class MirrorProx(_Mirror):
         self.radius = radius
         self.average = average
 
-    def iterate(self, game: Game, s: MirrorState) -> None:
+    def iterate(self, game: Game, s: MirrorState, look: Callable[[], None] = nothing) -> None:
         """A step to W', and one with its slopes; the adaptive rule tries until they are one step of the method."""
         safe = 1.0 / (2.0 * game.pace(s.radius))
         s.gamma = s.gamma if self.adaptive and s.gamma > 0.0 else self.multiplier * safe
         x, u = game.flat(s.U), game.multipliers(s.V)
         z, slope = game.forward(x), game.slope(u)
         for _ in range(MOST_TRIES):
+            look()
             a, b = game.steps(s.gamma, s.radius)
             half_log_u, half_u = game.primal_step(s.log_u, slope, a, s.radius)
             half_log_v, half_v = game.dual_step(s.log_v, z, b)

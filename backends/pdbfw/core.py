@@ -292,6 +292,7 @@ class Core:
     def adaptive_step(self, s: PDBFWState) -> None:
         """Greedy rows, t by the descent lemma R(z+) >= R(z) + <K x, y+ - y> - B(y+, y) / t, B the step's own distance."""
         for _ in range(TRIES):
+            self.f.pool.look()
             y, pre = mirror(self.f, s.s, s.w, s.t) if self.mirror else euclidean(self.f, s.y, s.w, s.t)
             size = self._row_sizes(y - s.y)
             peak = float(size.max(initial=0.0))
@@ -348,6 +349,7 @@ class Core:
         s.w = self.space.forward(s.x)
         s.value = self._primal(s.x, s.w)
         for _ in range(TRIES):
+            self.f.pool.look()
             y, s.s = euclidean(self.f, v, s.w, s.t)
             z = self.space.adjoint(y)
             _, least, slack = self._argmin(s, z)
@@ -369,6 +371,7 @@ class Core:
         """
         weight, y, z, u, z_u, old = s.momentum - 1.0, s.y, s.z, s.y_old, s.z_old, s.s
         for _ in range(TRIES):
+            self.f.pool.look()
             root = s.t * s.momentum
             a = 0.5 * (root + math.sqrt(root * (root + 4.0 * weight)))
             theta = a / (weight + a)

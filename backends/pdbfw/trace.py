@@ -101,6 +101,7 @@ class TraceSpace:
         self.rows, self.parts = int(self.A.shape[0]), min(self.shape)
         self.radius = float(block.g.inner.inner.r)  # type: ignore[attr-defined]
         self.mu, self.q, self.offset = block.g.curvature, problem.q, term.map.offset
+        self.look = problem.look
         self._last: tuple[Array, Array, Array] | None = None
         self._largest: float | None = None
 
@@ -146,7 +147,9 @@ class TraceSpace:
     def largest_square(self) -> float:
         """c^2 |A|_2^2, which bounds that of any k rows (Assumption 4.2)."""
         if self._largest is None:
-            self._largest = float(top_singular(self.A, 1, 1e-3).s.max(initial=0.0)) ** 2 if min(self.A.shape) else 0.0
+            self._largest = 0.0
+            if min(self.A.shape):
+                self._largest = float(top_singular(self.A, 1, 1e-3, look=self.look).s.max(initial=0.0)) ** 2
         return self.factor**2 * self._largest
 
     # --- the block step -------------------------------------------------------------------------------------------------
@@ -161,7 +164,7 @@ class TraceSpace:
         columns = (
             warm.reshape(self.shape[1], -1) if warm.size else self._random(min(self.parts, min(cap, 8) + MARGIN), 0)
         )
-        op = CountedOperator(DenseOperator(V))
+        op = CountedOperator(DenseOperator(V), self.look)
         for round_ in range(ROUNDS):
             if columns.shape[1] >= max(2 * MARGIN, DENSE_SHARE * self.parts):
                 break
@@ -204,7 +207,7 @@ class TraceSpace:
         """<G, X> + r sigma_1(G), G = curvature (X - V)."""
         G = curvature * (X - V)
         start = warm.sum(axis=1, keepdims=True)
-        top = top_singular(G, 1, 1e-7, start, method="lanczos", max_products=120)
+        top = top_singular(G, 1, 1e-7, start, method="lanczos", max_products=120, look=self.look)
         return max(0.0, float(np.vdot(G, X)) + self.radius * float(top.s.max(initial=0.0)))
 
     def _made(self, X: Array, left: Array, kept: Array, Q: Array, gap: float, warm: Array) -> Projection:

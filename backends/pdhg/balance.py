@@ -34,6 +34,7 @@ def balance(problem: Problem) -> tuple[Array, list[Array], float]:
     _level_parts(problem, columns, rows)
     maps = [[(b, m.absolute(), m.squared()) for b, m in t.map.parts] for t in terms]
     for _ in range(RUIZ_STEPS):
+        problem.look()
         down, down_square = np.zeros(problem.size), np.zeros(problem.size)
         for k, parts in enumerate(maps):
             across, across_square = np.zeros(terms[k].map.rows), np.zeros(terms[k].map.rows)
@@ -57,7 +58,7 @@ def balance(problem: Problem) -> tuple[Array, list[Array], float]:
         cuts = np.cumsum([t.map.rows for t in terms])[:-1]
         return columns * problem.adjoint([r * part for r, part in zip(rows, np.split(y, cuts), strict=True)])
 
-    return columns, rows, _power(apply, adjoint, problem.size)
+    return columns, rows, _power(problem, apply, adjoint, problem.size)
 
 
 def first_weight(problem: Problem, columns: Array, rows: list[Array]) -> float:
@@ -152,7 +153,7 @@ def _balance_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:
     for i, term in enumerate(problem.terms):
         for b, m in term.map.parts:
             r, c = rows[i], columns[b.slice]
-            norms[i, place[id(b)]] = _power(_scaled_by(m.apply, c, r), _scaled_by(m.adjoint, r, c), b.size)
+            norms[i, place[id(b)]] = _power(problem, _scaled_by(m.apply, c, r), _scaled_by(m.adjoint, r, c), b.size)
     t, s = np.ones(len(blocks)), np.ones(len(rows))
     for _ in range(8):
         scaled = s[:, None] * norms * t
@@ -178,11 +179,12 @@ def _rescaled(scale: Array, sums: Array, squares: Array, entrywise: bool) -> Arr
     return scale / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
 
 
-def _power(apply, adjoint, size: int) -> float:  # type: ignore[no-untyped-def]
+def _power(problem: Problem, apply: Callable[[Array], Array], adjoint: Callable[[Array], Array], size: int) -> float:
     """|K| from below, by power iteration from a fixed random start."""
     x = np.random.default_rng(0).standard_normal(size)
     norm = 0.0
     for _ in range(POWER_STEPS):
+        problem.look()
         length = float(np.linalg.norm(x))
         if length == 0.0:
             return 0.0

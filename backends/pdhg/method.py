@@ -201,6 +201,7 @@ class PDHG(Method):
                 return math.inf
             if square >= 0.0 or 2.0 * abs(cross) <= (1.0 + 1e-9) * (primal + dual):
                 break
+            problem.look()
             s.eta *= 0.8
         s.x_hat, s.ys_hat, s.kx_hat = x_hat, ys_hat, kx_hat
         s.kty_hat = problem.adjoint(ys_hat)
@@ -244,12 +245,14 @@ class PDHG(Method):
         centre = Centre(s.x_hat, s.ys_hat, -(problem.q + s.kty_hat), s.kx_hat)
         budget, spent = min(s.iteration * one, LONGEST), 0.0
         while budget > 0.0 and spent < LONGEST and least > DONE * before:
+            problem.look()
             step = Proximal(problem, taus, sigmas, s.delta, centre).solve(budget)
-            spent += step.work
-            budget -= step.work
+            # a step that converges at once works no system, and is not free either
+            spent += one + step.work
+            budget -= one + step.work
             t = step.trial
             residual = math.inf
-            if step.steps:
+            if step.steps or step.converged:
                 trial = replace(best, x=t.p, ys=t.ys, kx=problem.linear(t.p), kty=problem.adjoint(t.ys))
                 residual = self._apply(problem, trial)
                 if residual < least:

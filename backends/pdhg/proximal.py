@@ -114,6 +114,7 @@ class Proximal:
                 return Step(t, n, True, self.work)
             if n == STEPS or self.work > budget:
                 break
+            self.problem.look()
             dx = self._direction(t, grad)
             new = None if dx is None else self._along(t, dx, float(grad @ dx))
             if new is None:
@@ -153,6 +154,7 @@ class Proximal:
         low, high, at_low, at_high = 0.0, math.inf, slope, math.nan
         length, new = 1.0, t
         for _ in range(SEARCHES):
+            pr.look()
             new = self._at(t.x + length * dx, [a + length * b for a, b in zip(t.kx, kdx, strict=True)])
             rise = linear + self.delta * float(dx @ ((new.x - self.centre.x) / self.tau)) + float(new.s @ dx)
             rise += sum(float(y @ k) for y, k in zip(new.ys, kdx, strict=True))

@@ -6,6 +6,7 @@ from above here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,7 @@ def largest_singular_bound(
     warm: Array | None = None,
     seed: int = 0,
     max_steps: int = 3000,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Bound:
     """sigma_max(A) <= value_upper for a 2-d array, a SciPy sparse matrix or a LinearOperator of shape (m, n).
 
@@ -53,7 +55,7 @@ def largest_singular_bound(
     probability of at most `failure` over its random start, takes only products, and aims at a bound within `rtol` of the truth;
     "auto" proves rigorously where the shorter side is at most 256. `warm` (n, q): right vectors near those of the largest values,
     whatever they came from; they save most of the work where the largest values come in clusters. Each certificate should
-    have a seed of its own.
+    have a seed of its own. Once `stop()` is true "lanczos" ends with the bound that it has, inf where that is none.
     """
     op, matrix = as_operator(A), matrix_of(A)
     m, n = op.shape
@@ -89,6 +91,7 @@ def largest_singular_bound(
         warm=shorter,
         seed=seed,
         max_steps=max_steps,
+        stop=stop,
     )
     upper, lower = (float(np.sqrt(max(v, 0.0))) for v in (found.upper, found.lower))
     return _probabilistic(found, upper * (1 + 4 * UNIT), lower, failure, counted.products)

@@ -84,11 +84,19 @@ class SparseOperator:
     rmatmat = rmatvec
 
 
-class Counted:
-    """An operator with its products counted, a block of k vectors as k, and blocks made of vectors where it has none."""
+def nothing() -> None:
+    """What is done before a product where nobody has a limit of time."""
 
-    def __init__(self, op: LinearOperator) -> None:
+
+class Counted:
+    """An operator with its products counted, a block of k vectors as k, and blocks made of vectors where it has none.
+
+    `look` is called before each, and may raise.
+    """
+
+    def __init__(self, op: LinearOperator, look: Callable[[], None] = nothing) -> None:
         self.op = op
+        self.look = look
         self.shape = op.shape
         self.products = 0
 
@@ -107,6 +115,7 @@ class Counted:
         return self.matmat(self.rmatmat(X))
 
     def _apply(self, X: Array, one: Callable[[Array], Array], many: Callable[[Array], Array] | None) -> Array:
+        self.look()
         self.products += 1 if X.ndim == 1 else X.shape[1]
         if X.ndim == 1:
             return one(X)

@@ -96,8 +96,10 @@ def largest_eigenvalue(
     warm: Array | None,
     seed: int,
     max_steps: int,
+    stop: Callable[[], bool] = lambda: False,
 ) -> RandomBound:
-    """An upper bound of lambda_1 within `rtol` of its lower bound (relative to the spectrum's size), or the best one after `max_steps` steps.
+    """An upper bound of lambda_1 within `rtol` of its lower bound (relative to the spectrum's size), or the best one after `max_steps` steps, or once
+    `stop()` is true: inf after too few.
 
     `apply` takes a vector or a block. The failure probabilities of the runs, failure / 2, / 4, ..., sum up to less than `failure`.
     """
@@ -110,10 +112,10 @@ def largest_eigenvalue(
     while True:
         runs += 1
         run = _Run(apply, n, locked, starts, failure / 2.0**runs, semidefinite)
-        run.go(rtol, min(budget, max(1, max_steps - steps)))
+        run.go(rtol, min(budget, max(1, max_steps - steps)), stop)
         steps += run.k
         best = min(best, run.upper)
-        if run.finished or steps >= max_steps:
+        if run.finished or steps >= max_steps or stop():
             return RandomBound(best, run.lower, locked.theta.size, run.k)
         tol *= 0.5
         locked = run.lock(tol)
@@ -134,7 +136,7 @@ class _Run:
         self.upper, self.lower = (np.inf, top) if self.dimension else (top, top)
         self.ritz, self.residual = np.zeros(0), 0.0
 
-    def go(self, rtol: float, most: int) -> None:
+    def go(self, rtol: float, most: int, stop: Callable[[], bool]) -> None:
         """Up to `most` steps; finished where the bound is close enough to the largest Ritz value, or the space is exhausted."""
         q, n = self.locked.theta.size, self.n
         if self.dimension == 0:
@@ -156,9 +158,10 @@ class _Run:
             basis[at], beta = direction(w, float(np.abs(T).max()), basis[:at], self.rng)
             self.k = k
             exhausted = beta == 0.0 or k == self.dimension
-            if exhausted or k == most or k % 6 == 0:
+            stopped = stop()
+            if exhausted or stopped or k == most or k % 6 == 0:
                 self._assess(T[:k, :k], beta, exhausted, rtol)
-                if self.finished:
+                if self.finished or stopped:
                     break
             if k < most:
                 T[k, k - 1] = T[k - 1, k] = beta

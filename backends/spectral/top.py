@@ -5,6 +5,7 @@ What comes out are estimates from below (Ritz values) with residuals; `bounds` p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from ...atoms.base import Array
 from .block import lobpcg, subspace_iteration
 from .lanczos import golub_kahan, symmetric_lanczos
-from .operators import Counted, as_operator, materialise
+from .operators import Counted, as_operator, materialise, nothing
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,15 @@ def top_singular(
     method: str = "auto",
     seed: int = 0,
     max_products: int = 20_000,
+    look: Callable[[], None] = nothing,
 ) -> Triplets:
     """The k largest singular triplets, to residuals of `tol` times the largest value.
 
     `warm` holds right vectors to start from, in columns (n, q); `method` is "lanczos", "subspace", "lobpcg", "dense" or "auto": dense where Lanczos
-    would span the whole space, LOBPCG from at least k warm vectors, Lanczos otherwise. Deterministic from the seed.
+    would span the whole space, LOBPCG from at least k warm vectors, Lanczos otherwise. Deterministic from the seed. `look` is called before each
+    product, and may raise.
     """
-    op = Counted(as_operator(A))
+    op = Counted(as_operator(A), look)
     m, n = op.shape
     k = _checked(k, min(m, n))
     basis = max(2 * k + 8, 20)

@@ -70,7 +70,10 @@ VARIANTS = ("plain", "away", "pairwise")
 
 @dataclass
 class BCFWState(State):
-    """The multipliers (n, k) with W and b, when each row is due, and the best pair (P with its x, D with its multipliers)."""
+    """The multipliers (n, k) with W and b, when each row is due, and the best pair (P with its x, D with its multipliers).
+
+    A step goes on until `goal` rows are done; `before` are the changes before it.
+    """
 
     a: Array
     W: Array
@@ -81,6 +84,8 @@ class BCFWState(State):
     rows_done: int = 0
     refreshed: int = 0
     changes: int = 0
+    goal: int = 0
+    before: int = 0
     still: int = 0
     value: float = math.inf
     best_value: float = math.inf
@@ -187,14 +192,16 @@ class BCFW(Method):
     def step(self, problem: Problem, state: BCFWState) -> None:
         """Sweeps until the gap is worth another evaluation, and that."""
         s, m = state, self.machine(problem)
-        goal = s.rows_done + min(max(m.n, s.rows_done // GROWTH), MOST_SWEEPS * m.n)
-        before = s.changes
-        while s.rows_done < goal:
+        if s.rows_done >= s.goal:
+            s.goal, s.before = s.rows_done + min(max(m.n, s.rows_done // GROWTH), MOST_SWEEPS * m.n), s.changes
+        while s.rows_done < s.goal:
             self._exact(problem, s) if self.rule == "exact" else self._frank_wolfe(problem, s)
+            if s.rows_done < s.goal and problem.must_stop():
+                return
         if s.rows_done - s.refreshed >= REFRESH * m.n:
             s.W, s.b = m.weights(s.a)
             s.refreshed = s.rows_done
-        s.still = s.still + 1 if s.changes == before else 0
+        s.still = s.still + 1 if s.changes == s.before else 0
         s.iteration += 1
         self._evaluate(problem, s)
 

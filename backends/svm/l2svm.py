@@ -228,6 +228,7 @@ class L2SVMDual(Method):
         d = v.y * v.s
         size, found = float(np.linalg.norm(d)), 0.0
         for _ in range(1 if self.adaptive else 40):
+            problem.look()
             if size == 0.0:
                 break
             d = d / size
@@ -261,6 +262,7 @@ class L2SVMDual(Method):
             needed = 1.0 + float(v.mu * dx @ dx) / square if square > 0.0 else 1.0
             if needed <= s.lipschitz * (1.0 + 1e-9) or not math.isfinite(needed):
                 break
+            problem.look()
             s.multiplier *= s.lipschitz
             s.lipschitz = max(1.02 * needed, 1.1 * s.lipschitz)
             s.multiplier /= s.lipschitz

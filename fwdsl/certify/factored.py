@@ -11,7 +11,7 @@ the columns of y must sum to 0: they are corrected to, and what is left must be 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,8 +68,15 @@ class Beside:
     rmatmat = rmatvec
 
 
-def verify_factored(form: Factored, X: LowRank, tol: float, attempt: int = 0, seed: int = 0) -> Verified:
-    """Certify X, its dual point made of its own predictions; sigma_1 is bounded well within `tol`.
+def verify_factored(
+    form: Factored,
+    X: LowRank,
+    tol: float,
+    attempt: int = 0,
+    seed: int = 0,
+    stop: Callable[[], bool] = lambda: False,
+) -> Verified:
+    """Certify X, its dual point made of its own predictions; sigma_1 is bounded well within `tol`, or as far as it is known once `stop()` is true.
 
     Bounds that rest on chance fail with at most 1e-9 over all attempts of a run together: attempt k has its own random start and half the
     probability of the one before.
@@ -83,7 +90,7 @@ def verify_factored(form: Factored, X: LowRank, tol: float, attempt: int = 0, se
     size = abs(form.constant) + abs(loss) + squares + form.penalty * nuclear
     y, balanced = _dual_point(form, z)
     aim = tol * max(abs(primal), FLOOR * (form.scale + size))
-    bound = _bound(form, y, X, aim, attempt, seed)
+    bound = _bound(form, y, X, aim, attempt, seed, stop)
     dual, used, c = _dual(form, y, squares, bound.value_upper)
     kind: CertificateKind = "rigorous" if bound.kind == "rigorous" else "probabilistic"
     statement = f"the gradient's largest singular value is at most {bound.value_upper:.6g}, by {bound.statement}"
@@ -147,7 +154,9 @@ def _dual(form: Factored, y: Array, squares: float, s: float) -> tuple[float, Ar
     return form.constant + value, used, c
 
 
-def _bound(form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed: int) -> spectral.Bound:
+def _bound(
+    form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed: int, stop: Callable[[], bool]
+) -> spectral.Bound:
     """sigma_1 of the gradient from above: within a tenth of `aim` where it is multiplied by the radius."""
     failure = FAILURE / 2.0 ** (attempt + 1)
     own = int(np.random.SeedSequence((seed, attempt, 0x7E57)).generate_state(1)[0])
@@ -162,7 +171,9 @@ def _bound(form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed:
         op: Any = G if min(form.shape) <= RIGOROUS_SIDE else Gradient(G)
         if form.ridge and min(form.shape) <= RIGOROUS_SIDE:
             added = 2.0 * form.ridge * X.U @ X.V.T
-            bound = spectral.largest_singular_bound(G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own)
+            bound = spectral.largest_singular_bound(
+                G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own, stop=stop
+            )
             return _raised(
                 bound,
                 4.0
@@ -172,7 +183,7 @@ def _bound(form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed:
             )
         if form.ridge:
             op = Beside(op, 2.0 * form.ridge * X.U, X.V)
-        return spectral.largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own)
+        return spectral.largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
     A, Y = Samples(form.data.A), form.k * y.reshape(-1, form.shape[1])
     G = A.rmatmat(Y)
     rounding = A.shape[0] * EPS * A.norm() * float(np.linalg.norm(Y))
@@ -180,7 +191,7 @@ def _bound(form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed:
         G += 2.0 * form.ridge * X.U @ X.V.T
         rounding += 4.0 * (X.rank + 2) * EPS * float(np.linalg.norm(X.U) * np.linalg.norm(X.V)) * 2.0 * form.ridge
         rounding += EPS * float(np.linalg.norm(G))
-    bound = spectral.largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own)
+    bound = spectral.largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
     return _raised(bound, rounding)
 
 

@@ -67,9 +67,9 @@ class Output:
             self.event("solution", {"status": "rejected"})
 
     def interrupted(self) -> None:
-        """Tell that the command was interrupted before there was any point to give."""
+        """Tell that the command was interrupted where there is no point to give."""
         if self.mode == "text":
-            sys.stderr.write("interrupted before solving began: there is no result\n")
+            sys.stderr.write("interrupted: there is no result\n")
         elif self.mode == "json":
             self.finish({"status": "interrupted"})
         else:

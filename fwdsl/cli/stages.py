@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..options import Options
     from ..plan import Plan
     from ..solution import Solution
+    from ..solve import Control
 
 Y = TypeVar("Y")
 
@@ -133,12 +134,13 @@ def solve_plan(
     resume: Any = None,
     on_state: Callable[[Any], None] | None = None,
     start: Solution | None = None,
+    control: Control | None = None,
 ) -> Solution:
     """Solve, with progress; the solution knows its plan and the times of all stages."""
     from ..solve import solve
     from .progress import reporting
 
     with reporting(output, options) as on_progress:
-        solution = solve(canonical, plan, options, on_progress, start, resume=resume, on_state=on_state)
+        solution = solve(canonical, plan, options, on_progress, start, control, resume, on_state)
     times = replace(solution.times, compile=clock.compile, load=clock.load, plan=clock.plan)
     return replace(solution, times=times, plan=solution.plan or plan)

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.kernels.compile import compile_seconds
+from ..atoms.base import Array
+from ..backends.kernels.compile import kernel_seconds
+from ..backends.kernels.pool import Stopped
 from ..backends.method import Method, Report
 from ..backends.nearby import feasible_nearby
-from ..backends.problem import never
 from ..backends.rays import dual_rays, primal_rays
 from ..canon.factored import Factored
 from ..canon.form import Canonical
@@ -26,18 +27,23 @@ from ..certify.rays import Ray, infeasible, unbounded
 from ..options import Options
 from ..solution import Progress, Status, relative
 from .attempts import attempts
-from .interrupt import Control, interruptible
+from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
 from .watch import Moment, Watch
 
 SECOND_RAY = 128
 """Iterations at which directions are tried again as certificates that there is no solution; then whenever their number has doubled."""
 
+LEAST_START = 0.5
+"""Seconds that a method's start may take whatever the limit: a point with a bound is worth them."""
+
 STALLED = 200
 """Steps without any change after which a run ends."""
 
 BOUND_ABOVE = "FW9002"
 """The code of a bound above the objective of a feasible point."""
+
+OUT_OF_RANGE = "a decomposition failed: the numbers are out of range, or nearly so"
 
 PROGRESS_EVERY = 0.1
 HISTORY = 400
@@ -48,13 +54,13 @@ Certifier = Callable[[Any, Any, Callable[[], bool]], Verified]
 
 
 def now() -> float:
-    """A clock that stands still while kernels are compiled: a limit of time is one of solving, and the cache has them the next time."""
-    return time.perf_counter() - compile_seconds()
+    """A clock that stands still while kernels are compiled or loaded: a limit of time is one of solving."""
+    return time.perf_counter() - kernel_seconds()
 
 
 @dataclass
 class Outcome:
-    """How a run ended: the best verified answer and its bookkeeping."""
+    """How a run ended: the best verified answer and its bookkeeping; without a state where a step was broken off that cannot go on."""
 
     status: Status
     verified: Verified
@@ -90,6 +96,7 @@ class _Run:
     verified_at: int = -1
     ray: Ray | None = None
     last_progress: float = -math.inf
+    iteration: int = 0
     stride: int = 1
 
     def seconds(self) -> float:
@@ -101,6 +108,18 @@ class _Run:
         """Whether time is over or the run is interrupted, for methods that ask within a step."""
         return self.control.stop or self.seconds() >= self.options.time
 
+    def must_not_start(self) -> bool:
+        """The same for a method's start, which has `LEAST_START` seconds at least."""
+        return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START)
+
+    def ending(self) -> tuple[Status, str] | None:
+        """How the run ends where it is interrupted, or its time is over."""
+        if self.control.stop:
+            return "interrupted", "interrupted"
+        if self.seconds() >= self.options.time:
+            return "tolerance_not_reached", f"the limit of {self.options.time:g} s"
+        return None
+
     @property
     def passes(self) -> float:
         """Data passes of the method from its first start, without those of repairing dual points for the verifier."""
@@ -111,7 +130,8 @@ def drive(
     canonical: Canonical | Factored,
     problem: Any,
     method: Method,
-    state: Any,
+    start: Callable[[], Any],
+    x: Any,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None = None,
     control: Control | None = None,
@@ -119,29 +139,38 @@ def drive(
     certify: Certifier | None = None,
     watch: Watch | None = None,
 ) -> Outcome:
-    """Run a method from a state until the tolerance is certified or a limit is reached; `certify` verifies points that are no arrays.
+    """Run a method until the tolerance is certified or a limit is reached; `certify` verifies points that are no arrays.
 
-    With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and stops while the verifier or
-    a callback has its turn.
+    `start` makes the state that it starts from, within the limits of the run; `x` is the point it is made of, which is the answer where even
+    that is broken off. With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and
+    stops while the verifier or a callback has its turn.
     """
     run = _Run(canonical, problem, method, options, control or Control(), on_progress, on_state, certify, watch)
-    run.started = watch.started - compile_seconds() if watch is not None else run.started
-    # a state that was resumed has its journal with it
-    resumed = getattr(state, "journal", None)
-    run.journal = resumed.copied() if resumed is not None else Journal(state.iteration, scale=canonical.scale)
-    run.resumed_at = run.journal.passes
-    run.journal.passes = run.passes
-    state.journal = run.journal
-    with _asked(run), interruptible(run.control) as interrupted:
-        status, reason = _loop(run, state, interrupted)
-        # what is verified because a limit is reached is no part of a run that goes on
-        state.journal = run.journal.copied()
-        if run.verified_at != state.iteration and status not in ("optimal", "infeasible", "unbounded"):
-            _verify(run, state, last=True)
-            if _is_optimal(run):
-                status, reason = "optimal", "the tolerance is certified"
-    if run.journal.best.primal is None:
-        _verify(run, state, last=True)
+    run.started = watch.started - kernel_seconds() if watch is not None else run.started
+    state: Any = None
+    with _asked(run, run.must_stop):
+        try:
+            with run.control.breakable():
+                with _asked(run, run.must_not_start):
+                    state = start()
+                _begin(run, state)
+                status, reason = _loop(run, state)
+            report = method.report(problem, state)
+        except (BrokenOff, Stopped, np.linalg.LinAlgError) as error:
+            status, reason = run.ending() or ("interrupted", "interrupted")
+            if isinstance(error, np.linalg.LinAlgError):
+                status, reason = "tolerance_not_reached", OUT_OF_RANGE
+            report = _rescue(run, state, x)
+            state = None
+        if state is not None:
+            # what is verified because a limit is reached is no part of a run that goes on
+            state.journal = run.journal.copied()
+            if run.verified_at != state.iteration and status not in ("optimal", "infeasible", "unbounded"):
+                _verify(run, state, last=True)
+                if _is_optimal(run):
+                    status, reason = "optimal", "the tolerance is certified"
+            if run.journal.best.primal is None:
+                _verify(run, state, last=True)
     verified = run.journal.best.merged()
     if run.ray is not None and status in ("infeasible", "unbounded"):
         value = math.inf if status == "infeasible" else -math.inf
@@ -154,13 +183,13 @@ def drive(
             f"{BOUND_ABOVE}: the dual bound lies above the objective, which is a bug of fwdsl",
         )
         verified = replace(verified, bound=replace(verified.bound, kind="estimate"))
-    _report_progress(run, state, method.report(problem, state), last=True)
+    _report_progress(run, report, last=True)
     assert run.journal.best.x is not None
     return Outcome(
         status,
         verified,
         run.journal.best.x,
-        state.iteration,
+        run.iteration,
         run.passes,
         run.journal.verify_passes,
         now() - run.started,
@@ -171,12 +200,38 @@ def drive(
     )
 
 
-def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Status, str]:
+def _begin(run: _Run, state: Any) -> None:
+    """Take over the journal of a state that was resumed, or give it one."""
+    resumed = getattr(state, "journal", None)
+    run.journal = resumed.copied() if resumed is not None else Journal(state.iteration, scale=run.canonical.scale)
+    run.resumed_at = run.journal.passes
+    run.journal.passes = run.passes
+    run.iteration = state.iteration
+    state.journal = run.journal
+
+
+def _rescue(run: _Run, state: Any, x: Any) -> Report:
+    """Have the point verified of a state whose last step was cut in two, or, where that holds nothing of use, the one that the run started from."""
+    # workers that still write would move the point under the verifier
+    run.problem.pool.close()
+    try:
+        if state is not None:
+            _verify(run, state, last=True)
+    except Exception:
+        # half a step may leave anything behind
+        run.verified_at = -1
+    if run.journal.best.primal is None:
+        _certify(run, x, None, None, lambda: True)
+    found = run.journal.best.merged()
+    return Report(found.primal, found.dual, "interrupted", found.infeasibility)
+
+
+def _loop(run: _Run, state: Any) -> tuple[Status, str]:
     limit = run.options.max_iter if run.options.max_iter is not None else math.inf
     own_limit = run.journal.first + run.method.most_iterations
     while True:
         report = run.method.report(run.problem, state)
-        if not _report_progress(run, state, report):
+        if not _report_progress(run, report):
             return "interrupted", "the callback asked to stop"
         if _looks_done(run, report) and state.iteration >= run.journal.next_verify:
             _verify(run, state)
@@ -187,12 +242,12 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             _verify(run, state)
             if _is_optimal(run):
                 return "optimal", "the tolerance is certified"
-        if interrupted():
-            return "interrupted", "interrupted"
-        if state.iteration >= limit:
-            return "tolerance_not_reached", f"the limit of {run.options.max_iter} iterations"
-        if run.seconds() >= run.options.time:
-            return "tolerance_not_reached", f"the limit of {run.options.time:g} s"
+        if run.control.stop or state.iteration < limit:
+            ending = run.ending()
+        else:
+            ending = "tolerance_not_reached", f"the limit of {run.options.max_iter} iterations"
+        if ending is not None:
+            return ending
         if state.iteration >= own_limit:
             return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
         if state.iteration >= run.journal.next_ray or report.failure:
@@ -206,10 +261,14 @@ def _loop(run: _Run, state: Any, interrupted: Callable[[], bool]) -> tuple[Statu
             return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
         if not math.isfinite(report.objective) and state.iteration > 0:
             return "tolerance_not_reached", "the objective is no longer finite"
+        before = dict(vars(state))
         try:
             run.method.step(run.problem, state)
+        except Stopped:
+            vars(state).update(before)
         except np.linalg.LinAlgError:
-            return "tolerance_not_reached", "a decomposition failed: the numbers are out of range, or nearly so"
+            return "tolerance_not_reached", OUT_OF_RANGE
+        run.iteration = state.iteration
         run.journal.passes = run.passes
         # a step that was broken off counts no iteration, and may have found a better point
         run.verified_at = -1
@@ -266,7 +325,7 @@ def _no_solution(run: _Run, state: Any, report: Report) -> Status | None:
             run.ray = infeasible(run.canonical, multipliers)
             if run.ray is not None:
                 return "infeasible"
-    stand = feasible_nearby(run.problem, x, columns)
+    stand = feasible_nearby(run.problem, x, columns, run.must_stop)
     for raw_x in (found[0], x):
         for direction in primal_rays(run.problem, raw_x, columns):
             run.ray = unbounded(run.canonical, direction, stand)
@@ -307,17 +366,11 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
     asked = run.control.stop
 
     def stop() -> bool:
-        return now() > deadline or (run.control.stop and not asked)
+        return now() > deadline or run.control.impatient or (run.control.stop and not asked)
 
-    if run.certify is not None:
-        run.journal.add(x, run.certify(x, ys, stop))
-    else:
-        columns, _ = run.method.scales(run.problem, state)
-        first = run.journal.best.primal is None
-        for point, verified in attempts(run.problem, x, ys, columns, first, stop):
-            run.journal.add(point, verified)
-            if _is_optimal(run):
-                break
+    columns = run.method.scales(run.problem, state)[0] if run.certify is None else None
+    with _asked(run, stop):
+        _certify(run, x, ys, columns, stop)
     repaired = run.problem.passes - before
     run.repaired += repaired
     run.journal.verify_passes += repaired
@@ -334,18 +387,30 @@ def _moment(run: _Run, iteration: int, seconds: float) -> Moment:
     return Moment(seconds, run.passes, iteration, sense * v.primal, sense * v.dual, gap)
 
 
-def _report_progress(run: _Run, state: Any, report: Report, last: bool = False) -> bool:
+def _certify(run: _Run, x: Any, ys: list[Array] | None, columns: Array | None, stop: Callable[[], bool]) -> None:
+    """Note what the verifier says of a point, or of what it is made into until the tolerance is met or the time for it is over."""
+    if run.certify is not None:
+        run.journal.add(x, run.certify(x, ys, stop))
+        return
+    first = run.journal.best.primal is None
+    for count, (point, verified) in enumerate(attempts(run.problem, x, ys, columns, first, stop)):
+        run.journal.add(point, verified)
+        if _is_optimal(run) or (count >= 2 and stop()):
+            break
+
+
+def _report_progress(run: _Run, report: Report, last: bool = False) -> bool:
     """Record where the run stands and, about ten times a second, pass it on; False where the callback asked to stop."""
     elapsed = run.seconds()
     due = not last and run.on_progress is not None and elapsed - run.last_progress >= PROGRESS_EVERY
-    keep = last or state.iteration % run.stride == 0
+    keep = last or run.iteration % run.stride == 0
     if not (keep or due):
         return True
     sense = run.canonical.sense
     progress = Progress(
         report.phase,
         run.method.name,
-        state.iteration,
+        run.iteration,
         run.passes,
         elapsed,
         sense * report.objective,
@@ -369,10 +434,12 @@ def _report_progress(run: _Run, state: Any, report: Report, last: bool = False) 
 
 
 @contextmanager
-def _asked(run: _Run) -> Iterator[None]:
-    """While open, the problem can tell its method whether to stop; afterwards nothing ties it to the run, which would keep its data alive."""
-    run.problem.must_stop = run.must_stop
+def _asked(run: _Run, stop: Callable[[], bool]) -> Iterator[None]:
+    """While open, the problem says by `stop` whether work on it is to end; afterwards nothing ties it to the run, which would keep its data
+    alive."""
+    pool = run.problem.pool
+    before, pool.must_stop = pool.must_stop, stop
     try:
         yield
     finally:
-        run.problem.must_stop = never
+        pool.must_stop = before

@@ -4,33 +4,58 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
+
+
+class BrokenOff(KeyboardInterrupt):
+    """A step, or what comes before the first one, was cut in two by a second Ctrl-C."""
 
 
 @dataclass
 class Control:
     """What the caller can do to a running solve: `stop` ends it after the current step, or within a long one (Ctrl-C sets it, and so may another
-    thread)."""
+    thread). `impatient` says that Ctrl-C came again, and `within` whether it may then break off what runs."""
 
     stop: bool = False
+    impatient: bool = False
+    within: bool = False
+
+    @contextmanager
+    def breakable(self) -> Iterator[None]:
+        """While open, a second Ctrl-C raises `BrokenOff`; a point to return is known to whoever catches it."""
+        self.within = True
+        try:
+            yield
+        finally:
+            self.within = False
 
 
 @contextmanager
-def interruptible(control: Control) -> Iterator[Callable[[], bool]]:
-    """While open, the first Ctrl-C only sets a flag, so that no step is cut in two; the second one raises as usual."""
+def interruptible(control: Control) -> Iterator[None]:
+    """While open, the first Ctrl-C only sets a flag, so that no step is cut in two.
+
+    The second one breaks off a step that does not end; where a point is being verified it only asks to be quick. The third one is as usual.
+    """
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: control.stop
+        yield
         return
     previous = signal.getsignal(signal.SIGINT)
 
-    def handle(_signal: int, _frame: object) -> None:
-        control.stop = True
-        signal.signal(signal.SIGINT, previous if callable(previous) else signal.default_int_handler)
+    def handle(number: int, frame: FrameType | None) -> None:
+        if not control.stop:
+            control.stop = True
+        elif not control.impatient:
+            control.impatient = True
+            if control.within:
+                raise BrokenOff
+        else:
+            (previous if callable(previous) else signal.default_int_handler)(number, frame)
 
     signal.signal(signal.SIGINT, handle)
     try:
-        yield lambda: control.stop
+        yield
     finally:
         signal.signal(signal.SIGINT, previous)

@@ -49,19 +49,26 @@ def solve_factored(
     problem = FactoredProblem(form, threads, options.tol, options.gap == "absolute", options.seed)
     attempts = 0
 
-    def certify(x: LowRank, _ys: Any, _stop: Callable[[], bool]) -> Verified:
+    def certify(x: LowRank, _ys: Any, stop: Callable[[], bool]) -> Verified:
         nonlocal attempts
         attempts += 1
         tol = options.tol if options.gap == "relative" else options.tol / max(form.scale, 1e-300)
-        return verify_factored(form, x, tol, attempts - 1, options.seed)
+        return verify_factored(form, x, tol, attempts - 1, options.seed, stop)
 
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
         method = METHODS[plan.method].with_options(plan.method_options)
-        state = resume if resume is not None else method.init(problem, x, None)
         if resume is not None:
-            origin = f"a saved state at iteration {state.iteration}"
-        state.options = dict(plan.method_options)
-        outcome = drive(form, problem, method, state, options, on_progress, control, on_state, certify, watch)
+            origin = f"a saved state at iteration {resume.iteration}"
+
+        def begin() -> Any:
+            state = resume if resume is not None else method.init(problem, x, None)
+            state.options = dict(plan.method_options)
+            return state
+
+        first = x if x is not None else LowRank(*(np.zeros((size, 0)) for size in form.shape))
+        outcome = drive(
+            form, problem, method, begin, first, options, on_progress, control, on_state, certify, watch=watch
+        )
     seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
     return solution_of(form, plan, outcome, origin, seconds, kernels, _duals(form, outcome), _terms(form, outcome.x))
 

@@ -29,7 +29,7 @@ from .assemble import solution_of
 from .contradiction import contradicted
 from .driver import Outcome, drive
 from .duals import constraint_duals
-from .interrupt import Control
+from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Best
 from .low_rank import solve_factored
 from .realign import realigned
@@ -53,10 +53,27 @@ def solve(
 
     `start` is a solution (its duals are used too) or values by name; `resume` a state saved by `fwdsl.solve.state`. `on_progress` is
     called about ten times a second and may return False to stop; `on_state` after every step; a `watch` sees what is certified on the way.
+    Ctrl-C ends it too (`interruptible`), wherever it stands.
     """
     if isinstance(canonical, Canonical) and canonical.contradiction is not None:
         x, _, origin = _starting_point(canonical, start)
         return contradicted(canonical, plan, x, origin, watch)
+    control = control or Control()
+    with interruptible(control):
+        return _solve(canonical, plan, options, on_progress, start, control, resume, on_state, watch)
+
+
+def _solve(
+    canonical: Canonical | Factored,
+    plan: Plan,
+    options: Options,
+    on_progress: Callable[[Progress], bool | None] | None,
+    start: Solution | Mapping[str, Any] | None,
+    control: Control,
+    resume: Any,
+    on_state: Callable[[Any], None] | None,
+    watch: Watch | None,
+) -> Solution:
     if METHODS[plan.method].factored:
         factored = canonical if isinstance(canonical, Factored) else canonical.factored
         assert factored is not None, "the planner chose a method that has no form of the problem"
@@ -69,12 +86,16 @@ def solve(
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
         method = METHODS[plan.method].with_options(plan.method_options)
         x, ys, origin = _starting_point(canonical, start)
-        state = resume if resume is not None else method.init(problem, x, ys)
         if resume is not None:
-            origin = f"a saved state at iteration {state.iteration}"
-        # saved with it: a state is that of its method with these options
-        state.options = dict(plan.method_options)
-        outcome = drive(canonical, problem, method, state, options, on_progress, control, on_state, watch=watch)
+            origin = f"a saved state at iteration {resume.iteration}"
+
+        def begin() -> Any:
+            state = resume if resume is not None else method.init(problem, x, ys)
+            # saved with it: a state is that of its method with these options
+            state.options = dict(plan.method_options)
+            return state
+
+        outcome = drive(canonical, problem, method, begin, x, options, on_progress, control, on_state, watch=watch)
         if not math.isfinite(outcome.verified.primal):
             outcome = _or_start(canonical, _starting_point(canonical, start)[0], outcome)
     duals = constraint_duals(canonical, outcome.x, outcome.verified.y)

@@ -35,9 +35,9 @@ def _an_iteration_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
 def iterated(problem: Any, name: str, x: np.ndarray, batches: list[np.ndarray], patch: Any, **options: Any) -> Any:
     """The state after an iteration from x with each of these batches."""
     kernels = Problem(problem.canonical, 1)
-    kernels.must_stop = lambda: True
     method = METHODS[name].with_options(options)
     state = method.init(kernels, x, None)
+    kernels.must_stop = lambda: True
     module = {"svrg": svrg, "spdc": spdc, "subgradient": subgradient}[name]
     for rows in batches:
         patch.setattr(module, "batches", lambda *_, rows=rows: rows[None, :])

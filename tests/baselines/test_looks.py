@@ -79,9 +79,10 @@ def test_iterates_are_the_same_wherever_a_step_is_broken_off(
     whole, _, _ = stepped(problem, name, 3, seed=2, **options)
     monkeypatch.setattr(common, "LOOK", 150)
     kernels = Problem(problem.canonical, 1, 2)
-    looks = kernels.must_stop = Looks(stops)
     method = METHODS[name].with_options(options)
     state, steps = method.init(kernels, np.zeros(kernels.size), None), 0
+    # a start that must stop is given up
+    looks = kernels.must_stop = Looks(stops)
     while state.iteration < 3:
         if steps < 8:
             # as another process finds it
@@ -152,7 +153,7 @@ def test_a_limit_of_time_ends_an_inner_problem(name: str, monkeypatch: pytest.Mo
         return vertex(problem, c)
 
     monkeypatch.setattr(driver, "time", clock)
-    monkeypatch.setattr(driver, "compile_seconds", lambda: 0.0)
+    monkeypatch.setattr(driver, "kernel_seconds", lambda: 0.0)
     monkeypatch.setattr(conditional, "vertex", slow)
     # an inner problem that would take all the turns it may
     inner = scgs.conditional_gradient

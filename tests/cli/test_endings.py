@@ -61,7 +61,7 @@ def test_a_bug_in_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 def test_an_interruption_before_any_point(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     ending(monkeypatch, KeyboardInterrupt())
     assert main(["run", "fit.fw"]) == 130
-    assert capsys.readouterr().err == "interrupted before solving began: there is no result\n"
+    assert capsys.readouterr().err == "interrupted: there is no result\n"
     assert main(["run", "fit.fw", "--json"]) == 130
     assert json.loads(capsys.readouterr().out)["status"] == "interrupted"
 

@@ -76,17 +76,26 @@ def test_overflowing_data_end_with_a_status() -> None:
     assert solution.status == "tolerance_not_reached"
 
 
-@pytest.mark.parametrize("method", ["apg", "block_fw"])
-def test_spectra_that_overflow_end_with_a_status(method: str) -> None:
+def in_unit(unit: float, method: str) -> fw.Solution:
     rng = np.random.default_rng(0)
-    solution = solve(
+    return solve(
         "data A: matrix[n, d], B: matrix[n, k]\nvar X: matrix[d, k] in nuclear_ball(2)\nminimize sum_squares(A @ X - B)\n",
         {"method": method, "max_iter": 500},
-        A=1e100 * rng.standard_normal((20, 6)),
-        B=1e100 * rng.standard_normal((20, 4)),
+        A=unit * rng.standard_normal((20, 6)),
+        B=unit * rng.standard_normal((20, 4)),
     )
+
+
+def test_spectra_that_overflow_end_with_a_status() -> None:
+    solution = in_unit(1e100, "apg")
     assert solution.status == "tolerance_not_reached"
     assert solution.reason.startswith(("the objective is no longer finite", "a decomposition failed"))
+
+
+def test_blocks_of_factors_take_data_of_any_size() -> None:
+    large, usual = (in_unit(unit, "block_fw") for unit in (1e100, 1.0))
+    assert large.status == usual.status == "optimal"
+    assert large.objective == pytest.approx(1e200 * usual.objective, rel=1e-5)
 
 
 @pytest.mark.parametrize("set_", ["nuclear_ball(2)", "spectral_ball(2)"])

@@ -84,11 +84,11 @@ def test_the_verifiers_time_counts_neither_for_the_moments_nor_for_the_limit(mon
         return verify(*args)
 
     def timed(self, *args):  # type: ignore[no-untyped-def]
-        clock.now += 1.0
         step(self, *args)
+        clock.now += 1.0
 
     monkeypatch.setattr(driver, "time", clock)
-    monkeypatch.setattr(driver, "compile_seconds", lambda: 0.0)
+    monkeypatch.setattr(driver, "kernel_seconds", lambda: 0.0)
     monkeypatch.setattr(attempts, "verify", slow)
     monkeypatch.setattr(FrankWolfe, "step", timed)
     monkeypatch.setattr("fwdsl.solve.watch.PATIENCE", math.inf)
@@ -105,13 +105,14 @@ def test_seconds_of_compiling_count_for_no_limit(monkeypatch: pytest.MonkeyPatch
 
     def timed(self, problem, state):  # type: ignore[no-untyped-def]
         # a kernel that is met for the first time
-        compiled[0] += 50.0 if state.iteration in (1, 3) else 0.0
-        clock.now += 51.0 if state.iteration in (1, 3) else 1.0
+        seconds = 50.0 if state.iteration in (1, 3) else 0.0
         step(self, problem, state)
+        compiled[0] += seconds
+        clock.now += seconds + 1.0
 
     monkeypatch.setattr(driver, "time", clock)
-    for module in (driver, sys.modules["fwdsl.solve.solve"]):
-        monkeypatch.setattr(module, "compile_seconds", lambda: compiled[0])
+    monkeypatch.setattr(driver, "kernel_seconds", lambda: compiled[0])
+    monkeypatch.setattr(sys.modules["fwdsl.solve.solve"], "compile_seconds", lambda: compiled[0])
     monkeypatch.setattr(FrankWolfe, "step", timed)
     solution = run(bound(), None, method="frank_wolfe", tol=1e-300, time=10.0)
     assert solution.iterations == 10 and "limit of 10 s" in solution.reason

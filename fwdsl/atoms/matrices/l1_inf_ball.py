@@ -80,7 +80,7 @@ def cut_rows(a: Array, theta: float, r: float) -> Array:
         best = means.argmax(axis=1)
         levels = np.maximum(means.max(axis=1), 0.0)
         over = float(levels.sum()) - r
-        if over <= 0.0:
+        if not over > 0.0:
             break
         change = over / float((1.0 / counts[best])[levels > 0.0].sum())
         if theta + change == theta or over <= 4e-16 * r:

@@ -49,6 +49,8 @@ def run(argv: Sequence[str], output: Output) -> int:
     if known.plot is not None:
         require_plot(known.plot)
 
+    from ...solve.interrupt import Control, interruptible
+
     clock = Clock()
     options, _, canonical = prepare(name, known, given, clock, output)
     state, checkpoints = None, None
@@ -62,14 +64,17 @@ def run(argv: Sequence[str], output: Output) -> int:
     plan = clock.measure("plan", lambda: plan_for(canonical, options, known, output))
     output.event("plan", {"plan": plan.to_json(everything=False)})
     on_state = checkpoints.after_step if checkpoints else None
-    with checkpoints.on_termination() if checkpoints else nullcontext():
-        solution = solve_plan(canonical, plan, options, clock, output, state, on_state)
-        # where no method had to run there is no state
-        unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
-    saved, more = _save(known, solution, canonical, options)
-    unsaved += more
-    output.report(unsaved)
-    tell(solution, output, saved)
+    control = Control()
+    # open until the answer is told: a Ctrl-C that comes as solving ends must not lose it
+    with interruptible(control):
+        with checkpoints.on_termination() if checkpoints else nullcontext():
+            solution = solve_plan(canonical, plan, options, clock, output, state, on_state, control=control)
+            # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
+            unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
+        saved, more = _save(known, solution, canonical, options)
+        unsaved += more
+        output.report(unsaved)
+        tell(solution, output, saved)
     if checkpoints and checkpoints.terminated and solution.status == "interrupted":
         return USAGE if unsaved else TERMINATED
     return USAGE if unsaved else OF_STATUS[solution.status]

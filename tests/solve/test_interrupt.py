@@ -1,0 +1,172 @@
+"""Ctrl-C at any moment of a solve: the first one ends it soon, the second one at once, and the best point is returned."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.apg import APG
+from fwdsl.backends.kernels import kernel_seconds
+from fwdsl.backends.lowrank.method import LowRankMethod
+from fwdsl.backends.registry import METHODS
+from fwdsl.cli import main
+from fwdsl.options import Options
+from fwdsl.pipeline import make_plan
+from fwdsl.solve import Control, solve
+from fwdsl.solve.interrupt import interruptible
+from tests.problems import random_problem
+from tests.solve.test_clock import WATCHDOG, bound, entries
+
+METHODS_TRIED = ("apg", "pdhg", "frank_wolfe", "pdbfw", "svrg", "sdca", "gsfw", "sfw", "pairwise_frank_wolfe")
+
+
+@contextmanager
+def signals(*delays: float, after: threading.Event | None = None) -> Iterator[None]:
+    """While open, SIGINT comes after these delays, each from the one before; from `after`, where that is given."""
+    done = threading.Event()
+
+    def send() -> None:
+        if after is not None and not after.wait(60.0):
+            return
+        for delay in delays:
+            if done.wait(delay):
+                return
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def logistic() -> Any:
+    rng = np.random.default_rng(0)
+    text = (
+        "data A: matrix[n, p], y: signs[n]\nvar x: vector[p] in l1_ball(3)\n"
+        "minimize mean(logistic(A @ x, y)) + 1e-6 * sum_squares(x)\n"
+    )
+    A = rng.standard_normal((600, 40)) * np.logspace(-3, 0, 40)
+    return fw.parse(text).bind(A=A, y=np.where(A.sum(axis=1) > 0, 1.0, -1.0))
+
+
+def interrupted_at(problem: Any, name: str, delay: float) -> Any:
+    options = Options(method=name, tol=1e-300, time=60.0, threads=1)
+    plan, _ = make_plan(problem.canonical, options)
+    if plan is None:
+        return None
+    before = signal.getsignal(signal.SIGINT)
+    control = Control()
+    # as the command line has it: the signal may come before the solve or after it
+    with interruptible(control), signals(delay):
+        began = time.perf_counter() - kernel_seconds()
+        found = solve(problem.canonical, plan, options, control=control)
+        assert time.perf_counter() - kernel_seconds() - began <= delay + WATCHDOG
+    assert signal.getsignal(signal.SIGINT) is before
+    return found
+
+
+def check_interruptions(count: int, seed: int) -> None:
+    rng, problem = np.random.default_rng(seed), logistic()
+    for _ in range(count):
+        name = str(rng.choice(METHODS_TRIED))
+        found = interrupted_at(problem, name, float(10.0 ** rng.uniform(-4.0, -0.5)))
+        assert found is not None and found.status in ("interrupted", "optimal")
+        assert np.all(np.isfinite(found["x"])) and np.abs(found["x"]).sum() <= 3.0 * (1.0 + 1e-9)
+        assert found.objective <= problem.solve(max_iter=0, threads=1).objective + 1e-12
+        assert found.dual_bound <= found.objective
+
+
+def test_ctrl_c_at_random_moments_keeps_the_best_point() -> None:
+    check_interruptions(10, 0)
+
+
+@pytest.mark.slow
+def test_a_hundred_ctrl_c_at_random_moments() -> None:
+    check_interruptions(100, 1)
+
+
+# --- a second one ----------------------------------------------------------------------------------------------------------
+
+
+def never_ending(begun: threading.Event) -> Callable[..., None]:
+    """A step, or a start, that looks at no clock."""
+
+    def spin(*_: Any) -> None:
+        begun.set()
+        while True:
+            pass
+
+    return spin
+
+
+def test_a_second_ctrl_c_breaks_off_a_step_and_keeps_the_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, begun = bound("huber", "", "norm1"), threading.Event()
+    step, spin = APG.step, never_ending(begun)
+
+    def stuck(self: APG, problem: Any, state: Any) -> None:
+        (spin if state.iteration == 3 else step)(self, problem, state)
+
+    best = problem.solve(method="apg", tol=1e-300, max_iter=3, threads=1)
+    monkeypatch.setattr(APG, "step", stuck)
+    with signals(0.05, 0.05, after=begun):
+        found = problem.solve(method="apg", tol=1e-300, threads=1)
+    assert found.status == "interrupted" and found.iterations == 3 and found.state is None
+    assert found.objective == best.objective and found.dual_bound == pytest.approx(best.dual_bound, rel=1e-9)
+    np.testing.assert_array_equal(found["x"], best["x"])
+
+
+@pytest.mark.parametrize(("cls", "make", "name"), [(APG, bound, "x"), (LowRankMethod, entries, "X")])
+def test_a_second_ctrl_c_breaks_off_a_start(
+    cls: Any, make: Callable[..., Any], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, begun = make("huber", "", "norm1") if cls is APG else make(), threading.Event()
+    monkeypatch.setattr(cls, "init", never_ending(begun))
+    with signals(0.05, 0.05, after=begun):
+        found = problem.solve(method=cls.name, threads=1)
+    assert found.status == "interrupted" and found.iterations == 0
+    assert not np.any(np.asarray(found[name])) and np.isfinite(found.objective)
+
+
+def test_a_third_ctrl_c_is_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = threading.Event()
+    monkeypatch.setattr(APG, "step", never_ending(begun))
+    monkeypatch.setattr(APG, "candidate", never_ending(begun))
+    with signals(0.05, 0.05, 0.05, after=begun), pytest.raises(KeyboardInterrupt):
+        bound("huber", "", "norm1").solve(method="apg", threads=1)
+
+
+def test_the_command_line_gives_the_point_after_two(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    problem, begun = random_problem(13, "huber", "norm1", "", "dense", intercept=False), threading.Event()
+    (tmp_path / "fit.fw").write_text(problem.text)
+    arrays = []
+    for name, value in problem.data.items():
+        np.save(tmp_path / f"{name}.npy", value)
+        arrays += ["--data", f"{name}={tmp_path / name}.npy"]
+    monkeypatch.setattr(APG, "step", never_ending(begun))
+    state = tmp_path / "state.npz"
+    with signals(0.05, 0.05, after=begun):
+        code = main(["run", str(tmp_path / "fit.fw"), *arrays, "--method", "apg", "--checkpoint", str(state)])
+    out, err = capsys.readouterr()
+    assert code == 130 and "objective" in out and "interrupted" in out
+    assert "before solving" not in out + err and "Traceback" not in err
+    # of half a step there is no state to go on from
+    assert not state.exists()
+
+
+def test_methods_are_known() -> None:
+    assert set(METHODS_TRIED) <= set(METHODS)
