@@ -54,8 +54,8 @@ KEPT, GOOD, SPLENDID, DONE = 0.9, 0.5, 0.1, 1e-5
 """Ratios of the residual after a large step to that before: at most which it is kept, is worth another one now, and after the
 next iteration; and where it is time to verify."""
 NEVER = 2**62
-LARGEST_CHANGE = math.log(10.0)
-"""The logarithm of the largest factor by which a restart changes the primal weight."""
+LARGEST_CHANGE = 10.0
+"""The largest factor by which a restart changes the primal weight, either way."""
 FARTHEST = 1e8
 """How far the primal weight may go from the first one."""
 HUGE = 1e240
@@ -218,10 +218,10 @@ class PDHG(Method):
         dx = float(np.linalg.norm((s.x_hat - s.x_anchor) / s.column_scale))
         moved = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
         dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in moved))
-        # where one of the two stands still their ratio tells nothing, and one far from the first tells of a point that leaves for infinity
-        if dx > 0.0 and dy > 0.0:
-            change = min(max(0.5 * (math.log(dy) - math.log(dx) - math.log(s.omega)), -LARGEST_CHANGE), LARGEST_CHANGE)
-            s.omega = min(max(s.omega * math.exp(change), s.omega_first / FARTHEST), FARTHEST * s.omega_first)
+        # one that stands still in a corner waits for the other; a weight far from the first tells of a point that leaves for infinity
+        wanted = dy / (dx * s.omega) if dx > 0.0 else math.inf if dy > 0.0 else 1.0
+        change = min(max(math.sqrt(wanted), 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)
+        s.omega = min(max(s.omega * change, s.omega_first / FARTHEST), FARTHEST * s.omega_first)
         s.x, s.ys = s.x_hat, s.ys_hat
         # afresh: rounding of the maintained products must not outlive a restart
         s.kx, s.kty = problem.linear(s.x), s.kty_hat

@@ -12,12 +12,15 @@ from ..atoms.base import Array, VectorFunction
 from ..backends.dual import repair
 from ..backends.nearby import feasible_nearby
 from ..backends.problem import Problem
-from ..canon.form import Canonical
+from ..canon.form import Block, Canonical
 from ..certify import Verified, verify
 
 SHARE = 0.2
 LEAST = 20.0
 """The data passes that moving a point into its constraints may take: a share of those so far, or a few."""
+
+NOTHING = 1e-12
+"""The share of the other terms of a sum that is rounding beside them."""
 
 
 def attempts(
@@ -53,9 +56,40 @@ def attempts(
     # no repair of rounding can be told from noise: the multipliers of the constraints alone
     alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
     yield x, _with(canonical, x, verified, alone)
-    origin = problem.prox_g(np.zeros(canonical.size), 0.0)
-    if canonical.scale == 0.0 and not origin.any():
-        yield origin, verify(canonical, origin, repair(problem, ys, origin, stop, interior=True))
+    still = _stilled(problem, x)
+    if still is not None:
+        yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True))
+
+
+def _stilled(problem: Problem, x: Array) -> Array | None:
+    """x with variables at 0: all of them where all terms shrink with x, else those that are nothing but rounding beside the other terms of the
+    sums they enter. None where that changes nothing, or 0 is not in their domain."""
+    canonical = problem.canonical
+    candidates = [np.zeros_like(x)] if canonical.scale == 0.0 else []
+    small = x.copy()
+    for block in canonical.blocks:
+        if _is_rounding(problem, block, x):
+            small[block.slice] = 0.0
+    for still in (*candidates, small):
+        if not np.array_equal(still, x) and np.array_equal(problem.prox_g(still, 0.0), still):
+            return still
+    return None
+
+
+def _is_rounding(problem: Problem, block: Block, x: Array) -> bool:
+    """Whether the largest entry of a variable is at most NOTHING of the other terms in the rows of K x + b, wherever there are others."""
+    own = float(np.abs(x[block.slice]).max(initial=0.0))
+    beside = False
+    for term, parts in zip(problem.terms, problem.row_sums, strict=True):
+        mine, others = np.zeros(term.map.rows), np.abs(term.map.offset)
+        for b, row in parts:
+            size = float(np.abs(x[b.slice]).max(initial=0.0)) * row
+            mine, others = (mine + size, others) if b is block else (mine, others + size)
+        at = others > 0.0
+        if np.any(mine[at] > NOTHING * others[at]):
+            return False
+        beside = beside or bool(np.any(mine[at] > 0.0))
+    return own > 0.0 and beside
 
 
 def needs_repair(canonical: Canonical) -> bool:

@@ -51,10 +51,11 @@ class Best:
         return replace(own, bound=other.bound) if other is not None and other.dual > own.dual else own
 
 
-def _rank(v: Verified) -> tuple[bool, bool, float]:
-    """Finite points first, then feasible ones, by the objective and what infeasibility may hide of it; then by how far they are from feasible."""
+def _rank(v: Verified) -> tuple[bool, bool, float, float]:
+    """Finite points first, then feasible ones, by the objective and what infeasibility may hide of it; all by how far they are from feasible."""
     infeasible = not v.infeasibility <= FEASIBLE
-    return not math.isfinite(v.primal), infeasible, v.infeasibility if infeasible else v.primal + v.hidden
+    value = v.infeasibility if infeasible else v.primal + v.hidden
+    return not math.isfinite(v.primal), infeasible, value, v.infeasibility
 
 
 @dataclass
