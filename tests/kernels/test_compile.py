@@ -31,6 +31,7 @@ def module(path: Path) -> ModuleType:
 
 def test_compilations_are_announced_and_counted_and_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
+
     folder = open_folder(tmp_path, "test")
     monkeypatch.setattr(compiling, "kernel_folder", lambda: folder)
     path = tmp_path / "sums.py"
