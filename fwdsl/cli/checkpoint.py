@@ -16,8 +16,8 @@ from ..backends.registry import METHODS, method_of
 from ..grammar.diagnostic import Diagnostic
 from ..solve.state import load_state, save_state
 from .exits import Stop
-from .files import unwritable
 from .output import Output
+from .outputs import reason_of, unwritable
 
 if TYPE_CHECKING:
     from ..canon import Canonical, Factored
@@ -68,7 +68,7 @@ class Checkpoints:
         try:
             save_state(self._file, self._canonical, state)
         except OSError as error:
-            return [unwritable(self._file, error.strerror or "writing failed")]
+            return [unwritable(self._file, reason_of(error))]
         self._output.event("checkpoint", {"file": self._file, "iteration": state.iteration})
         return []
 

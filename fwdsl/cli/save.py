@@ -21,8 +21,8 @@ from ..model import evaluate_dim
 from ..solution import Certificate, Solution, Times
 from .crash import versions
 from .exits import OF_STATUS, Stop
-from .files import write_atomically
 from .output import dumps
+from .outputs import write_atomically
 from .report import solution_json
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from ..canon.form import Canonical
 from ..errors import DataError
 from ..fingerprint import of_array, of_instance
 from ..grammar.diagnostic import Diagnostic
+from ..target import target_of
 from .journal import pack, unpack
 
 _JOURNAL = "journal:"
@@ -58,7 +59,7 @@ def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) ->
     }
     text = json.dumps(record)
     sealed: dict[str, Any] = {_RECORD: np.array(text), _SEAL: np.array(_seal(text, arrays)), **arrays}
-    target = Path(path)
+    target = target_of(path)
     # a name of its own kind, so that what a kill leaves behind is written over by the next save
     part = target.with_name(f"{target.name}.part")
     try:
