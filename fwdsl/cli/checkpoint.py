@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..backends.registry import METHODS, method_of
@@ -47,9 +48,11 @@ class Checkpoints:
             yield
             return
 
-        def handle(_signal: int, _frame: object) -> None:
+        def handle(_signal: int, frame: FrameType | None) -> None:
             self.terminated = True
-            signal.raise_signal(signal.SIGINT)
+            on_interrupt = signal.getsignal(signal.SIGINT)
+            # Ctrl-C is ignored by what a shell runs in the background, termination is not
+            (on_interrupt if callable(on_interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
 
         previous = signal.signal(signal.SIGTERM, handle)
         try:

@@ -63,10 +63,16 @@ def run(argv: Sequence[str], output: Output) -> int:
     plan = clock.measure("plan", lambda: plan_for(canonical, options, known, output))
     output.event("plan", {"plan": plan.to_json(everything=False)})
     on_state = checkpoints.after_step if checkpoints else None
-    with checkpoints.on_termination() if checkpoints else nullcontext():
-        solution = solve_plan(canonical, plan, options, clock, output, state, on_state)
-        # where no method had to run there is no state
-        unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
+    try:
+        with checkpoints.on_termination() if checkpoints else nullcontext():
+            solution = solve_plan(canonical, plan, options, clock, output, state, on_state)
+            # where no method had to run there is no state
+            unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
+    except KeyboardInterrupt:  # before there was a state, while kernels were compiled
+        if not (checkpoints and checkpoints.terminated):
+            raise
+        output.interrupted()
+        return TERMINATED
     saved, more = _save(known, solution, canonical, options)
     unsaved += more
     output.report(unsaved)
