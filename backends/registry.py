@@ -74,8 +74,13 @@ METHODS: Mapping[str, type[Method]] = _Methods()
 _STATES = {state: name for name, (_module, _method, *states) in _ALL.items() for state in states}
 
 
+def is_state(name: str) -> bool:
+    """Whether there is a class of states of this name."""
+    return name in _STATES
+
+
 def state_class(name: str) -> type[State]:
-    """The class of a method's state by its name; `KeyError` where there is none."""
+    """The class of a method's state by its name, which is one (`is_state`)."""
     return _load(_STATES[name], name)
 
 

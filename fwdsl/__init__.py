@@ -6,9 +6,11 @@ Importing this package loads nothing else: each public name is loaded when it is
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # the checker's name for it, without an import of `typing`
 if TYPE_CHECKING:
+    from typing import Any
+
     from .build.declare import (
         data,
         dim,

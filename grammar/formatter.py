@@ -298,11 +298,13 @@ class _Writer:
                 raise TypeError(f"not a piece: {type(piece).__name__}")
         texts = [part if isinstance(part, str) else self.printer.flat(part) for part in parts]
         if column is not None and column + sum(map(len, texts)) + tail > WIDTH:
-            # The longest expression is broken, what is around it stays on its lines.
-            at = max((i for i, part in enumerate(parts) if not isinstance(part, str)), key=lambda i: len(texts[i]))
-            rest = sum(map(len, texts[at + 1 :]))
-            before = column + sum(map(len, texts[:at]))
-            texts[at] = self.printer.broken(parts[at], before, indent, rest + tail)  # type: ignore[arg-type]
+            # The longest expression is broken, what is around it stays on its lines: a name and a type alone have none.
+            expressions = [(i, part) for i, part in enumerate(parts) if not isinstance(part, str)]
+            if expressions:
+                at, longest = max(expressions, key=lambda found: len(texts[found[0]]))
+                rest = sum(map(len, texts[at + 1 :]))
+                before = column + sum(map(len, texts[:at]))
+                texts[at] = self.printer.broken(longest, before, indent, rest + tail)
         return "".join(texts)
 
 

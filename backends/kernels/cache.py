@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -17,6 +18,10 @@ from pathlib import Path
 log = logging.getLogger("fwdsl.kernels")
 
 _KEEP_SECONDS = 30 * 24 * 3600.0
+_PART_SECONDS = 3600.0
+
+PART = ".part-"
+"""How the names of files begin that are still being written."""
 
 
 def stamp(sources: Iterable[Path], *versions: str) -> str:
@@ -58,10 +63,18 @@ def kernel_folder() -> Path | None:
 
 
 def open_folder(root: Path, mark: str) -> Path | None:
-    """`root/kernels-<mark>`, writable, after clearing out folders of other versions unused for a month; None with a warning."""
+    """`root/kernels-<mark>`, writable by us and by nobody else, after clearing out folders of other versions unused for a month.
+
+    None, with a warning, where it is not: machine code that others can put there would run as ours.
+    """
     folder = root / f"kernels-{mark}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for path, found in ((root, root.stat()), (folder, folder.lstat())):
+            if reason := _distrusted(found, shared=path == root):
+                log.warning("compiled kernels are not kept in %s: %s", path, reason)
+                return None
         with tempfile.TemporaryFile(dir=folder):
             pass
         os.utime(folder)
@@ -70,8 +83,30 @@ def open_folder(root: Path, mark: str) -> Path | None:
             "compiled kernels cannot be kept in %s (%s): they are compiled again in every process", folder, error
         )
         return None
+    _tidy(root, folder)
+    return folder
+
+
+def _distrusted(found: os.stat_result, shared: bool) -> str | None:
+    """Why a folder is not used. A `shared` one may be the system's, or one in which everybody may write and remove only what is theirs."""
+    if not stat.S_ISDIR(found.st_mode):
+        return "it is not a folder"
+    if not hasattr(os, "geteuid"):
+        return None
+    if found.st_uid != os.geteuid() and not (shared and found.st_uid == 0):
+        return "it belongs to somebody else; name a folder of yours by FWDSL_CACHE_DIR"
+    if found.st_mode & 0o022 and not (shared and found.st_mode & stat.S_ISVTX):
+        return "others may write in it; forbid that by `chmod go-w`, or name another folder by FWDSL_CACHE_DIR"
+    return None
+
+
+def _tidy(root: Path, folder: Path) -> None:
+    """Remove the folders of other versions that were not used for a month, and what a kill left behind in ours."""
     for other in root.glob("kernels-*"):
         with contextlib.suppress(OSError):
             if other != folder and time.time() - other.stat().st_mtime > _KEEP_SECONDS:
                 shutil.rmtree(other, ignore_errors=True)
-    return folder
+    for part in folder.glob(f"{PART}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - part.stat().st_mtime > _PART_SECONDS:
+                part.unlink()

@@ -1,8 +1,7 @@
 """Compiling kernels with numba, on demand, and keeping the machine code between processes.
 
-The one place that applies `njit`: atoms and matrix kernels are plain functions over arrays and numbers elsewhere. numba's own
-cache notices a change in a function's own file only, so the folder it is given carries a stamp of all kernel sources; `cache`
-says where it is.
+The one place that applies `njit`: atoms and matrix kernels are plain functions over arrays and numbers elsewhere. The folder that kernels
+are kept in carries a stamp of all kernel sources, as one may be compiled into another; `cache` says where it is, `kept` how they are kept.
 """
 
 from __future__ import annotations
@@ -138,20 +137,14 @@ def _decorate(fn: Function, fastmath: set[str] | bool) -> Function:
         finally:
             _waiting.stop()
 
-        config: Any = numba.config
-
         if not _dispatchers:
             _listen()
-        folder = kernel_folder()
-        # numba reads this setting while it decorates; programs around us keep their own
-        theirs = config.CACHE_DIR
-        config.CACHE_DIR = str(folder or "")
-        try:
-            compiled: Function = numba.njit(
-                cache=folder is not None, nogil=True, error_model="numpy", fastmath=fastmath
-            )(fn)
-        finally:
-            config.CACHE_DIR = theirs
+        dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath)(fn)
+        if (folder := kernel_folder()) is not None:
+            from .kept import Kept
+
+            dispatcher._cache = Kept(fn, folder)  # where its own `enable_caching` would put one of numba's
+        compiled: Function = dispatcher
         _names[id(compiled)] = _name(fn)
         _dispatchers[fn] = compiled
         return compiled

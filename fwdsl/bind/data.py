@@ -17,13 +17,14 @@ from .conversion import convert
 from .dimensions import Sizes
 from .entries import Entries
 from .findings import Findings
+from .forms import is_sparse
 from .given import Given
 from .measure import Measured, measure, storage
 from .observations import AXES, Observed, values_of
 from .operators import attach as attach_operator
 from .parameters import check_domain
 from .promises import check_nonnegative, check_psd, check_symmetric
-from .unfit import note_nonfinite, note_unfit
+from .unfit import note_nonfinite, note_too_wide, note_unfit
 
 
 @dataclass
@@ -61,7 +62,13 @@ def attach_datum(given: Given, sizes: Sizes, bound: Bound, findings: Findings) -
             note_unfit(given, unfit, findings)
             return
     else:
-        measured = measure(value)
+        try:
+            measured = measure(value)
+        except MemoryError:
+            if not is_sparse(value):
+                raise
+            note_too_wide(given, value, findings)
+            return
         if not measured.finite:
             note_nonfinite(given, value, findings)
             return

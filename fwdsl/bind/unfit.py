@@ -63,3 +63,20 @@ def note_nonfinite(given: Given, value: Any, findings: Findings) -> None:
             hint="remove the row, or replace the value",
             place=given.place_of(at, entry),
         )
+
+
+def note_too_wide(given: Given, value: Any, findings: Findings) -> None:
+    """Note a sparse matrix with more columns than memory has room for one number each, at the row of the last."""
+    at: tuple[int, ...] = ()
+    if value.indices.size:
+        last = int(np.argmax(value.indices))
+        at = int(np.searchsorted(value.indptr, last, side="right")) - 1, int(value.indices[last])
+    where = f": row {at[0] + 1} has an entry in the last" if at and at[1] == value.shape[1] - 1 else ""
+    findings.add(
+        "FW4007",
+        f"`{given.decl.name}` has {value.shape[1]} columns, and one number for each does not fit into memory{where}",
+        span=given.decl.span,
+        rule="Data that is not memory-mapped must fit into memory, and so must one number for each column of it.",
+        hint="columns count from the first: where they are ids, number those that occur",
+        place=given.place_of(at) if at else given.place,
+    )

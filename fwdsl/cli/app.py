@@ -13,7 +13,8 @@ from importlib import import_module
 from ..errors import FwError
 from ..grammar.diagnostic import Diagnostic
 from .exits import BUG, INTERRUPTED, OK, USAGE, Stop, code_for
-from .output import Output
+from .output import Mode, Output
+from .signals import Held, Noted
 
 #: The commands in the order of `fwdsl --help`: name -> (module, one line).
 COMMANDS = {
@@ -30,17 +31,20 @@ COMMANDS = {
     "path": ("path", "solve along values of a parameter, each from the answer before"),
 }
 
+#: Those that need no arrays, so that NumPy is not loaded for them.
+_WITHOUT_DATA = ("check", "explain", "info", "fmt")
+
 _HELP_HINT = "`fwdsl --help` lists the commands"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run `fwdsl` with these arguments (default: the process's own) and return its exit code."""
+def run(argv: Sequence[str], interrupted: bool = False) -> int:
+    """Run `fwdsl` with these arguments and return its exit code; it may have been `interrupted` already."""
     _open_streams()
     output = Output()
     if isinstance(sys.stdout, io.TextIOWrapper):  # names that the encoding lacks are escaped, as on standard error
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = _dispatch(list(sys.argv[1:] if argv is None else argv), output)
+        code = _dispatch(list(argv), output, interrupted)
         sys.stdout.flush()
         return code
     except OSError as error:
@@ -58,30 +62,35 @@ def _open_streams() -> None:
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def _dispatch(argv: list[str], output: Output) -> int:
-    try:
-        code = _command(argv, output)
-        sys.stdout.flush()
-        return code
-    except Stop as stop:
-        if stop.diagnostics:
-            output.reject(stop.diagnostics)
-        return stop.code
-    except FwError as error:
-        output.reject(error.diagnostics)
-        return code_for(error.diagnostics)
-    except OSError as error:
-        if error.errno in _OUTPUT_ENDED and error.filename is None:  # not of a file that a command opened
-            raise
-        return _bug(error, argv, output)
-    except KeyboardInterrupt:
-        output.interrupted()
-        return INTERRUPTED
-    except MemoryError:
-        output.reject([_out_of_memory()])
-        return USAGE
-    except Exception as error:
-        return _bug(error, argv, output)
+def _dispatch(argv: list[str], output: Output, interrupted: bool) -> int:
+    with Noted() as noted:
+        try:
+            if interrupted:
+                output.configure(mode=_mode(argv))
+                raise KeyboardInterrupt
+            code = _command(argv, output)
+            sys.stdout.flush()
+            return code
+        except Stop as stop:
+            if stop.diagnostics:
+                output.reject(stop.diagnostics)
+            return stop.code
+        except FwError as error:
+            output.reject(error.diagnostics)
+            return code_for(error.diagnostics)
+        except KeyboardInterrupt:
+            output.interrupted()
+            return INTERRUPTED
+        except MemoryError:
+            output.reject([_out_of_memory()])
+            return USAGE
+        except Exception as error:
+            if noted.came:
+                output.interrupted()
+                return INTERRUPTED
+            if isinstance(error, OSError) and error.errno in _OUTPUT_ENDED and error.filename is None:
+                raise  # not of a file that a command opened
+            return _bug(error, argv, output)
 
 
 #: How writing to standard output fails: its reader has gone, or its disk is full.
@@ -108,9 +117,18 @@ def _command(argv: list[str], output: Output) -> int:
     if name not in COMMANDS:
         raise Stop([_unknown_command(name)])
     # Before the arguments are parsed, so that what is wrong with them is told as JSON too.
-    output.configure(mode="json" if "--json" in argv else "stream" if "--json-stream" in argv else "text")
-    module = import_module(f".commands.{COMMANDS[name][0]}", __package__)
+    output.configure(mode=_mode(argv))
+    with Held() as held:
+        module = import_module(f".commands.{COMMANDS[name][0]}", __package__)
+        if name not in _WITHOUT_DATA:
+            import_module("..bind", __package__)
+    if held.came:
+        raise KeyboardInterrupt
     return int(module.run(argv[1:], output))
+
+
+def _mode(argv: Sequence[str]) -> Mode:
+    return "json" if "--json" in argv else "stream" if "--json-stream" in argv else "text"
 
 
 def usage() -> str:

@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..backends.registry import METHODS, method_of
 from ..grammar.diagnostic import Diagnostic
 from ..solve.state import load_state, save_state
 from .exits import Stop
-from .files import unwritable
 from .output import Output
+from .outputs import reason_of, unwritable
 
 if TYPE_CHECKING:
     from ..canon import Canonical, Factored
@@ -47,9 +48,11 @@ class Checkpoints:
             yield
             return
 
-        def handle(_signal: int, _frame: object) -> None:
+        def handle(_signal: int, frame: FrameType | None) -> None:
             self.terminated = True
-            signal.raise_signal(signal.SIGINT)
+            on_interrupt = signal.getsignal(signal.SIGINT)
+            # Ctrl-C is ignored by what a shell runs in the background, termination is not
+            (on_interrupt if callable(on_interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
 
         previous = signal.signal(signal.SIGTERM, handle)
         try:
@@ -68,7 +71,7 @@ class Checkpoints:
         try:
             save_state(self._file, self._canonical, state)
         except OSError as error:
-            return [unwritable(self._file, error.strerror or "writing failed")]
+            return [unwritable(self._file, reason_of(error))]
         self._output.event("checkpoint", {"file": self._file, "iteration": state.iteration})
         return []
 

@@ -1,17 +1,14 @@
-"""Files that the commands read and write; what goes wrong is a diagnostic."""
+"""Programs that the commands read; what goes wrong is a diagnostic."""
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO
 
-from ..grammar.diagnostic import Diagnostic, Place
+from ..grammar.diagnostic import Diagnostic
 from .exits import Stop
+from .outputs import keep_apart
 
 STDIN = "-"
 
@@ -22,6 +19,7 @@ def read_program(name: str) -> bytes:
         if sys.stdin is None:
             raise Stop([Diagnostic("FW0012", "standard input cannot be read: it is closed")])
         return sys.stdin.buffer.read()
+    keep_apart({}, [("the program", name)])
     try:
         return Path(name).read_bytes()
     except OSError as error:
@@ -38,44 +36,6 @@ def display_name(name: str) -> str:
 def folder_of(name: str) -> Path:
     """What the paths in a program are relative to."""
     return Path() if name == STDIN else Path(name).parent
-
-
-def require_writable(name: str) -> None:
-    """Stop unless a file of this name can be written: known before solving, not after."""
-    path = Path(name)
-    folder = path.parent
-    if path.is_dir():
-        raise Stop([unwritable(name, "it is a folder")])
-    if not folder.is_dir():
-        raise Stop([unwritable(name, f"there is no folder `{folder}`")])
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise Stop([unwritable(name, "permission is denied")])
-
-
-def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file whole or not at all, keeping the mode of one that is there; `OSError` if it fails."""
-    path = Path(name).resolve()  # through a symlink, to the file it means
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            write(stream)
-        if path.exists():
-            os.chmod(temporary, path.stat().st_mode & 0o7777)
-        else:
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def unwritable(name: str, reason: str) -> Diagnostic:
-    """What to say of a file that cannot be written."""
-    return Diagnostic(
-        "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
-    )
 
 
 def _unreadable(name: str, error: OSError) -> Diagnostic:

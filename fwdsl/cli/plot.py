@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..grammar.diagnostic import Diagnostic
 from .exits import Stop
+from .outputs import write_atomically
 
 if TYPE_CHECKING:
     from ..path import Path as Sweep
@@ -58,7 +59,7 @@ def plot_gap(name: str, solution: Solution) -> None:
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel("relative gap")
     figure.suptitle(f"{solution.method}: {solution.status.replace('_', ' ')}", fontsize="medium")
-    figure.savefig(name)
+    _save(figure, name)
 
 
 def plot_path(name: str, path: Sweep) -> None:
@@ -80,7 +81,7 @@ def plot_path(name: str, path: Sweep) -> None:
             axes.set_xscale("log")
         axes.set_xlabel(path.parameter)
         axes.grid(alpha=0.3)
-    figure.savefig(name)
+    _save(figure, name)
 
 
 def plot_race(name: str, race: Race) -> None:
@@ -91,7 +92,7 @@ def plot_race(name: str, race: Race) -> None:
     draw_race(figure.subplots(1, 2, sharey=True), race)
     figure.axes[1].set_ylabel("")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize="small")
-    figure.savefig(name)
+    _save(figure, name)
 
 
 def draw_race(
@@ -124,6 +125,11 @@ def draw_race(
                 lambda value, _: f"{value:g}" if 0.1 <= value <= 1000 else f"1e{math.log10(value):.0f}"
             )
         panel.grid(alpha=0.3)
+
+
+def _save(figure: Any, name: str) -> None:
+    suffix = Path(name).suffix.lower().removeprefix(".")
+    write_atomically(name, lambda stream: figure.savefig(stream, format=suffix))
 
 
 def _height(race: Race, moment: Moment, against: str) -> float:

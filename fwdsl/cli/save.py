@@ -5,27 +5,30 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..bind.features import SavedFeatures, saved
+from ..canon.factored import Factored
 from ..fingerprint import of_instance, of_program
 from ..grammar.diagnostic import Diagnostic
 from ..low_rank import LowRank
+from ..model import evaluate_dim
 from ..solution import Certificate, Solution, Times
 from .crash import versions
-from .exits import Stop
-from .files import write_atomically
+from .exits import OF_STATUS, Stop
 from .output import dumps
+from .outputs import write_atomically
 from .report import solution_json
 
 if TYPE_CHECKING:
-    from ..canon import Canonical, Factored
+    from ..canon import Canonical
     from ..evaluation import Fit
-    from ..model import Model
+    from ..model import Model, VarDecl
     from ..options import Options
 
 RECORD = "record"
@@ -58,15 +61,11 @@ def save_solution(name: str, solution: Solution, canonical: Canonical | Factored
 
 def load_solution(name: str, canonical: Canonical | Factored) -> Solution:
     """What `save_solution` wrote; stops where the file is none of ours, or of another program or other data."""
-    try:
-        with np.load(name, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-        written = json.loads(str(arrays[RECORD]))
-        solution = _solution(arrays, written, canonical)
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise Stop([_no_solution(name, error)]) from None
     now = of_instance(canonical.instance)
-    changed = sorted(key for key in now if now[key] != written["fingerprints"].get(key))
+    with _reading(name):
+        arrays, written = _read(name)
+        solution = _solution(arrays, written, canonical)
+        changed = sorted(key for key in now if now[key] != written["fingerprints"].get(key))
     if changed:
         raise Stop([_of_another(name, changed)])
     return solution
@@ -76,21 +75,34 @@ def load_fit(name: str, model: Model) -> Fit:
     """What new data are put to, of a file that `save_solution` wrote; stops where that is none of ours, or of another program."""
     from ..evaluation import Fit
 
-    try:
-        with np.load(name, allow_pickle=False) as file:
-            written = json.loads(str(file[RECORD]))
-            variables = {v.name: _variable(file, v.name) for v in model.variables}
-            statistics = {key.removeprefix(_FEATURE): file[key] for key in file.files if key.startswith(_FEATURE)}
+    with _reading(name):
+        arrays, written = _read(name)
         dims = {str(n): int(size) for n, size in written["dimensions"].items()}
+        variables = {v.name: _variable(arrays, v, dims) for v in model.variables}
+        statistics = {key.removeprefix(_FEATURE): a for key, a in arrays.items() if key.startswith(_FEATURE)}
         params = {p.name: float(written["parameters"][p.name]) for p in model.params}
         maps = {str(n): tuple(values) for n, values in written["maps"].items()}
         same = written["fingerprints"]["program"] == of_program(model)
         features = SavedFeatures(model, statistics) if same and statistics else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-        raise Stop([_no_solution(name, error)]) from None
     if not same:
         raise Stop([_of_another(name, ["program"])])
     return Fit(model, variables, dims, params, maps, features=features)
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Stops where what is read turns out to be no solution: what NumPy, zipfile and json say of such files is of no use."""
+    try:
+        yield
+    except Exception as error:
+        raise Stop([_no_solution(name, error)]) from None
+
+
+def _read(name: str) -> tuple[dict[str, Any], Any]:
+    """The arrays of a file by name, and its record."""
+    with np.load(name, allow_pickle=False) as file:
+        arrays = {key: file[key] for key in file.files}
+    return arrays, json.loads(str(arrays[RECORD]))
 
 
 def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], canonical: Canonical | Factored) -> Solution:
@@ -101,12 +113,22 @@ def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], canonical: 
     labels = _dual_labels(canonical)
     duals = {key.removeprefix("dual:"): value for key, value in arrays.items() if key.startswith("dual:")}
     point = tuple(duals[label] for label in labels) if set(labels) <= set(duals) else None
+    sizes = [] if isinstance(canonical, Factored) else [t.map.rows for t in canonical.terms]
+    if point is not None and any(np.shape(y) != (size,) for y, size in zip(point, sizes, strict=False)):
+        raise ValueError("a dual point of another size")
+    if written["status"] not in OF_STATUS:
+        raise ValueError("no status")
+    instance = canonical.instance
     return Solution(
         status=written["status"],
         certificate=Certificate(
-            how["kind"], **numbers, scale=how["scale"], statement=how["statement"], radius=how["radius"]
+            how["kind"],
+            **numbers,
+            scale=_number(how["scale"]),
+            statement=how["statement"],
+            radius=None if how["radius"] is None else float(how["radius"]),
         ),
-        variables={v.name: _variable(arrays, v.name) for v in canonical.instance.model.variables},
+        variables={v.name: _variable(arrays, v, instance.dims) for v in instance.model.variables},
         dual={name: value for name, value in duals.items() if name not in labels},
         terms=written["terms"],
         method=written["method"],
@@ -121,7 +143,7 @@ def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], canonical: 
 
 def _number(value: float | None) -> float:
     """JSON has no number that is not finite: a bound or gap that is unknown."""
-    return math.nan if value is None else value
+    return math.nan if value is None else float(value)
 
 
 def _dual_labels(canonical: Canonical | Factored) -> list[str]:
@@ -194,7 +216,13 @@ def _arrays(variable: str, value: Any) -> dict[str, Any]:
     return {_key(variable): value}
 
 
-def _variable(saved: Mapping[str, Any], name: str) -> Any:
-    """The value of a variable as `_arrays` saved it; `KeyError` where there is none."""
-    key = _key(name)
-    return LowRank(saved[f"{key}:U"], saved[f"{key}:V"]) if f"{key}:U" in saved else saved[key]
+def _variable(saved: Mapping[str, Any], declared: VarDecl, dims: Mapping[str, int]) -> Any:
+    """The value of a variable as `_arrays` saved it; `KeyError` where there is none, `ValueError` where it does not fit its declaration."""
+    key = _key(declared.name)
+    value = LowRank(saved[f"{key}:U"], saved[f"{key}:V"]) if f"{key}:U" in saved else saved[key]
+    if np.shape(value) != tuple(evaluate_dim(d, dims) for d in declared.type.array_shape):
+        raise ValueError("a variable of another shape")
+    parts = (value.U, value.V) if isinstance(value, LowRank) else (value,)
+    if any(part.dtype.kind not in "fiub" for part in parts):
+        raise ValueError("a variable that is not made of numbers")
+    return value

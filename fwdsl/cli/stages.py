@@ -6,13 +6,16 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..grammar.diagnostic import Diagnostic, has_errors
 from .arguments import SOLVE_OPTIONS, bindings
 from .exits import REJECTED, USAGE, Stop, code_for
-from .files import display_name, folder_of, read_program
+from .files import STDIN, display_name, folder_of, read_program
 from .output import Output
+from .outputs import Outputs, keep_apart
 
 if TYPE_CHECKING:
     from ..bind import Bindings
@@ -70,6 +73,16 @@ def bindings_of(known: argparse.Namespace) -> Bindings:
     return Bindings(data={}, sources=sources, params=params, dims=dims)
 
 
+def inputs_of(model: Model, given: Bindings, name: str) -> list[tuple[str, str | Path]]:
+    """The files that a program is read from and run on: its own sources, also where others are given."""
+    from ..bind.given import spec_of
+
+    sources = {d.name: spec_of(d.source, folder_of(name)).path for d in model.data if d.source is not None}
+    data = [*sources.items(), *((", ".join(names), spec.path) for names, spec in given.sources)]
+    program: list[tuple[str, str | Path]] = [] if name == STDIN else [("the program", name)]
+    return [*program, *((f"the data of `{names}`", path) for names, path in data)]
+
+
 def check_given(model: Model, given: Bindings, output: Output) -> None:
     """Stop where a name, parameter or dimension is given that does not fit the program; no data are read."""
     from ..bind import check_given as check
@@ -116,10 +129,16 @@ def plan_for(
 
 
 def prepare(
-    name: str, known: argparse.Namespace, given: Bindings, clock: Clock, output: Output
+    name: str,
+    known: argparse.Namespace,
+    given: Bindings,
+    clock: Clock,
+    output: Output,
+    outputs: Outputs = MappingProxyType({}),
 ) -> tuple[Options, Instance, Canonical | Factored]:
-    """A program with its data in canonical form, and the options to solve it with."""
+    """A program with its data in canonical form, and the options to solve it with; none of them is among the files to write."""
     model = clock.measure("compile", lambda: compile_file(name, output))
+    keep_apart(outputs, inputs_of(model, given, name))
     options = options_for(model, known)
     instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
     return options, instance, clock.measure("plan", lambda: canonicalise_instance(instance, output))

@@ -173,13 +173,7 @@ class Table:
                 if len(batch) == 4096:
                     self._flush(batch, words, rows)
         except csv.Error as error:
-            self._findings.add(
-                "FW4035",
-                f"line {row} of `{self._path}` is not csv: {error}",
-                rule=_QUOTES,
-                hint="close the quotes, and double those inside quoted fields",
-                row=row,
-            )
+            note_not_csv(error, row, self._path, self._findings)
         if batch:
             self._flush(batch, words, rows)
 
@@ -290,13 +284,7 @@ def _header(
     try:
         fields = [f.strip() for f in next(csv.reader([line], strict=True))]
     except csv.Error as error:
-        findings.add(
-            "FW4035",
-            f"line {row} of `{path}` is not csv: {error}",
-            rule=_QUOTES,
-            hint="close the quotes, and keep the header on one line",
-            row=row,
-        )
+        note_not_csv(error, row, path, findings)
         raise Unreadable from None
     other = next((c for c in (";", "\t") if c in line), None)
     if len(fields) == 1 and other:
@@ -322,12 +310,24 @@ def _header(
     return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + 1
 
 
+def note_not_csv(error: csv.Error, row: int, path: str, findings: Findings) -> None:
+    """Note what Python's csv module says of a line."""
+    amid = "new-line" in str(error)
+    findings.add(
+        "FW4035",
+        f"line {row} of `{path}` is not csv: {'a carriage return stands within it' if amid else error}",
+        rule=_QUOTES,
+        hint="end all lines in the same way" if amid else "close the quotes, and double those inside quoted fields",
+        row=row,
+    )
+
+
 def _decoded(chunks: Iterable[bytes], line: int, findings: Findings) -> Iterator[str]:
     """Lines of text, or `Unreadable` with the first that is not UTF-8 noted."""
     for chunk in chunks:
-        for raw in chunk.splitlines(keepends=True):
+        for raw in chunk.removesuffix(b"\n").split(b"\n"):
             try:
-                yield raw.decode("utf-8")
+                yield raw.decode("utf-8") + "\n"
             except UnicodeDecodeError as error:
                 findings.add(
                     "FW4006",

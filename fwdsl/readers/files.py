@@ -43,11 +43,6 @@ def opened(path: str, findings: Findings) -> Iterator[BinaryIO]:
     except OSError as error:
         _denied(path, error, findings)
         raise Unreadable from None
-    except MemoryError:
-        findings.add(
-            "FW4007", f"`{path}` does not fit into memory", rule="Data that is not memory-mapped must fit into memory."
-        )
-        raise Unreadable from None
 
 
 def check(path: str, findings: Findings) -> None:
@@ -78,14 +73,11 @@ def check(path: str, findings: Findings) -> None:
 def lines(stream: BinaryIO, block: int = BLOCK) -> Iterator[bytes]:
     """Chunks of whole lines of about `block` bytes; the last ends with a newline even where the file does not.
 
-    A UTF-8 byte order mark is dropped.
+    A UTF-8 byte order mark is dropped. Where the first line ends with a carriage return alone, as on old Macs, so do the others; they are given
+    with newlines.
     """
     rest: list[bytes] = []
-    first = True
-    while data := stream.read(block):
-        if first:
-            data = data.removeprefix(b"\xef\xbb\xbf")
-            first = False
+    for data in _with_newlines(stream, block):
         cut = data.rfind(b"\n") + 1
         if cut == 0:
             rest.append(data)
@@ -94,6 +86,23 @@ def lines(stream: BinaryIO, block: int = BLOCK) -> Iterator[bytes]:
         rest = [data[cut:]] if cut < len(data) else []
     if rest:
         yield b"".join(rest) + b"\n"
+
+
+def _with_newlines(stream: BinaryIO, block: int) -> Iterator[bytes]:
+    data = stream.read(block)
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:] or stream.read(block)
+    returns: bool | None = None
+    while data:
+        if returns is None and b"\r" in data:
+            at = data.index(b"\r")
+            if at == len(data) - 1 and (more := stream.read(block)):
+                data += more
+            returns = b"\n" not in data[: at + 2]
+        elif returns is None and b"\n" in data:
+            returns = False
+        yield data.replace(b"\r", b"\n") if returns else data
+        data = stream.read(block)
 
 
 def _open(path: str) -> BinaryIO:

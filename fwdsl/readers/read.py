@@ -32,6 +32,10 @@ def read(
         arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
     except Unreadable:
         arrays = {}
+    except MemoryError:
+        arrays = {}
+        rule = "Data that is not memory-mapped must fit into memory."
+        findings.add("FW4007", f"`{spec.path}` does not fit into memory", rule=rule)
     if headers is not None:
         headers.update(findings.headers)
     return ({} if findings.failed else arrays), findings.result()

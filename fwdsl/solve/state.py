@@ -1,29 +1,33 @@
 """Saving a method's state and taking it up again: the same iterates as if nothing had happened.
 
 One `.npz` file, written to a temporary name and moved into place, so that a kill at any moment leaves the old one or the new one. Nothing
-in it is pickled.
+in it is pickled. It is sealed by a checksum of all that it holds: methods trust their states, kernels do not look whether an index fits.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import zipfile
+from collections.abc import Mapping
 from dataclasses import fields
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..backends.registry import state_class
+from ..backends.registry import is_state, state_class
 from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..errors import DataError
-from ..fingerprint import of_instance
+from ..fingerprint import of_array, of_instance
 from ..grammar.diagnostic import Diagnostic
+from ..target import target_of
 from .journal import pack, unpack
 
 _JOURNAL = "journal:"
+_RECORD, _SEAL = "record", "seal"
+_VERSION = 3
 
 
 def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) -> None:
@@ -45,7 +49,7 @@ def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) ->
         journal, kept = pack(journal)
         arrays |= {f"{_JOURNAL}{name}": value for name, value in kept.items()}
     record = {
-        "v": 2,
+        "v": _VERSION,
         "state": type(state).__name__,
         "scalars": scalars,
         "lists": lists,
@@ -53,12 +57,14 @@ def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) ->
         "options": getattr(state, "options", {}),
         "fingerprints": of_instance(canonical.instance),
     }
-    target = Path(path)
+    text = json.dumps(record)
+    sealed: dict[str, Any] = {_RECORD: np.array(text), _SEAL: np.array(_seal(text, arrays)), **arrays}
+    target = target_of(path)
     # a name of its own kind, so that what a kill leaves behind is written over by the next save
     part = target.with_name(f"{target.name}.part")
     try:
         with open(part, "wb") as file:
-            np.savez(file, record=np.array(json.dumps(record)), **arrays)
+            np.savez(file, **sealed)
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
@@ -68,20 +74,26 @@ def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) ->
 
 
 def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
-    """The state in a file; `DataError` FW0201 where it is no such file, FW0202 where it is of another program or other data."""
+    """The state in a file; `DataError` FW0201 where it is no such file or a damaged one, FW0202 where it is of another program or other data."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            record = json.loads(str(file["record"]))
-            arrays = {k: file[k] for k in file.files if k != "record"}
-            cls = state_class(record["state"])
-            kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
-            journal = unpack(record["journal"], kept) if record["journal"] is not None else None
+            arrays = {k: file[k] for k in file.files}
+        text, seal = str(arrays.pop(_RECORD)), str(arrays.pop(_SEAL, ""))
+        record = json.loads(text)
+        version = record["v"]
+        sound = seal == _seal(text, arrays)
     except OSError as error:
         why = f": {error.strerror.lower()}" if error.strerror else ""
         raise _refuse("FW0201", f"`{path}` cannot be read{why}", "give a file that was saved") from error
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        # what NumPy says of such files is of no use to who named the wrong one
+    except Exception as error:  # what NumPy, zipfile and json say of such files is of no use to who named the wrong one
         raise _refuse("FW0201", f"`{path}` holds no saved state of fwdsl", "give a file that was saved") from error
+    if version == _VERSION and not sound:
+        raise _refuse("FW0201", f"`{path}` is damaged: it is not as it was saved", "give another one, or solve afresh")
+    if version != _VERSION or not is_state(record["state"]):
+        raise _refuse("FW0201", f"`{path}` was saved by another version of fwdsl", "solve afresh")
+    cls = state_class(record["state"])
+    kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
+    journal = unpack(record["journal"], kept) if record["journal"] is not None else None
     now = of_instance(canonical.instance)
     changed = sorted(k for k in {*now, *record["fingerprints"]} if now.get(k) != record["fingerprints"].get(k))
     if changed:
@@ -110,6 +122,11 @@ def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
     if journal is not None:
         state.journal = journal
     return state
+
+
+def _seal(record: str, arrays: Mapping[str, Any]) -> str:
+    parts = (f"{name} {of_array(value)}" for name, value in sorted(arrays.items()))
+    return sha256("\n".join((record, *parts)).encode()).hexdigest()
 
 
 def _refuse(code: str, message: str, hint: str) -> DataError:

@@ -225,3 +225,21 @@ def test_real_data(declare, shared_data):
     # Binary features, 14 at most in a row.
     assert instance.stats["X"].largest_row_norm == pytest.approx(np.sqrt(14))
     assert set(np.unique(instance.values["y"])) == {-1.0, 1.0}
+
+
+@pytest.mark.parametrize("index", [2**53 + 1, 2**50])
+def test_an_index_that_makes_more_columns_than_memory_holds(declare, folder, index):
+    (folder / "train.svm").write_text(f"+1 1:1\n-1 2:1 {index}:3\n+1 2:1\n")
+    instance, diagnostics = run(declare, 'data X: matrix[n, p], y: signs[n] from libsvm("train.svm")', folder)
+    assert instance is None
+    (found,) = diagnostics
+    assert found.code == "FW4007"
+    assert f"`X` has {index} columns" in found.message and "row 2 has an entry in the last" in found.message
+
+
+def test_sizes_that_memory_does_not_hold(declare, folder):
+    for rows, columns in ((2**53 + 1, 2), (2, 2**53 + 1)):
+        text = f"%%MatrixMarket matrix coordinate real general\n{rows} {columns} 1\n1 1 5\n"
+        (folder / "A.mtx").write_text(text)
+        instance, diagnostics = run(declare, 'data A: matrix[n, p] from mtx("A.mtx")', folder)
+        assert instance is None and [d.code for d in diagnostics] == ["FW4007"]

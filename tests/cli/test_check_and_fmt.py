@@ -91,6 +91,32 @@ def test_plan_without_data(capsys: pytest.CaptureFixture[str]):
     assert (form["status"], form["plan"]["with_data"]) == ("ok", False)
 
 
+def test_plan_says_that_a_source_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    program = tmp_path / "absent.fw"
+    program.write_text(
+        'data X: matrix[n, p], y: vector[n] from libsvm("train.svm")\nvar w: vector[p]\nminimize sum_squares(X @ w - y)\n'
+    )
+    (tmp_path / "train.svm.gz").write_bytes(b"")
+    assert main(["plan", str(program)]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("canonical form") and err.count("warning[FW4001]") == 1
+    assert "train.svm` does not exist" in err and "train.svm.gz`?" in err and f"{program}:1:41" in err
+    assert main(["plan", str(program), "--strict"]) == 1
+    assert "error[FW4001]" in capsys.readouterr().err
+    assert main(["plan", str(program), "--json"]) == 0
+    assert [d["code"] for d in json.loads(capsys.readouterr().out)["diagnostics"]] == ["FW4001"]
+
+
+def test_plan_of_a_source_whose_name_no_file_can_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    program = tmp_path / "long.fw"
+    for path in ("a" * 5000, "b/" * 2500 + "c.csv"):
+        program.write_text(f'data y: vector[n] from csv("{path}")\nvar w: vector[n]\nminimize sum_squares(w - y)\n')
+        for command in ("plan", "run"):
+            assert main([command, str(program)]) == 1
+            err = capsys.readouterr().err
+            assert err.startswith("error[FW4003]: ") and "too long" in err
+
+
 @pytest.mark.usefixtures("folder")
 def test_plan_with_data_predicts(capsys: pytest.CaptureFixture[str]):
     assert main(["plan", "good.fw", "--json"]) == 0

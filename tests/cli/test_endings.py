@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,81 @@ def test_an_interruption_before_any_point(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().err == "interrupted: there is no result\n"
     assert main(["run", "fit.fw", "--json"]) == 130
     assert json.loads(capsys.readouterr().out)["status"] == "interrupted"
+
+
+def test_what_an_import_makes_of_an_interruption_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def command(argv: list[str], output: Output) -> int:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("PyCapsule_Import could not import module") from None
+        return 0
+
+    monkeypatch.setattr(app, "_command", command)
+    before = signal.getsignal(signal.SIGINT)
+    assert main(["run", "fit.fw"]) == 130
+    assert capsys.readouterr().err == "interrupted before solving began: there is no result\n"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+INTERRUPTED_IMPORT = """\
+import builtins, signal, sys
+from fwdsl.cli import main
+
+left, load = int(sys.argv.pop(1)), builtins.__import__
+
+def interrupted(*args, **kwargs):
+    global left
+    left -= 1
+    if left == 0:
+        signal.raise_signal(signal.SIGINT)
+    return load(*args, **kwargs)
+
+builtins.__import__ = interrupted
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("number", [1, 7, 40, 150, 400])
+@pytest.mark.parametrize("json_mode", [False, True])
+def test_an_interruption_within_an_import(root: Path, number: int, json_mode: bool):
+    command = ["run", "examples/portfolio.fw", *(["--json"] if json_mode else [])]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_IMPORT, str(number), *command],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 130
+    if json_mode:
+        assert done.stderr == "" and json.loads(done.stdout)["status"] == "interrupted"
+    else:
+        assert (done.stdout, done.stderr) == ("", "interrupted before solving began: there is no result\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("ignored", [False, True])
+def test_termination_before_there_is_a_state(
+    ignored: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    from fwdsl.cli.commands import run
+
+    def compiling(*_: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(run, "solve_plan", compiling)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if ignored else None
+    try:
+        program = str(root / "examples" / "portfolio.fw")
+        assert main(["run", program, "--checkpoint", str(tmp_path / "s.npz")]) == 143
+    finally:
+        if ignored:
+            signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().err == "interrupted before solving began: there is no result\n"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_memory_that_ran_out_is_no_bug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

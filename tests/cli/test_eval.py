@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,46 @@ def test_a_position_that_the_fit_has_not(capsys: pytest.CaptureFixture[str], tmp
     assert main(["eval", "tasks.fw", "--solution", "tasks.npz", *argv]) == 1
     (found,) = json.loads(capsys.readouterr().out)["diagnostics"]
     assert found["code"] == "FW4515" and "unless `T` is that of an earlier fit" in found["hint"]
+
+
+def cut_short(arrays: dict[str, Any]) -> None:
+    arrays["w"] = arrays["w"][:-1]
+
+
+def of_words(arrays: dict[str, Any]) -> None:
+    arrays["w"] = arrays["w"].astype("U9")
+
+
+def deep(arrays: dict[str, Any]) -> None:
+    arrays["record"] = np.array("[" * 100_000)
+
+
+def without(key: str) -> Callable[[dict[str, Any]], None]:
+    def damage(arrays: dict[str, Any]) -> None:
+        written = json.loads(str(arrays["record"]))
+        del written[key]
+        arrays["record"] = np.array(json.dumps(written))
+
+    return damage
+
+
+@pytest.mark.parametrize("command", ["eval", "verify"])
+@pytest.mark.parametrize("damage", [cut_short, of_words, deep, without("fingerprints")])
+def test_a_damaged_solution_is_refused(
+    damage: Callable[[dict[str, Any]], None], command: str, capsys: pytest.CaptureFixture[str]
+):
+    with np.load("fit.npz") as file:
+        arrays = {name: file[name] for name in file.files}
+    damage(arrays)
+    np.savez("damaged.npz", **arrays)
+    assert main([command, "fit.fw", "--solution", "damaged.npz"]) == 1
+    assert capsys.readouterr().err.startswith("error[FW0016]: `damaged.npz` holds no solution of this program")
+
+
+def test_a_solution_with_flipped_bits_is_refused(capsys: pytest.CaptureFixture[str]):
+    raw = bytearray(Path("fit.npz").read_bytes())
+    for at in range(60, 300, 7):
+        raw[at] ^= 0x55
+    Path("damaged.npz").write_bytes(raw)
+    assert main(["eval", "fit.fw", "--solution", "damaged.npz"]) == 1
+    assert capsys.readouterr().err.startswith("error[FW0016]: ")

@@ -121,6 +121,15 @@ solve tol = 1e-6
         "fw 1\nvar " + ", ".join(f"name_{i}: vector[dimension]" for i in range(5)),
         "fw 1\nvar " + ",\n    ".join(f"name_{i}: vector[dimension]" for i in range(5)) + "\n",
     ),
+    "a name longer than a line": ("fw 1\nvar " + "n" * 120 + ":real", "fw 1\nvar " + "n" * 120 + ": real\n"),
+    "sizes longer than a line": (
+        "fw 1\nvar x: matrix[" + "r" * 60 + "," + "c" * 60 + "],y:real",
+        "fw 1\nvar x: matrix[" + "r" * 60 + ", " + "c" * 60 + "],\n    y: real\n",
+    ),
+    "a name longer than a line, and its set": (
+        "fw 1\nvar " + "n" * 120 + ":vector[3] in simplex(1)",
+        "fw 1\nvar " + "n" * 120 + ": vector[3] in simplex(\n    1\n)\n",
+    ),
 }
 
 
@@ -252,4 +261,30 @@ def test_any_program_reads_back_as_itself_however_it_is_broken(tree: Expr, kind:
     program, found = parse(text)
     assert found == ()
     assert program.statements[1:] == (statement,)
+    assert formatted(text) == text
+
+
+_lengths = st.sampled_from([1, 40, 60, 95, 101, 300])
+_long_names = st.builds(lambda head, n: head + "_" * (n - 1), st.sampled_from("abc"), _lengths)
+_dims = st.lists(_long_names.map(Name), min_size=1, max_size=2).map(tuple)
+_types = st.one_of(
+    st.just(TypeExpr(Ident("real"))),
+    st.builds(TypeExpr, _long_names.map(Ident), _dims),
+    st.builds(lambda dims, size: TypeExpr(Ident("index"), dims, Name(size)), _dims, _long_names),
+)
+_origins = st.one_of(
+    st.just({}),
+    _long_names.map(lambda path: {"source": Call(Ident("csv"), (String(path),))}),
+    _long_names.map(lambda name: {"member": Call(Ident("box"), (Name(name), Number(1.0)))}),
+    _long_names.map(lambda name: {"value": Name(name)}),
+)
+_items = st.builds(lambda name, type_, origin: Item(Ident(name), type_, **origin), _long_names, _types, _origins)
+
+
+@given(st.sampled_from(["data", "param", "var"]), st.lists(_items, min_size=1, max_size=3).map(tuple))
+def test_any_declaration_reads_back_as_itself_however_long(kind: str, items: tuple[Item, ...]):
+    text = format_program(Program((Declaration(kind, items),)))
+    program, found = parse(text)
+    assert found == ()
+    assert program.statements[1:] == (Declaration(kind, items),)
     assert formatted(text) == text

@@ -22,6 +22,7 @@ from fwdsl.grammar.diagnostic import Diagnostic
 from fwdsl.readers import files, findings, libsvm
 from fwdsl.readers.files import lines
 from fwdsl.readers.read import Role, read
+from fwdsl.readers.roles import Triplets
 from fwdsl.readers.sources import FORMATS, SourceSpec
 
 MATRIX = Role("X", "matrix", (None, None))
@@ -169,6 +170,42 @@ def test_lines_are_whole_whatever_the_block() -> None:
         chunks = list(lines(io.BytesIO(text), block))
         assert b"".join(chunks) == b"one\ntwo\r\n\nlast\n"
         assert all(chunk.endswith(b"\n") for chunk in chunks)
+
+
+@pytest.mark.parametrize("text", [b"one\rtwo\r\rlast", b"one\rtwo\r\rlast\r", b"\xef\xbb\xbfone\rtwo\r\rlast\r"])
+def test_lines_of_old_macs(text: bytes) -> None:
+    for block in range(3, 20):
+        chunks = list(lines(io.BytesIO(text), block))
+        assert b"".join(chunks) == b"one\ntwo\n\nlast\n"
+        assert all(chunk.endswith(b"\n") for chunk in chunks)
+
+
+ON_OLD_MACS = {
+    "csv": (b"a,b,y\r1,2,3\r4,5,6\r", (MATRIX, VECTOR), {"target": "y"}),
+    "libsvm": (b"1 1:2 2:0.5\r-1 1:3\r", (MATRIX, VECTOR), {}),
+    "mtx": (b"%%MatrixMarket matrix coordinate real general\r2 2 2\r1 1 5\r2 2 -1\r", (MATRIX,), {}),
+    "coo": (b"row,column,value\r1,2,3.5\r2,2,4\r", (Role("M", "entries", (None, None)),), {}),
+}
+
+
+@pytest.mark.parametrize("format", ON_OLD_MACS)
+def test_files_of_old_macs_are_read_as_others_are(folder: Path, format: str) -> None:
+    text, roles, options = ON_OLD_MACS[format]
+    found = []
+    for name, content in (("mac", text), ("unix", text.replace(b"\r", b"\n"))):
+        Path(f"{name}.{format}").write_bytes(content)
+        arrays, diagnostics = read(SourceSpec(format, f"{name}.{format}", options), roles)
+        assert diagnostics == ()
+        parts = [getattr(a, "toarray", lambda a=a: a)() for a in arrays.values() if not isinstance(a, Triplets)]
+        triplets = [x for a in arrays.values() if isinstance(a, Triplets) for x in (a.rows, a.columns, a.values)]
+        found.append([np.asarray(part).tolist() for part in (*parts, *triplets)])
+    assert found[0] == found[1] and found[0]
+
+
+@pytest.mark.parametrize("format", ["csv", "coo"])
+def test_a_carriage_return_within_a_line(found: Callable[..., list[tuple[object, ...]]], format: str) -> None:
+    role = Role("M", "entries", (None, None)) if format == "coo" else MATRIX
+    assert found(format, b"a,b,c\n4,5\r6,7\n", role) == [("FW4035", 2, None, None)]
 
 
 def test_at_most_twenty_findings(found: Callable[..., list[tuple[object, ...]]]) -> None:

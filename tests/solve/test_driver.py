@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -127,8 +128,9 @@ def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
     problem = bound()
     save_state(tmp_path / "s.npz", problem.canonical, problem.solve(max_iter=3, tol=1e-15).state)
     with np.load(tmp_path / "s.npz") as file:
-        kept = {name: file[name] for name in file.files if name != "x"}
-    np.savez(tmp_path / "s.npz", **kept)
+        kept = {name: file[name] for name in file.files}
+    record = {**json.loads(str(kept["record"])), "v": 2}
+    np.savez(tmp_path / "s.npz", **{**kept, "record": np.array(json.dumps(record))})
     with pytest.raises(DataError, match="another version") as caught:
         load_state(tmp_path / "s.npz", problem.canonical)
     assert caught.value.code == "FW0201"

@@ -93,7 +93,7 @@ when, count, replace = sys.argv[1], 0, os.replace
 
 def replaced(part, target):
     global count
-    count += 1
+    count += os.path.basename(target) == "s.npz"  # kernels that are compiled are put into place too
     if when == "before" and count == 9:
         os.kill(os.getpid(), signal.SIGKILL)
     replace(part, target)

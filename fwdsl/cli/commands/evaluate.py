@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_json
 from ..exits import OK, Stop
-from ..files import folder_of, require_writable, unwritable, write_atomically
+from ..files import folder_of
 from ..output import Output
-from ..stages import bindings_of, compile_file
+from ..outputs import keep_apart, reason_of, require_outputs, unwritable, write_atomically
+from ..stages import bindings_of, compile_file, inputs_of
 
 if TYPE_CHECKING:
     from ...evaluation import Evaluated
@@ -38,9 +39,10 @@ def run(argv: Sequence[str], output: Output) -> int:
         hint = "write `--solution S.npz`, a file that `fwdsl run FILE --out S.npz` wrote"
         rule = "Values are those of a saved solution."
         raise Stop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
-    if known.out is not None:
-        require_writable(known.out)
+    outputs = {"--out": known.out}
+    require_outputs(outputs)
     model = compile_file(name, output)
+    keep_apart(outputs, [*inputs_of(model, given, name), ("the solution", known.solution)])
     from ...evaluation import evaluate
     from ..save import load_fit
 
@@ -62,7 +64,7 @@ def _save(name: str, values: Mapping[str, Any]) -> None:
     try:
         write_atomically(name, lambda stream: np.savez(stream, allow_pickle=False, **arrays))
     except OSError as error:
-        raise Stop([unwritable(name, (error.strerror or "writing failed").lower())]) from None
+        raise Stop([unwritable(name, reason_of(error))]) from None
 
 
 def _tell(evaluated: Evaluated, output: Output) -> None:

@@ -9,8 +9,9 @@ from ...grammar import format_source
 from ...grammar.diagnostic import has_errors
 from ..arguments import Parser, add_file
 from ..exits import OK, REJECTED, USAGE, Stop, code_for
-from ..files import STDIN, display_name, read_program, unwritable, write_atomically
+from ..files import STDIN, display_name, read_program
 from ..output import Output
+from ..outputs import reason_of, unwritable, write_atomically
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -52,4 +53,4 @@ def _rewrite(name: str, formatted: bytes) -> None:
     try:
         write_atomically(name, write)
     except OSError as error:
-        raise Stop([unwritable(name, (error.strerror or "writing failed").lower())]) from None
+        raise Stop([unwritable(name, reason_of(error))]) from None

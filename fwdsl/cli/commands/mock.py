@@ -6,16 +6,17 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from ...grammar.diagnostic import Diagnostic
 from ...readers.sources import parse_data_argument, parse_dim_argument
 from ..arguments import Parser, add_file, add_json, whole
 from ..exits import OK, USAGE, Stop
-from ..files import unwritable
 from ..output import Output
-from ..stages import bind_model, compile_file
+from ..outputs import Inputs, keep_apart, reason_of, unwritable, write_atomically
+from ..stages import bind_model, compile_file, inputs_of
 
 if TYPE_CHECKING:
     from ...mock import Mock
@@ -48,12 +49,13 @@ def run(argv: Sequence[str], output: Output) -> int:
         rule = "Mocked data are written to files."
         raise Stop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])
     model = compile_file(name, output)
+    from ...bind import Bindings
     from ...mock import mock
 
     made, found = mock(model, _sizes(known.dims, model), known.seed)
     if made is None:
         raise Stop(found)
-    files = _write(made, Path(known.out))
+    files = _write(made, Path(known.out), inputs_of(model, Bindings(), name))
     data, params, dims = _options(model, made, files)
     _check(model, data, params, dims, name, output)
     options = [*data, *(f"--set={p}" for p in params), *(f"--dim={d}" for d in dims)]
@@ -96,24 +98,29 @@ def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
     return sizes
 
 
-def _write(made: Mock, folder: Path) -> dict[str, str]:
-    """The file of each name."""
+def _write(made: Mock, folder: Path, inputs: Inputs) -> dict[str, str]:
+    """The file of each name; stops where one of them is read."""
     import numpy as np
 
-    files: dict[str, str] = {}
+    files = {name: str(folder / f"{name}.npy") for name in made.arrays}
+    files |= {name: str(folder / f"{name}.csv") for name in made.entries}
+    for file in files.values():
+        keep_apart({"--out": file}, inputs)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, array in made.arrays.items():
-            files[name] = str(folder / f"{name}.npy")
-            np.save(files[name], array, allow_pickle=False)
+            write_atomically(files[name], partial(np.save, arr=array, allow_pickle=False))
         for name, columns in made.entries.items():
-            files[name] = str(folder / f"{name}.csv")
-            with open(files[name], "w", encoding="ascii") as stream:
-                stream.write("row,column,value\n")
-                stream.writelines(f"{i},{j},{v!r}\n" for i, j, v in zip(*(c.tolist() for c in columns), strict=True))
+            write_atomically(files[name], partial(_write_entries, columns))
     except OSError as error:
-        raise Stop([unwritable(str(error.filename or folder), (error.strerror or "writing failed").lower())]) from None
+        raise Stop([unwritable(str(error.filename or folder), reason_of(error))]) from None
     return files
+
+
+def _write_entries(columns: Sequence[Any], stream: IO[bytes]) -> None:
+    stream.write(b"row,column,value\n")
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    stream.writelines(f"{i},{j},{v!r}\n".encode("ascii") for i, j, v in rows)
 
 
 def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:

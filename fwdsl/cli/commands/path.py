@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
-from ..files import require_writable, unwritable
 from ..output import Output
+from ..outputs import keep_apart, reason_of, require_outputs, unwritable
 from ..plot import plot_path, require_plot
 from ..stages import (
     Clock,
@@ -19,6 +19,7 @@ from ..stages import (
     canonicalise_instance,
     check_given,
     compile_file,
+    inputs_of,
     options_for,
     passed,
     plan_for,
@@ -51,14 +52,16 @@ def run(argv: Sequence[str], output: Output) -> int:
     (name,) = parser.files(known)
     parameter, values, known.set = split_sets(known.set)
     given = bindings_of(known)
+    outputs = {"--plot": known.plot}
+    require_outputs(outputs)
     if known.plot is not None:
-        require_writable(known.plot)
         require_plot(known.plot)
     from ...bind.rebind import rebind
     from ...path import Path, header_text, latest, row_text
 
     clock = Clock()
     model = clock.measure("compile", lambda: compile_file(name, output))
+    keep_apart(outputs, inputs_of(model, given, name))
     options = options_for(model, known)
     at = [replace(given, params={**given.params, parameter: value}) for value in values]
     for there in at:
@@ -102,5 +105,5 @@ def _plot(name: str, path: Path) -> list[Diagnostic]:
     try:
         plot_path(name, path)
     except OSError as error:
-        return [unwritable(name, (error.strerror or "writing failed").lower())]
+        return [unwritable(name, reason_of(error))]
     return []

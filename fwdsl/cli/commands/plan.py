@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...grammar.tree import Call, String
+from ...grammar.diagnostic import Diagnostic
+from ...readers.files import Unreadable, check
+from ...readers.findings import Findings
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
-from ..exits import OF_STATUS, OK
+from ..exits import OF_STATUS, OK, USAGE
 from ..files import folder_of
 from ..output import Output
 from ..stages import (
@@ -19,9 +23,12 @@ from ..stages import (
     check_given,
     compile_file,
     options_for,
+    passed,
     plan_for,
     solve_plan,
 )
+
+_WITHOUT = "A program whose data are not there is planned without them; `fwdsl run` would stop."
 
 if TYPE_CHECKING:
     from ...bind import Bindings
@@ -49,10 +56,13 @@ def run(argv: Sequence[str], output: Output) -> int:
     model = clock.measure("compile", lambda: compile_file(name, output))
     options = options_for(model, known)
     check_given(model, given, output)
+    absent = _absent(model, given, folder_of(name))
     canonical = None
-    if known.analyze or _at_hand(model, given, folder_of(name)):
+    if known.analyze or _at_hand(model, given, absent):
         instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
         canonical = clock.measure("plan", lambda: canonicalise_instance(instance, output))
+    elif absent:
+        passed((model, absent), output, USAGE)
     plan = clock.measure("plan", lambda: plan_for(canonical or model, options, known, output))
     output.text(plan.render().rstrip("\n") + "\n")
     if canonical is None or not known.analyze:
@@ -66,17 +76,32 @@ def run(argv: Sequence[str], output: Output) -> int:
     return OF_STATUS[solution.status]
 
 
-def _at_hand(model: Model, given: Bindings, folder: Path) -> bool:
+def _at_hand(model: Model, given: Bindings, absent: Sequence[Diagnostic]) -> bool:
     """Whether every datum and parameter can have a value; true also where the command line gives data, so that what it
     lacks is reported."""
     if given.sources:
         return True
-    return all(param.default is not None or param.name in given.params for param in model.params) and all(
-        datum.literal is not None or (datum.source is not None and _exists(datum.source, folder))
-        for datum in model.data
+    return (
+        not absent
+        and all(param.default is not None or param.name in given.params for param in model.params)
+        and all(datum.literal is not None or datum.source is not None for datum in model.data)
     )
 
 
-def _exists(source: Call, folder: Path) -> bool:
-    path = source.args[0] if source.args else None
-    return isinstance(path, String) and (folder / path.value).is_file()
+def _absent(model: Model, given: Bindings, folder: Path) -> list[Diagnostic]:
+    """The program's own sources that are not there, as warnings; none where the command line gives data."""
+    from ...bind.given import spec_of
+
+    sources = {d.source.span.start: d.source for d in model.data if d.source is not None and not given.sources}
+    found: list[Diagnostic] = []
+    for source in sources.values():
+        findings = Findings(spec_of(source, folder).path)
+        with suppress(Unreadable):
+            check(findings.file, findings)
+        # what else is wrong with a file is told when it is read
+        found += [
+            replace(d, severity="warning", rule=_WITHOUT, span=source.span, source=model.source)
+            for d in findings.result()
+            if d.code == "FW4001"
+        ]
+    return found

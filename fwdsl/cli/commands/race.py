@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import BUG, OF_STATUS, USAGE
-from ..files import require_writable, unwritable
 from ..output import Output
+from ..outputs import keep_apart, reason_of, require_outputs, unwritable
 from ..plot import plot_race, require_plot
 from ..racing import show_table, watching
-from ..stages import bind_model, bindings_of, canonicalise_instance, check_given, compile_file
+from ..stages import bind_model, bindings_of, canonicalise_instance, check_given, compile_file, inputs_of
 
 if TYPE_CHECKING:
     from ...race import Race
@@ -35,12 +35,14 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
     given = bindings_of(known)
+    outputs = {"--plot": known.plot}
+    require_outputs(outputs)
     if known.plot is not None:
-        require_writable(known.plot)
         require_plot(known.plot)
     from ...race import lanes, race_options, run_race
 
     model = compile_file(name, output)
+    keep_apart(outputs, inputs_of(model, given, name))
     told = ("tol", "gap", "time", "max_iter", "seed", "threads")
     options = race_options(model, **{key: getattr(known, key) for key in told})
     check_given(model, given, output)
@@ -68,5 +70,5 @@ def _plot(name: str, race: Race) -> list[Diagnostic]:
     try:
         plot_race(name, race)
     except OSError as error:
-        return [unwritable(name, (error.strerror or "writing failed").lower())]
+        return [unwritable(name, reason_of(error))]
     return []

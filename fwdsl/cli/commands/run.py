@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import OF_STATUS, TERMINATED, USAGE
-from ..files import require_writable, unwritable
 from ..output import Mode, Output
+from ..outputs import keep_apart, reason_of, require_outputs, unwritable
 from ..plot import plot_gap, require_plot
 from ..stages import Clock, bindings_of, plan_for, prepare, solve_plan
 
@@ -43,16 +43,17 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode=mode, quiet=known.quiet, strict=known.strict)
     (name,) = parser.files(known)
     given = bindings_of(known)
-    for file in (known.out, known.plot, known.checkpoint):
-        if file is not None:
-            require_writable(file)
+    outputs = {"--out": known.out, "--plot": known.plot, "--checkpoint": known.checkpoint}
+    require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
+    if known.resume is not None:  # it may be the checkpoint: the next state takes its place
+        keep_apart({**outputs, "--checkpoint": None}, [("the state to go on from", known.resume)])
 
     from ...solve.interrupt import Control, interruptible
 
     clock = Clock()
-    options, _, canonical = prepare(name, known, given, clock, output)
+    options, _, canonical = prepare(name, known, given, clock, output, outputs)
     state, checkpoints = None, None
     if known.resume is not None or known.checkpoint is not None:
         from ..checkpoint import Checkpoints, resumed
@@ -67,10 +68,16 @@ def run(argv: Sequence[str], output: Output) -> int:
     control = Control()
     # open until the answer is told: a Ctrl-C that comes as solving ends must not lose it
     with interruptible(control):
-        with checkpoints.on_termination() if checkpoints else nullcontext():
-            solution = solve_plan(canonical, plan, options, clock, output, state, on_state, control=control)
-            # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
-            unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
+        try:
+            with checkpoints.on_termination() if checkpoints else nullcontext():
+                solution = solve_plan(canonical, plan, options, clock, output, state, on_state, control=control)
+                # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
+                unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
+        except KeyboardInterrupt:  # before there was a state, while kernels were compiled
+            if not (checkpoints and checkpoints.terminated):
+                raise
+            output.interrupted()
+            return TERMINATED
         saved, more = _save(known, solution, canonical, options)
         unsaved += more
         output.report(unsaved)
@@ -108,5 +115,5 @@ def _save(
             write()
             saved.append(file)
         except OSError as error:
-            unsaved.append(unwritable(file, error.strerror or "writing failed"))
+            unsaved.append(unwritable(file, reason_of(error)))
     return saved, unsaved

@@ -1,4 +1,4 @@
-"""FW0020 to FW0027, FW0204, FW0313: mocked data, values on new data, paths. Bad and good are command lines or Python."""
+"""FW0020 to FW0029, FW0204, FW0313: mocked data, values on new data, paths, files that are written. Bad and good are command lines or Python."""
 
 from __future__ import annotations
 
@@ -55,6 +55,20 @@ ENTRIES: dict[str, Entry] = {
         " A shell wants the brackets in quotes.",
         "fwdsl path sparse_logistic.fw --set 'delta=logspace(1,100)'",
         "fwdsl path sparse_logistic.fw --set 'delta=logspace(1,100,20)'",
+    ),
+    "FW0028": Entry(
+        "an answer in a file of another suffix",
+        "`--out` of `run` and `eval` writes arrays by name: an npz file. Another suffix would tell other programs that it is something else, so"
+        " it is refused before anything is solved.",
+        "fwdsl run sparse_logistic.fw --out fit.csv",
+        "fwdsl run sparse_logistic.fw --out fit.npz",
+    ),
+    "FW0029": Entry(
+        "an output that is an input",
+        "A command never writes over a file that it reads: the program, its data, a saved answer. Links are followed. Nor do two outputs, or"
+        " standard output and another one, go into one file. (`--checkpoint` and `--resume` may name the same file.)",
+        "fwdsl run sparse_logistic.fw --checkpoint train.svm",
+        "fwdsl run sparse_logistic.fw --checkpoint fit.state",
     ),
     "FW0204": Entry(
         "a name that has no value",

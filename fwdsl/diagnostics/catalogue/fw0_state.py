@@ -8,7 +8,7 @@ ENTRIES: dict[str, Entry] = {
     "FW0201": Entry(
         "a file that holds no saved state",
         "`fwdsl.solve.state.load_state` reads what `save_state` wrote: one `.npz` file with the arrays of a method's state and a record. The file"
-        " is missing, damaged or something else.",
+        " is missing, something else, of another version of fwdsl, or damaged: its checksum does not fit what it holds.",
         'load_state("solution.npz", prob.canonical)',
         'load_state("state.npz", prob.canonical)',
     ),

@@ -48,7 +48,8 @@ ENTRIES: dict[str, Entry] = {
     ),
     "FW4007": Entry(
         "data larger than memory",
-        "All formats but plain `.npy` are read into memory. A plain `.npy` file is mapped, and may be larger.",
+        "All formats but plain `.npy` are read into memory. A plain `.npy` file is mapped, and may be larger. Of a sparse matrix one number for"
+        " each column must fit as well: an index that is an id, or a slip, makes as many columns as it says.",
         'data A: matrix[n, d] from npy("A.npy.gz")',
         'data A: matrix[n, d] from npy("A.npy")',
     ),

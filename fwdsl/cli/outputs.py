@@ -1,0 +1,129 @@
+"""Files that the commands write: looked at before anything is done, and never one that is read."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import IO
+
+from ..grammar.diagnostic import Diagnostic, Place
+from ..target import target_of
+from .exits import Stop
+
+#: The option that names a file to write -> the name, or None where it is not given.
+Outputs = Mapping[str, str | None]
+
+#: What is read, in words -> its files.
+Inputs = Iterable[tuple[str, str | Path]]
+
+_SUFFIX = ".npz"
+
+
+def require_outputs(outputs: Outputs) -> None:
+    """Stop unless each of the files can be written: known before solving, not after. What `--out` writes is an npz file, and says so."""
+    for option, name in outputs.items():
+        if name is None:
+            continue
+        require_writable(name)
+        if option == "--out" and Path(name).suffix.lower() != _SUFFIX:
+            rule = f"`--out` writes arrays by name, in a file that ends in `{_SUFFIX}`."
+            hint = f"write `--out {Path(name).with_suffix(_SUFFIX) if Path(name).name else 'fit.npz'}`"
+            raise Stop([Diagnostic("FW0028", f"`{name}` does not end in `{_SUFFIX}`", rule=rule, hint=hint)])
+
+
+def require_writable(name: str) -> None:
+    """Stop unless a file of this name can be written."""
+    try:
+        path = target_of(name)
+        if not path.parent.is_dir():
+            folder = path.parent if Path(name).is_symlink() else Path(name).parent
+            raise Stop([unwritable(name, f"there is no folder `{folder}`")])
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except PermissionError:
+        raise Stop([unwritable(name, "permission is denied")]) from None
+    except OSError as error:
+        raise Stop([unwritable(name, reason_of(error))]) from None
+
+
+def keep_apart(outputs: Outputs, inputs: Inputs) -> None:
+    """Stop where a file to write is one that is read, or one that is written besides; standard output may go into none that is read either."""
+    written = {option: name for option, name in outputs.items() if name is not None}
+    read = list(inputs)
+    for option, name in written.items():
+        for what, path in read:
+            if _same(name, path):
+                raise Stop([_overwrites(f"`{option} {name}`", what)])
+        for other, another in written.items():
+            if option < other and _same(name, another):
+                raise Stop([_overwrites(f"`{other} {another}`", f"what `{option}` writes")])
+        if _is_standard_output(name):
+            raise Stop([_overwrites(f"`{option} {name}`", "the file that standard output goes into")])
+    for what, path in read:
+        if _is_standard_output(path):
+            spare_standard_output()
+            raise Stop([_overwrites("standard output", what)])
+
+
+def spare_standard_output() -> None:
+    """Write no more to standard output: it goes into a file that is read."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:
+    """Write a file whole or not at all, keeping the mode of one that is there; `OSError` if it fails, or where what stands there is no file."""
+    path = target_of(name)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".fwdsl-")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            write(stream)
+        if path.exists():
+            os.chmod(temporary, path.stat().st_mode & 0o7777)
+        else:
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def unwritable(name: str, reason: str) -> Diagnostic:
+    """What to say of a file that cannot be written."""
+    return Diagnostic(
+        "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
+    )
+
+
+def reason_of(error: OSError) -> str:
+    """Why writing failed, within a sentence."""
+    text = error.strerror or "writing failed"
+    return text[0].lower() + text[1:]
+
+
+def _overwrites(what: str, over: str) -> Diagnostic:
+    rule = "What a command reads, it does not write over."
+    return Diagnostic("FW0029", f"{what} would overwrite {over}", rule=rule, hint="name another file")
+
+
+def _same(name: str | Path, other: str | Path) -> bool:
+    if os.path.realpath(name) == os.path.realpath(other):
+        return True
+    try:
+        return os.path.samefile(name, other)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_standard_output(path: str | Path) -> bool:
+    """Whether standard output goes into the regular file of this name."""
+    try:
+        return os.path.isfile(path) and os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):  # a stream without a file, a name that none can have
+        return False

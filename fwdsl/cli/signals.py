@@ -1,0 +1,60 @@
+"""Ctrl-C where an exception would do harm. Imports little, as it is imported first."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import suppress
+
+TYPE_CHECKING = False  # the checkers know the name; `typing` takes a while to import
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+class Held:
+    """While open, Ctrl-C is only noted: an exception within an import ends in a traceback, or is lost in a callback of Python's own."""
+
+    def __init__(self) -> None:
+        self.came = False
+        self._previous: object = None
+
+    def __enter__(self) -> Held:
+        found = signal.getsignal(signal.SIGINT)
+        if callable(found):  # where it is ignored, it stays so
+            with suppress(ValueError):  # only the main thread hears signals
+                self._previous = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if callable(self._previous):
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _note(self, _signal: int, _frame: FrameType | None) -> None:
+        self.came = True
+
+
+class Noted:
+    """While open, Ctrl-C raises as ever, and is noted besides: what an extension module makes of it while it loads may be any exception."""
+
+    def __init__(self) -> None:
+        self.came = False
+        self._previous: object = None
+
+    def __enter__(self) -> Noted:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            with suppress(ValueError):  # only the main thread hears signals
+                self._previous = signal.signal(signal.SIGINT, self._raise)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if callable(self._previous):
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _raise(self, _signal: int, _frame: FrameType | None) -> None:
+        self.came = True
+        raise KeyboardInterrupt
+
+
+def let_go() -> None:
+    """From now on Ctrl-C is ignored: all is done, and while Python takes itself down an exception would only be shown."""
+    with suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
