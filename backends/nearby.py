@@ -11,7 +11,7 @@ from ..atoms.base import Array, VectorFunction
 from .dual import conjugate_gradients
 from .problem import Problem
 
-ROUNDS = 3
+ROUNDS = 5
 
 
 def feasible_nearby(problem: Problem, x: Array, scale: Array | None, stop: Callable[[], bool] = lambda: False) -> Array:
@@ -29,7 +29,10 @@ def feasible_nearby(problem: Problem, x: Array, scale: Array | None, stop: Calla
         step = least_step(problem, active, misses, metric, stop)
         if step is None or stop():
             break
-        x = problem.prox_g(x - step, 0.0)
+        wanted = x - step
+        x = problem.prox_g(wanted, 0.0)
+        # what a bound holds leaves the rest of the way to the others
+        metric = np.where(x == wanted, metric, 0.0)
     return x
 
 

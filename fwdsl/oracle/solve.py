@@ -14,7 +14,7 @@ from ..instance import Instance
 from ..model import Type, evaluate_dim
 from ..solution import Solution
 from .require import quiet, require_cvxpy
-from .translate import to_cvxpy
+from .translate import Translator
 
 AGREEMENT = 1e-6
 """Relative difference of objective values that counts as agreement."""
@@ -27,6 +27,9 @@ ACCURATE = 1e-8
 
 LARGEST_UNKNOWNS = 5_000_000
 """Numbers of the variables beyond which cvxpy's own matrices would not fit."""
+
+FAR = 1e3
+"""A size from which, or from the inverse of which, absolute tolerances mean another thing."""
 
 LARGEST = 20_000_000
 """Stored numbers of data beyond which cvxpy is not asked: it would fill the memory long before it answers."""
@@ -58,14 +61,33 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
     """Solve with cvxpy as accurately as its solvers can; the status is cvxpy's (`optimal`, `infeasible`, `unbounded`, ...).
 
     Its solvers get `seconds` in all. What cvxpy takes to prepare the problem for them cannot be limited: instances with more
-    than `LARGEST` numbers are not tried.
+    than `LARGEST` numbers are not tried. Their tolerances are absolute: where the first answer is far from 1 in size, the problem is
+    solved again in units of that answer.
     """
     cp = require_cvxpy()
     unknowns = sum(_size(v.type, instance) for v in instance.model.variables)
     if sum(stats.nnz for stats in instance.stats.values()) > LARGEST or unknowns > LARGEST_UNKNOWNS:
         return OracleResult(math.nan, {}, math.inf, TOO_LARGE, "none")
     end = time.monotonic() + seconds
-    problem, variables = to_cvxpy(instance)
+    first = _solve(cp, instance, end)
+    sizes = {n: float(np.abs(v).max(initial=0.0)) for n, v in first.variables.items()}
+    units = {n: s for n, s in sizes.items() if s > 0.0}
+    size = abs(first.value) or 1.0
+    if first.status != "optimal" or all(1.0 / FAR <= s <= FAR for s in (size, *units.values())):
+        return first
+    again = _solve(cp, instance, end, units, size)
+    return again if again.status == "optimal" else first
+
+
+def _solve(
+    cp: Any, instance: Instance, end: float, units: Mapping[str, float] | None = None, size: float = 1.0
+) -> OracleResult:
+    """By one solver after the other until one is sure, variables in these units and the objective in that of its size."""
+    translator = Translator(instance, units)
+    whole = translator.problem()
+    direction = type(whole.objective)
+    problem = cp.Problem(direction(whole.objective.expr / size), whole.constraints) if size != 1.0 else whole
+    variables = translator.variables
     best = OracleResult(math.nan, {}, math.inf, "solver_error", "none")
     for solver, attempt in _ATTEMPTS:
         left = end - time.monotonic()
@@ -76,7 +98,7 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
                 own = attempt(cp, problem, left)
         except (cp.error.SolverError, ValueError, ArithmeticError):
             continue
-        value = math.nan if problem.value is None else float(problem.value)
+        value = math.nan if problem.value is None else size * float(problem.value)
         found = {n: _plain_value(v.value) for n, v in variables.items() if v.value is not None}
         # Inaccurate means short of the tolerance asked for; how accurate it is, the residual says.
         status = "optimal" if problem.status == "optimal_inaccurate" and own <= ACCURATE else problem.status

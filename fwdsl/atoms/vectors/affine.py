@@ -79,7 +79,7 @@ class Affine(ConvexSet):
         return "affine(A, b)"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """A x = b: the largest miss of a row, relative to 1 + the sizes of its terms."""
+        """A x = b: the largest miss of a row, relative to the sum of the sizes of its terms."""
         left = np.abs(self.A) @ (np.abs(x) if sizes is None else sizes)
         return largest_share(np.abs(self.A @ x - self.b), left + np.abs(self.b))
 
