@@ -12,7 +12,7 @@ from .given import Given
 
 
 def claim_axes(given: Given, value: Any, classes: tuple[Any, ...], sizes: Sizes, findings: Findings) -> bool:
-    """Whether an array has as many axes as its type, and no empty one; its sizes are claimed."""
+    """Whether an array has as many axes as its type, and none that is empty or too long; its sizes are claimed."""
     decl = given.decl
     dims = decl.type.array_shape
     written = format_type(decl.type)
@@ -42,7 +42,8 @@ def claim_axes(given: Given, value: Any, classes: tuple[Any, ...], sizes: Sizes,
         words = ("blocks",)
     for axis, (dim, size) in enumerate(zip(dims, value.shape, strict=True)):
         what = words[axis] if axis < len(words) else f"entries along axis {axis}"
-        sizes.claim(given, dim, int(size), what, findings)
+        if not sizes.claim(given, dim, int(size), what, findings):
+            return False
     if decl.type.kind == "labels" and len(decl.type.shape) == 2:
         sizes.claim(given, decl.type.shape[1], len(classes), "classes", findings)
     return True

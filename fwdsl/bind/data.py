@@ -10,6 +10,7 @@ import numpy as np
 from ..check.shapes import format_type
 from ..data_operator import DataOperator
 from ..instance import DataStats
+from ..memory import most_numbers
 from .arrays import Unfit, index
 from .axes import claim_axes
 from .bindings import Bindings
@@ -50,6 +51,9 @@ def attach_datum(given: Given, sizes: Sizes, bound: Bound, findings: Findings) -
             bound.values[decl.name] = value
             bound.stats[decl.name] = DataStats((), "scalar", "float64", 1, 8)
             bound.origins[decl.name] = given.origin
+        return
+    if is_sparse(value) and value.shape[1] > most_numbers():
+        note_too_wide(given, value, findings)
         return
     if not claim_axes(given, value, classes, sizes, findings):
         return
@@ -97,10 +101,11 @@ def attach_index(given: Given, sizes: Sizes, bound: Bound, findings: Findings) -
     top = int(value.max())
     if classes is not None:
         size = sizes.bound(classes)
+        at = (int(np.argmax(value)),)
         if size is None:
-            sizes.claim(given, classes, top + 1, "blocks", findings)
+            if not sizes.claim(given, classes, top + 1, "blocks", findings, given.place_of(at, top)):
+                return
         elif top >= size:
-            at = (int(np.argmax(value)),)
             findings.add(
                 "FW4515",
                 f"{given.at(at)} is {top}, but `{decl.name}: {format_type(decl.type)}` has positions 0 to {size - 1}",

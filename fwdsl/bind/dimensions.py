@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..check.shapes import format_type
-from ..grammar.diagnostic import Label
+from ..grammar.diagnostic import Label, Place
 from ..grammar.source import Span
+from ..memory import most_numbers
 from ..model import DataDecl, Dim, Model, Type
 from ..model.types import split_dim
 from .findings import Findings
@@ -53,8 +54,16 @@ class Sizes:
     def __init__(self, fixed: Mapping[str, int]) -> None:
         self._claims: dict[str, list[_Claim]] = {n: [_Claim(s, "", None)] for n, s in fixed.items()}
 
-    def claim(self, given: Given, dim: Dim, size: int, what: str, findings: Findings) -> None:
-        """Note that a datum has `size` of a dimension; an integer must match at once."""
+    def claim(
+        self, given: Given, dim: Dim, size: int, what: str, findings: Findings, place: Place | None = None
+    ) -> bool:
+        """Note that a datum has `size` of a dimension; an integer must match at once. False where no memory would hold a vector of that size.
+
+        `place` is what says so in the file, where that is known.
+        """
+        if size > most_numbers():
+            _too_long(given, size, what, findings, place)
+            return False
         if isinstance(dim, str):
             if not dim.startswith("dim("):
                 self._claims.setdefault(dim, []).append(_Claim(size, what, given))
@@ -70,6 +79,7 @@ class Sizes:
                 or f"give data with {count(dim, what)}, or declare the dimension by a name",
                 place=given.place,
             )
+        return True
 
     def bound(self, dim: Dim) -> int | None:
         """The size of a dimension as far as it is known."""
@@ -130,6 +140,19 @@ def count(size: int, what: str) -> str:
     """`1 row`, `5 rows`, `2 classes`."""
     singular = {"rows": "row", "columns": "column", "entries": "entry", "classes": "class", "blocks": "block"}
     return f"{size} {singular.get(what, what) if size == 1 else what}"
+
+
+def _too_long(given: Given, size: int, what: str, findings: Findings, place: Place | None) -> None:
+    decl = given.decl
+    findings.add(
+        "FW4007",
+        f"`{decl.name}: {format_type(decl.type)}` has {size:,} {what}, more than this machine has memory for numbers",
+        span=decl.span,
+        label=f"from {given.origin}",
+        rule="Data that is not memory-mapped must fit into memory, and so must one number for each position that it names.",
+        hint="positions count from the first: where they are ids, number those that occur",
+        place=place or given.place,
+    )
 
 
 def _side(claim: _Claim) -> str:

@@ -95,8 +95,8 @@ def place(
         codes, maps = placed
         maps = [maps[k] or o.ids[k] for k in (0, 1)]
         shape = [len(m) if (m := ids[k]) is not None else int(extents[k] or 0) for k in (0, 1)]
-        for k in (0, 1):
-            sizes.claim(o.given, dims[k], shape[k], AXES[k], findings)
+        if not all(sizes.claim(o.given, dims[k], shape[k], AXES[k], findings) for k in (0, 1)):
+            continue
         sizes.claim(o.given, f"len({name})", len(codes[0]), "entries", findings)
         out.append((o, Entries(codes[0], codes[1], o.triplets.values, (shape[0], shape[1]), maps[0], maps[1])))
     return out

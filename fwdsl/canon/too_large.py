@@ -1,19 +1,22 @@
-"""Matrices with a trace norm that are too large to be written down, and are no product of factors either."""
+"""Variables that are too large to be written down, and are no product of factors either."""
 
 from __future__ import annotations
 
 import math
 
+from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..instance import Instance
 from ..low_rank import LARGEST_DENSE
-from ..model import evaluate_dim
+from ..memory import most_numbers
+from ..model import Type, evaluate_dim
 from .arrange import Arrangement
 from .factored import NO_VALUES, unfactored
 
 
 def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None:
-    """FW5013 for a matrix in a trace-norm ball or under a trace norm with more than 1e8 numbers, in a program without a factored form."""
+    """FW5013 for variables that memory cannot hold, and for a matrix in a trace-norm ball or under a trace norm with more than 1e8 numbers,
+    in a program without a factored form."""
     for block in arrangement.blocks:
         if block.type.kind != "matrix" or (block.norm != "norm_nuc" and block.set != "nuclear_ball"):
             continue
@@ -30,4 +33,27 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
             rule="A matrix of more than 100,000,000 numbers with a trace norm is solved by its factors, or not at all.",
             hint="the factors serve one smooth loss of entries of the matrix or of a product with data, plus `norm_nuc` and `sum_squares`",
         )
+    sizes = {v.name: _numbers(v.type, instance) for v in instance.model.variables}
+    if sum(sizes.values()) > most_numbers():
+        decl = max(instance.model.variables, key=lambda v: sizes[v.name])
+        return Diagnostic(
+            "FW5013",
+            f"`{decl.name}: {format_type(decl.type)}` has {sizes[decl.name]:,} numbers, more than the memory of this machine holds",
+            span=decl.span,
+            source=instance.model.source,
+            rule="The variables, and some vectors of their size, must fit into memory.",
+            hint=_told_sizes(decl.type, instance),
+        )
     return None
+
+
+def _numbers(type_: Type, instance: Instance) -> int:
+    """How many numbers a variable has."""
+    return math.prod(evaluate_dim(d, instance.dims) for d in type_.array_shape)
+
+
+def _told_sizes(type_: Type, instance: Instance) -> str:
+    """What its dimensions are, where they have names."""
+    named = dict.fromkeys(d for d in type_.array_shape if isinstance(d, str))
+    sizes = " and ".join(f"`{d}` is {evaluate_dim(d, instance.dims):,}" for d in named)
+    return f"{sizes}: look in the data for an index that is far out" if sizes else "declare smaller sizes"

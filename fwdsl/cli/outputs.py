@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -78,6 +81,29 @@ def spare_standard_output() -> None:
 def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:
     """Write a file whole or not at all, keeping the mode of one that is there; `OSError` if it fails, or where what stands there is no file."""
     path = target_of(name)
+    with _undisturbed():
+        _write(path, write)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """While open, signals that would end the process on the spot wait, so that no half of a file is left behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    previous = {each: signal.signal(each, lambda number, _: came.append(number)) for each in ending}
+    try:
+        yield
+    finally:
+        for each, handler in previous.items():
+            signal.signal(each, handler or signal.SIG_DFL)
+        for number in came:
+            signal.raise_signal(number)
+
+
+def _write(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".fwdsl-")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..bind.features import SavedFeatures, saved
-from ..canon.factored import Factored
-from ..fingerprint import of_instance, of_program
+from ..fingerprint import of_array, of_instance, of_program
 from ..grammar.diagnostic import Diagnostic
 from ..low_rank import LowRank
-from ..model import evaluate_dim
+from ..model import VarDecl, evaluate_dim
 from ..solution import Certificate, Solution, Times
 from .crash import versions
 from .exits import OF_STATUS, Stop
@@ -26,9 +26,10 @@ from .outputs import write_atomically
 from .report import solution_json
 
 if TYPE_CHECKING:
-    from ..canon import Canonical
+    from ..canon import Canonical, Factored
     from ..evaluation import Fit
-    from ..model import Model, VarDecl
+    from ..instance import Instance
+    from ..model import Model
     from ..options import Options
 
 RECORD = "record"
@@ -39,13 +40,11 @@ def save_solution(name: str, solution: Solution, canonical: Canonical | Factored
     """Write it, whole or not at all; `OSError` where that fails."""
     point = solution.record.get("dual_point") or ()
     labels = _dual_labels(canonical) if point else []
-    instance = canonical.instance
-    statistics = saved(instance.model, instance.features) if instance.features is not None else {}
     arrays = {
         **{key: a for name, value in solution.variables.items() for key, a in _arrays(name, value).items()},
         **{f"dual:{constraint}": value for constraint, value in solution.dual.items()},
         **{f"dual:{label}": y for label, y in zip(labels, point, strict=True)},
-        **{f"{_FEATURE}{key}": array for key, array in statistics.items()},
+        **{f"{_FEATURE}{key}": array for key, array in _statistics(canonical.instance).items()},
         RECORD: dumps(record(solution, canonical, options), indent=1),
     }
 
@@ -59,15 +58,24 @@ def save_solution(name: str, solution: Solution, canonical: Canonical | Factored
     write_atomically(name, write)
 
 
+def _statistics(instance: Instance) -> dict[str, Any]:
+    """What the feature maps have learnt from the data, as arrays."""
+    return saved(instance.model, instance.features) if instance.features is not None else {}
+
+
 def load_solution(name: str, canonical: Canonical | Factored) -> Solution:
     """What `save_solution` wrote; stops where the file is none of ours, or of another program or other data."""
-    now = of_instance(canonical.instance)
-    with _reading(name):
-        arrays, written = _read(name)
-        solution = _solution(arrays, written, canonical)
-        changed = sorted(key for key in now if now[key] != written["fingerprints"].get(key))
+    arrays, written = _read(name)
+    try:
+        now, then = of_instance(canonical.instance), _mapping(written["fingerprints"])
+        changed = sorted(key for key in now if now[key] != then.get(key))
+        # what was saved for another problem has other shapes, too
+        solution = None if changed else _solution(arrays, written, canonical)
+    except (ValueError, KeyError, TypeError) as error:
+        raise Stop([_no_solution(name, error)]) from None
     if changed:
         raise Stop([_of_another(name, changed)])
+    assert solution is not None
     return solution
 
 
@@ -75,75 +83,118 @@ def load_fit(name: str, model: Model) -> Fit:
     """What new data are put to, of a file that `save_solution` wrote; stops where that is none of ours, or of another program."""
     from ..evaluation import Fit
 
-    with _reading(name):
-        arrays, written = _read(name)
-        dims = {str(n): int(size) for n, size in written["dimensions"].items()}
+    arrays, written = _read(name)
+    try:
+        if _mapping(written["fingerprints"])["program"] != of_program(model):
+            raise Stop([_of_another(name, ["program"])])
+        dims = {str(n): _size(size) for n, size in _mapping(written["dimensions"]).items()}
+        params = {p.name: _finite(_mapping(written["parameters"])[p.name]) for p in model.params}
+        maps = {str(n): _labels(values) for n, values in _mapping(written["maps"]).items()}
         variables = {v.name: _variable(arrays, v, dims) for v in model.variables}
         statistics = {key.removeprefix(_FEATURE): a for key, a in arrays.items() if key.startswith(_FEATURE)}
-        params = {p.name: float(written["parameters"][p.name]) for p in model.params}
-        maps = {str(n): tuple(values) for n, values in written["maps"].items()}
-        same = written["fingerprints"]["program"] == of_program(model)
-        features = SavedFeatures(model, statistics) if same and statistics else None
-    if not same:
-        raise Stop([_of_another(name, ["program"])])
+        if written["statistics"] != _digest(statistics):
+            raise ValueError("the statistics of feature maps are not those that were saved")
+        features = SavedFeatures(model, statistics) if statistics else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise Stop([_no_solution(name, error)]) from None
     return Fit(model, variables, dims, params, maps, features=features)
 
 
-@contextmanager
-def _reading(name: str) -> Iterator[None]:
-    """Stops where what is read turns out to be no solution: what NumPy, zipfile and json say of such files is of no use."""
+def _read(name: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The arrays of a file and its record; stops where it has none."""
     try:
-        yield
-    except Exception as error:
+        with np.load(name, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+        return arrays, _mapping(json.loads(str(arrays[RECORD])))
+    except Exception as error:  # damaged archives, headers and records fail in many ways, none of them a bug of ours
         raise Stop([_no_solution(name, error)]) from None
 
 
-def _read(name: str) -> tuple[dict[str, Any], Any]:
-    """The arrays of a file by name, and its record."""
-    with np.load(name, allow_pickle=False) as file:
-        arrays = {key: file[key] for key in file.files}
-    return arrays, json.loads(str(arrays[RECORD]))
-
-
 def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], canonical: Canonical | Factored) -> Solution:
-    how = written["certificate"]
+    how = _mapping(written["certificate"])
     numbers = {
         key: _number(written[key]) for key in ("objective", "dual_bound", "gap", "relative_gap", "infeasibility")
     }
     labels = _dual_labels(canonical)
-    duals = {key.removeprefix("dual:"): value for key, value in arrays.items() if key.startswith("dual:")}
+    duals = {key.removeprefix("dual:"): _real(value) for key, value in arrays.items() if key.startswith("dual:")}
     point = tuple(duals[label] for label in labels) if set(labels) <= set(duals) else None
-    sizes = [] if isinstance(canonical, Factored) else [t.map.rows for t in canonical.terms]
-    if point is not None and any(np.shape(y) != (size,) for y, size in zip(point, sizes, strict=False)):
-        raise ValueError("a dual point of another size")
+    if point is not None and [y.size for y in point] != _dual_sizes(canonical, point):
+        raise ValueError("the dual point is not of this program")
     if written["status"] not in OF_STATUS:
-        raise ValueError("no status")
-    instance = canonical.instance
+        raise ValueError(f"`{written['status']}` is no status")
+    dims = canonical.instance.dims
     return Solution(
         status=written["status"],
         certificate=Certificate(
             how["kind"],
             **numbers,
             scale=_number(how["scale"]),
-            statement=how["statement"],
-            radius=None if how["radius"] is None else float(how["radius"]),
+            statement=str(how["statement"]),
+            radius=None if how["radius"] is None else _finite(how["radius"]),
         ),
-        variables={v.name: _variable(arrays, v, instance.dims) for v in instance.model.variables},
+        variables={v.name: _variable(arrays, v, dims) for v in canonical.instance.model.variables},
         dual={name: value for name, value in duals.items() if name not in labels},
-        terms=written["terms"],
-        method=written["method"],
-        iterations=written["iterations"],
-        passes=written["passes"],
-        verify_passes=written["verify_passes"],
-        reason=written["reason"],
-        times=Times(**written["time"]),
+        terms={str(name): _number(value) for name, value in _mapping(written["terms"]).items()},
+        method=str(written["method"]),
+        iterations=int(_finite(written["iterations"])),
+        passes=_finite(written["passes"]),
+        verify_passes=_finite(written["verify_passes"]),
+        reason=str(written["reason"]),
+        times=Times(**{str(stage): _finite(time) for stage, time in _mapping(written["time"]).items()}),
         record={"dual_point": point},
     )
 
 
-def _number(value: float | None) -> float:
+def _number(value: object) -> float:
     """JSON has no number that is not finite: a bound or gap that is unknown."""
-    return math.nan if value is None else float(value)
+    return math.nan if value is None else _finite(value)
+
+
+def _finite(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        raise ValueError(f"{value!r} is no number")
+    return float(value)
+
+
+def _size(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is no size")
+    return value
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r} is no mapping")
+    return value
+
+
+def _labels(values: object) -> tuple[Any, ...]:
+    """The values that labels or ids had in the fit, in order of code."""
+    if not isinstance(values, list) or not all(isinstance(v, int | float | str) for v in values):
+        raise ValueError("the values of labels are a list of numbers and words")
+    return tuple(values)
+
+
+def _real(array: Any) -> np.ndarray[Any, Any]:
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+        raise ValueError(f"an array of `{array.dtype}` is none of real numbers")
+    return np.asarray(array, dtype=np.float64)
+
+
+def _digest(arrays: Mapping[str, Any]) -> str:
+    """SHA-256 of arrays by name."""
+    parts = [f"{name} {of_array(array)}" for name, array in sorted(arrays.items())]
+    return sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _dual_sizes(canonical: Canonical | Factored, point: Sequence[Any]) -> list[int]:
+    """How many numbers each part of the dual point has; those of the ridge's matrix are its factors, of one rank."""
+    from ..canon import Canonical
+
+    if isinstance(canonical, Canonical):
+        return [term.map.rows for term in canonical.terms]
+    rank = point[-1].shape[-1] if point[-1].ndim else 0
+    return [canonical.f.size, *(n * rank for n in canonical.shape)][: len(canonical.terms)]
 
 
 def _dual_labels(canonical: Canonical | Factored) -> list[str]:
@@ -200,6 +251,7 @@ def record(solution: Solution, canonical: Canonical | Factored, options: Options
         "origins": dict(instance.origins),
         "fingerprints": of_instance(instance),
         "maps": dict(instance.maps),
+        "statistics": _digest(_statistics(instance)),
         **result,
     }
 
@@ -216,13 +268,14 @@ def _arrays(variable: str, value: Any) -> dict[str, Any]:
     return {_key(variable): value}
 
 
-def _variable(saved: Mapping[str, Any], declared: VarDecl, dims: Mapping[str, int]) -> Any:
-    """The value of a variable as `_arrays` saved it; `KeyError` where there is none, `ValueError` where it does not fit its declaration."""
-    key = _key(declared.name)
-    value = LowRank(saved[f"{key}:U"], saved[f"{key}:V"]) if f"{key}:U" in saved else saved[key]
-    if np.shape(value) != tuple(evaluate_dim(d, dims) for d in declared.type.array_shape):
-        raise ValueError("a variable of another shape")
-    parts = (value.U, value.V) if isinstance(value, LowRank) else (value,)
-    if any(part.dtype.kind not in "fiub" for part in parts):
-        raise ValueError("a variable that is not made of numbers")
-    return value
+def _variable(saved: Mapping[str, Any], decl: VarDecl, dims: Mapping[str, int]) -> Any:
+    """The value of a variable as `_arrays` saved it; `KeyError` where there is none, `ValueError` where it is no finite one of its shape."""
+    key, shape = _key(decl.name), tuple(evaluate_dim(d, dims) for d in decl.type.array_shape)
+    factored = f"{key}:U" in saved
+    parts = [_real(saved[name]) for name in ((f"{key}:U", f"{key}:V") if factored else (key,))]
+    found = tuple(part.shape[0] for part in parts if part.ndim == 2) if factored else parts[0].shape
+    if found != shape or (factored and parts[0].shape[1] != parts[1].shape[1]):
+        raise ValueError(f"`{decl.name}` has another shape")
+    if not all(np.isfinite(part).all() for part in parts):
+        raise ValueError(f"`{decl.name}` is not finite")
+    return LowRank(*parts) if factored else parts[0]

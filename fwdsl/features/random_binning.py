@@ -12,6 +12,7 @@ import numpy as np
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse
 
+_FLOAT = np.finfo(np.float64)
 _GROUP = 1 << 22  # numbers of grids and of hashes that are held at a time
 _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _SHIFTS = (np.uint64(32), np.uint64(29), np.uint64(32))
@@ -93,7 +94,8 @@ class _Grid:
 def _grids(p: int, gamma: float, seed: int) -> Iterator[_Grid]:
     generator = np.random.default_rng(seed)
     while True:
-        pitches = np.maximum(generator.gamma(2.0, 1.0 / gamma, p), np.finfo(np.float64).tiny)
+        # within what a float64 holds: a smaller `gamma` than that puts all that is finite into one bin
+        pitches = np.clip(generator.gamma(2.0, 1.0 / gamma, p), _FLOAT.tiny, _FLOAT.max)
         shifts = generator.uniform(0.0, 1.0, p) * pitches
         keys = generator.integers(0, 2**64, p, dtype=np.uint64)
         yield _Grid(pitches, shifts, keys, _mixed(np.floor(-shifts / pitches), keys))

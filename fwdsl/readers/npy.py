@@ -16,6 +16,7 @@ from numpy.lib import format as npy_format
 
 from .files import Unreadable, opened
 from .findings import Findings
+from .growing import Growing
 from .roles import Role
 from .sources import compression
 
@@ -113,7 +114,8 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: Findings)
     )
     name = layout.item() if layout.size == 1 else b""
     name = name.decode("latin-1") if isinstance(name, bytes) else str(name)
-    if name in ("csr", "csc") and data.dtype.kind in "fiub" and shape.shape == (2,):
+    whole = all(part.dtype.kind in "iu" for part in (indices, cuts, shape))
+    if name in ("csr", "csc") and data.dtype.kind in "fiub" and whole and shape.shape == (2,):
         make = csr_array if name == "csr" else csc_array
         matrix = make((data, indices, cuts), shape=tuple(shape.tolist()))
         matrix.check_format(full_check=True)
@@ -130,15 +132,14 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: Findings)
 def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findings: Findings) -> np.ndarray[Any, Any]:
     """The array of a stream that cannot be mapped."""
     dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
-    array = np.empty(math.prod(shape), dtype)
-    memory = array.view(np.uint8)
-    held = 0
-    while held < memory.size:
-        piece = stream.read(min(memory.size - held, 1 << 20))
+    needed = math.prod(shape) * dtype.itemsize
+    read = Growing(np.uint8)  # not what the header says at once: it may say anything
+    while read.size < needed:
+        piece = stream.read(min(needed - read.size, 1 << 20))
         if not piece:
-            _cut_short(path, key, shape, dtype, held, findings)
-        memory[held : held + len(piece)] = np.frombuffer(piece, np.uint8)
-        held += len(piece)
+            _cut_short(path, key, shape, dtype, read.size, findings)
+        read.extend(np.frombuffer(piece, np.uint8))
+    array = read.finish().view(dtype)
     stream.read(1)  # checksums are compared at the end of the stream
     if array.size == 0:
         findings.no_rows()
@@ -159,7 +160,8 @@ def _read_header(
             shape, fortran, dtype = npy_format.read_array_header_2_0(stream)
         else:  # 3.0 exists for records whose fields have names outside latin-1
             shape, fortran, dtype = (), False, np.dtype([("", np.float64)])
-        sound = min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize < 2**62
+        # NumPy lets `True` pass for a size
+        sound = all(type(n) is int and n >= 0 for n in shape) and math.prod(shape) * dtype.itemsize < 2**62
     except (OSError, EOFError, zlib.error, lzma.LZMAError):
         raise
     except (

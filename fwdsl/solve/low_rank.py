@@ -18,8 +18,6 @@ from ..canon.factored import Factored
 from ..canon.numbers import bare_factor
 from ..certify.factored import radius_dual, squared_norm, trace_norm, verify_factored
 from ..certify.verify import Verified
-from ..errors import DataError
-from ..grammar.diagnostic import Diagnostic
 from ..low_rank import LARGEST_DENSE, LowRank
 from ..options import Options
 from ..plan import Plan
@@ -28,6 +26,7 @@ from .assemble import solution_of
 from .driver import Outcome, drive
 from .interrupt import Control
 from .realign import realigned
+from .start import flaw, refused, values_of
 from .watch import Watch
 
 
@@ -77,35 +76,27 @@ def _starting_point(form: Factored, start: Solution | Mapping[str, Any] | None) 
     """The factors to start from and where they come from; `DataError` FW0203 for a value that does not fit."""
     if start is None:
         return None, "zero"
-    values = realigned(start, form.instance) if isinstance(start, Solution) else start
+    values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
     known = (form.name, *([form.intercept.name] if form.intercept is not None else []))
     wrong = [] if isinstance(start, Solution) else [n for n in values if n not in known]
     if wrong or form.name not in values:
         name = (wrong or list(values) or ["nothing"])[0]
-        raise _refused(f"there is no variable `{name}`; the program has `{form.name}`")
+        raise refused([f"there is no variable `{name}`; the program has `{form.name}`"])
     value = values[form.name]
-    shape = value.shape if isinstance(value, LowRank) else np.shape(value)
-    if tuple(shape) != form.shape:
-        raise _refused(f"`{form.name}` has shape {form.shape}, and the value to start from {tuple(shape)}")
+    if isinstance(value, LowRank):
+        fits = value.shape == form.shape
+        found = "" if fits else f"`{form.name}` has shape {form.shape}, and the value to start from {value.shape}"
+    elif form.size > LARGEST_DENSE:
+        found = f"`{form.name}` is kept as factors, and the value to start from is none"
+    else:
+        found = flaw(form.name, value, form.shape)
+    if found:
+        raise refused([found])
     if not isinstance(value, LowRank):
-        array = np.asarray(value)
-        if array.dtype.kind not in "fiub" or array.size > LARGEST_DENSE or not np.all(np.isfinite(array)):
-            raise _refused(f"the value of `{form.name}` to start from is not made of finite numbers")
-        value = LowRank.of(array.astype(np.float64))
+        value = LowRank.of(np.asarray(value, dtype=np.float64))
     if isinstance(start, Solution):
         return value, f"a solution by {start.method} with objective {start.objective:.6g}"
     return value, f"given values of {', '.join(values)}"
-
-
-def _refused(message: str) -> DataError:
-    rule = "a start gives values of the program's variables, in their shapes"
-    return DataError(
-        [
-            Diagnostic(
-                "FW0203", message, rule=rule, hint="start from a solution of the same variables, or leave `start` out"
-            )
-        ]
-    )
 
 
 def _duals(form: Factored, outcome: Outcome) -> dict[str, Any]:

@@ -20,8 +20,6 @@ from ..backends.registry import METHODS
 from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..certify import verify
-from ..errors import DataError
-from ..grammar.diagnostic import Diagnostic
 from ..options import Options
 from ..plan import Plan
 from ..solution import Progress, Solution
@@ -33,6 +31,7 @@ from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Best
 from .low_rank import solve_factored
 from .realign import realigned
+from .start import flaw, refused, values_of
 from .terms import term_values
 from .warn import warnings_of
 from .watch import Watch
@@ -132,8 +131,9 @@ def _starting_point(
     if start is None:
         return np.zeros(canonical.size), None, "zero"
     if not isinstance(start, Solution):
-        _check_start(canonical, start, known_only=True)
-        return canonical.join(start), None, f"given values of {', '.join(start)}"
+        values = values_of(start)
+        _check_start(canonical, values, known_only=True)
+        return canonical.join(values), None, f"given values of {', '.join(values)}"
     variables = realigned(start, canonical.instance)
     _check_start(canonical, variables, known_only=False)
     ys = start.record.get("dual_point") if variables is start.variables else None
@@ -152,13 +152,7 @@ def _check_start(canonical: Canonical, values: Mapping[str, Any], known_only: bo
         if name not in shapes:
             if known_only or not any(n in shapes for n in values):
                 wrong.append(f"there is no variable `{name}`; the program has {', '.join(f'`{n}`' for n in shapes)}")
-            continue
-        array = np.asarray(value)
-        if array.shape != shapes[name]:
-            wrong.append(f"`{name}` has shape {shapes[name]}, and the value to start from {array.shape}")
-        elif array.dtype.kind not in "fiub" or not np.all(np.isfinite(array)):
-            wrong.append(f"the value of `{name}` to start from is not made of finite numbers")
+        elif found := flaw(name, value, shapes[name]):
+            wrong.append(found)
     if wrong:
-        rule = "a start gives values of the program's variables, in their shapes"
-        hint = "start from a solution of the same variables, or leave `start` out"
-        raise DataError([Diagnostic("FW0203", message, rule=rule, hint=hint) for message in wrong])
+        raise refused(wrong)

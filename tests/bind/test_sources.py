@@ -243,3 +243,12 @@ def test_sizes_that_memory_does_not_hold(declare, folder):
         (folder / "A.mtx").write_text(text)
         instance, diagnostics = run(declare, 'data A: matrix[n, p] from mtx("A.mtx")', folder)
         assert instance is None and [d.code for d in diagnostics] == ["FW4007"]
+
+
+def test_a_position_that_makes_more_blocks_than_memory_holds(declare, folder):
+    (folder / "tasks.csv").write_text(f"t\n0\n{2**52}\n1\n")
+    instance, diagnostics = run(declare, 'data t: index[n] of T from csv("tasks.csv", target="t")', folder)
+    assert instance is None
+    (found,) = diagnostics
+    assert found.code == "FW4007" and f"has {2**52 + 1:,} blocks" in found.message
+    assert found.place is not None and found.place.value == str(2**52)

@@ -205,3 +205,24 @@ def test_names_that_the_terminal_cannot_write(root: Path, tmp_path: Path):
     assert "\\u5909 " in text
     form = subprocess.run([*command, "--json"], cwd=root, env=environment, capture_output=True, check=True).stdout
     assert list(json.loads(form.decode("ascii"))["variables"]) == ["変"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_while_a_file_is_written_leaves_it_whole(root: Path, tmp_path: Path, name: str):
+    script = f"""
+import signal
+from fwdsl.cli.outputs import write_atomically
+
+def write(stream):
+    stream.write(b"one ")
+    signal.raise_signal(signal.{name})
+    stream.write(b"two")
+
+write_atomically({str(tmp_path / "file")!r}, write)
+print("not reached")
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.Signals[name], "", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"one two"

@@ -100,7 +100,7 @@ def test_another_point_is_found(capsys: pytest.CaptureFixture[str], saved: Path)
     [
         (["fit.fw", "--solution", "absent.npz"], "FW0016"),
         (["fit.fw", "--solution", "fit.fw"], "FW0016"),
-        (["other.fw", "--solution", "fit.npz"], "FW0016"),
+        (["other.fw", "--solution", "fit.npz"], "FW0017"),
         (["fit.fw", "--set", "r=2", "--solution", "fit.npz"], "FW0017"),
     ],
 )
@@ -109,6 +109,60 @@ def test_a_file_that_does_not_belong_here(capsys: pytest.CaptureFixture[str], sa
     capsys.readouterr()
     assert main(["verify", *argv]) == 1
     assert capsys.readouterr().err.startswith(f"error[{code}]: ")
+
+
+def _shape(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+    arrays["x"] = np.ones(3)
+
+
+def _words(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+    arrays["x"] = np.array(["a", "b"])
+
+
+def _nan(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+    arrays["x"] = np.array([np.nan, 1.0])
+
+
+def _dual(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+    name = next(name for name in arrays if name.startswith("dual:") and arrays[name].size == 3)
+    arrays[name] = arrays[name][:2]
+
+
+def _status(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+    record["status"] = "solved"
+
+
+def _seconds(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+    record["time"] = ["solve", 1]
+
+
+def _no_certificate(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+    record["certificate"] = None
+
+
+def _no_fingerprints(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+    record["fingerprints"] = None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [_shape, _words, _nan, _dual, _status, _seconds, _no_certificate, _no_fingerprints],
+    ids=lambda c: c.__name__,
+)
+def test_a_saved_answer_that_was_tampered_with_is_none(
+    capsys: pytest.CaptureFixture[str], saved: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]
+):
+    changed(saved, change)
+    assert main(["verify", "fit.fw", "--solution", "fit.npz"]) == 1
+    assert "error[FW0016]: `fit.npz` holds no solution of this program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("record", ["", "[" * 100_000, "null", "[]", "{}", "1"])
+def test_a_saved_answer_without_a_record_is_none(capsys: pytest.CaptureFixture[str], saved: Path, record: str):
+    np.savez(saved, x=np.ones(2), record=np.array(record))
+    for command in ("verify", "eval"):
+        assert main([command, "fit.fw", "--solution", "fit.npz"]) == 1
+        assert "error[FW0016]: `fit.npz` holds no solution of this program" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("saved")

@@ -176,3 +176,13 @@ def test_intercept_appends_ones():
 def test_an_unknown_map_is_refused():
     with pytest.raises(ValueError, match="`wavelets`"):
         fit("wavelets", X, {})
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("gamma", [5e-324, 1e-300, 1e300, 1.7e308])
+def test_random_binning_at_the_ends_of_what_a_float_holds(gamma: float):
+    for data in (X, sp.csr_array(X)):
+        phi = dense(fit("random_binning", data, {**OPTIONS["random_binning"], "gamma": gamma}).transform(data))
+        assert np.isfinite(phi).all()
+        if gamma < 1.0:
+            assert np.array_equal(phi, np.broadcast_to(phi[:1], phi.shape))  # all points in one bin of each grid

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pickle
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -222,3 +224,28 @@ def test_damaged_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.Dat
     path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
     arrays, diagnostics = read(SourceSpec(name[2:], str(path)), (MATRIX,))
     assert bool(arrays) != bool(diagnostics)
+
+
+def test_a_header_whose_size_is_a_truth_value(folder: Path) -> None:
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (True, 2), }\n"
+    Path("a.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
+    assert _refused("a.npy").code == "FW4040"
+
+
+@pytest.mark.parametrize("rows", [10**12, 10**15])
+def test_what_a_header_claims_is_not_asked_of_memory(folder: Path, rows: int) -> None:
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 4), }}\n".encode()
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
+    Path("a.npy.gz").write_bytes(gzip.compress(content))
+    found = _refused("a.npy.gz")
+    assert found.code == "FW4042" and "and 64 are there" in found.message
+    with zipfile.ZipFile("a.npz", "w") as archive:
+        archive.writestr("X.npy", content)
+    assert _refused("a.npz").code == "FW4042"
+
+
+def test_a_sparse_matrix_whose_shape_is_not_whole(folder: Path) -> None:
+    made = csr_array(np.eye(3))
+    parts = {"data": made.data, "indices": made.indices, "indptr": made.indptr}
+    np.savez("a.npz", shape=np.array([3.0, 3.0]), format=np.array(b"csr"), **parts)
+    assert _refused("a.npz").code == "FW4044"

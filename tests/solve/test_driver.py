@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,9 +143,11 @@ def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
         ({"x": np.ones(99)}, "(99,)"),
         ({"z": 1.0}, "no variable `z`"),
         ({"x": "text"}, "shape"),
+        ({"x": [[1.0], [2.0, 3.0]]}, "is no array"),
+        ([1.0, 2.0], "`start` is a list"),
     ],
 )
-def test_a_start_that_does_not_fit_is_refused(start: dict, words: str) -> None:
+def test_a_start_that_does_not_fit_is_refused(start: Any, words: str) -> None:
     with pytest.raises(DataError) as caught:
         bound().solve(start=start)
     assert caught.value.code == "FW0203"

@@ -169,6 +169,18 @@ def _unknown(values: int, entries: int) -> tuple[Array, Rebuild]:
     return np.full(values, np.nan), lambda _: np.full(entries, np.nan)
 
 
+def _of_zero(shape: tuple[int, ...]) -> tuple[Array, Rebuild]:
+    """The decomposition of 0, by unit vectors: planners and methods ask for it at the start, and LAPACK takes minutes for a large one."""
+    k = min(shape)
+
+    def rebuild(values: Array) -> Array:
+        out = np.zeros(shape)
+        out[range(k), range(k)] = values
+        return out.reshape(-1)
+
+    return np.zeros(k), rebuild
+
+
 class Singular(Spectral):
     """h(sigma(X)). A matrix that is exactly symmetric is decomposed as one, so that what comes of it is exactly symmetric."""
 
@@ -183,6 +195,8 @@ class Singular(Spectral):
             return np.zeros(min(self.shape)), lambda values: np.zeros(0)
         if not np.isfinite(x).all():
             return _unknown(min(self.shape), x.size)
+        if not x.any():
+            return _of_zero(self.shape)
         if a.shape[0] == a.shape[1] and np.array_equal(a, a.T):
             eigenvalues, q = np.linalg.eigh(a)
             signs = np.copysign(1.0, eigenvalues)
@@ -214,7 +228,10 @@ class Eigen(Spectral):
             return np.zeros(0), lambda values: np.zeros(0)
         if not np.isfinite(x).all():
             return _unknown(self.shape[0], x.size)
-        eigenvalues, q = np.linalg.eigh(self._part(x))
+        part = self._part(x)
+        if not part.any():
+            return _of_zero(self.shape)
+        eigenvalues, q = np.linalg.eigh(part)
         return eigenvalues, lambda values: _symmetric(q, values)
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:

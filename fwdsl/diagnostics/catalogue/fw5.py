@@ -52,9 +52,10 @@ ENTRIES: dict[str, Entry] = {
         "param c: positive = 10\nvar x: vector[2]\nminimize c * norm1(c * x) + sum_squares(x - 1)\n",
     ),
     "FW5013": Entry(
-        "a matrix too large to be written down",
+        "a variable too large to be written down",
         "A matrix in a trace-norm ball or under a trace norm has more than 100,000,000 numbers. Such matrices are solved by two thin factors, and the"
-        " message says what the program has that is no function of the factors.",
+        " message says what the program has that is no function of the factors. Or the variables have more numbers than the memory of this machine"
+        " holds, most often because a single index in the data is far out.",
         "var X: matrix[20000, 10000] in nuclear_ball(1)\nminimize sum_squares(X - 1)\n",
         "var X: matrix[20, 10] in nuclear_ball(1)\nminimize sum_squares(X - 1)\n",
     ),
