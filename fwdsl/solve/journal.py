@@ -36,26 +36,28 @@ class Best:
 
     def add(self, x: Any, v: Verified) -> None:
         """Keep what is better."""
-        old = self.primal
-        if old is None or _rank(v) < _rank(old):
-            self.x, self.primal = x.copy(), v
         # only bounds that rest on nothing of their own point serve another one
         trusted = v.kind in ("exact", "rigorous", "probabilistic")
         if trusted and (self.bound is None or v.dual > self.bound.dual):
             self.bound = v
+        if self.primal is None or self._rank(v) < self._rank(self.primal):
+            self.x, self.primal = x.copy(), v
+
+    def _rank(self, v: Verified) -> tuple[bool, bool, float, float]:
+        """Finite points first, then feasible ones, by the objective and what infeasibility may hide of it; all by how far they are from feasible.
+
+        What is hidden is measured by the multipliers of the best bound too: those of a poor dual point hide nothing, whatever the point.
+        """
+        infeasible = not v.infeasibility <= FEASIBLE
+        hidden = v.hidden if self.bound is None else max(v.hidden, replace(v, bound=self.bound.bound).hidden)
+        value = v.infeasibility if infeasible else v.primal + hidden
+        return not math.isfinite(v.primal), infeasible, value, v.infeasibility
 
     def merged(self) -> Verified:
         """The best point with the bound that serves it best."""
         assert self.primal is not None
         own, other = self.primal, self.bound
         return replace(own, bound=other.bound) if other is not None and other.dual > own.dual else own
-
-
-def _rank(v: Verified) -> tuple[bool, bool, float, float]:
-    """Finite points first, then feasible ones, by the objective and what infeasibility may hide of it; all by how far they are from feasible."""
-    infeasible = not v.infeasibility <= FEASIBLE
-    value = v.infeasibility if infeasible else v.primal + v.hidden
-    return not math.isfinite(v.primal), infeasible, value, v.infeasibility
 
 
 @dataclass
