@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..atoms.base import LossFunction
-from ..canon.data_maps import Matrix
+from ..canon.data_maps import BLOCK, Matrix
 from ..canon.form import Canonical, SumTerm
 from .kernels.blocks import BLOCK_NUMBERS
 from .kernels.storage import GRAM_NUMBERS, PARTIALS
@@ -79,7 +79,7 @@ def _for_a_moment(canonical: Canonical) -> float:
 
 def _entries(canonical: Canonical) -> float:
     """Bytes of the blocks of data whose absolute values scaling takes."""
-    return 16.0 * max((min(s.nnz, FLOAT32_BLOCK // 2) for s in canonical.instance.stats.values()), default=0)
+    return 16.0 * max((min(s.nnz, BLOCK) for s in canonical.instance.stats.values()), default=0)
 
 
 def _newton(canonical: Canonical) -> float:

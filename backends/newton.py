@@ -254,7 +254,10 @@ class _System:
         free, k = face.free.size, face.normals.shape[0]
         matrix = np.zeros((free + k, free + k))
         matrix[:free, :free] = hessian
-        matrix[free:, :free] = face.normals * scale
+        # rows that ask for 0 may have any size: one that is seen beside the unit diagonal
+        normals = face.normals * scale
+        lengths = np.abs(normals).max(axis=1, initial=0.0)
+        matrix[free:, :free] = normals / np.where(lengths > 0.0, lengths, 1.0)[:, None]
         matrix[:free, free:] = matrix[free:, :free].T
         return _System(matrix, np.concatenate([scale * rhs, np.zeros(k)]), scale)
 

@@ -58,6 +58,10 @@ class Matrix(LinearMap):
         return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
 
 
+BLOCK = 1 << 17
+"""Numbers of a matrix whose sizes are taken at a time."""
+
+
 @dataclass(frozen=True, eq=False)
 class AbsoluteMatrix(LinearMap):
     """x -> |A| x, or |A|' x where `transposed`, with squared entries where `square`: a block of rows at a time, so that A is never copied."""
@@ -87,10 +91,11 @@ class AbsoluteMatrix(LinearMap):
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         n = int(self.A.shape[0])
         stored = int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
-        step = max(1, 2**20 * n // max(1, stored))
+        step = max(1, BLOCK * n // max(1, stored))
         for i in range(0, n, step):
             at = slice(i, i + step)
-            block = abs(self.A[at].astype(np.float64))
+            part = self.A[at]
+            block = np.abs(part, dtype=np.float64) if isinstance(part, np.ndarray) else abs(part.astype(np.float64))
             yield at, block * block if self.square else block
 
     def _by_rows(self, x: Array) -> Array:

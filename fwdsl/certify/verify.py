@@ -84,6 +84,11 @@ class Bound:
     size: float = 0.0
     normals: tuple[float, ...] = ()
 
+    @property
+    def proven(self) -> float:
+        """The lower bound of the optimal value: what the dual point misses its equalities by is paid for."""
+        return self.value - self.miss
+
 
 @dataclass(frozen=True)
 class Verified:
@@ -101,8 +106,8 @@ class Verified:
 
     @property
     def dual(self) -> float:
-        """The bound, what the dual point misses its equalities by paid for."""
-        return self.bound.value - self.bound.miss
+        """The lower bound of the optimal value."""
+        return self.bound.proven
 
     @property
     def infeasibility(self) -> float:

@@ -32,14 +32,14 @@ class Best:
 
     x: Any = None
     primal: Verified | None = None
-    bound: Verified | None = None
+    bound: Bound | None = None
 
     def add(self, x: Any, v: Verified) -> None:
         """Keep what is better."""
         # only bounds that rest on nothing of their own point serve another one
         trusted = v.kind in ("exact", "rigorous", "probabilistic")
-        if trusted and (self.bound is None or v.dual > self.bound.dual):
-            self.bound = v
+        if trusted and (self.bound is None or v.dual > self.bound.proven):
+            self.bound = v.bound
         if self.primal is None or self._rank(v) < self._rank(self.primal):
             self.x, self.primal = x.copy(), v
 
@@ -49,7 +49,7 @@ class Best:
         What is hidden is measured by the multipliers of the best bound too: those of a poor dual point hide nothing, whatever the point.
         """
         infeasible = not v.infeasibility <= FEASIBLE
-        hidden = v.hidden if self.bound is None else max(v.hidden, replace(v, bound=self.bound.bound).hidden)
+        hidden = v.hidden if self.bound is None else max(v.hidden, replace(v, bound=self.bound).hidden)
         value = v.infeasibility if infeasible else v.primal + hidden
         return not math.isfinite(v.primal), infeasible, value, v.infeasibility
 
@@ -57,7 +57,7 @@ class Best:
         """The best point with the bound that serves it best."""
         assert self.primal is not None
         own, other = self.primal, self.bound
-        return replace(own, bound=other.bound) if other is not None and other.dual > own.dual else own
+        return replace(own, bound=other) if other is not None and other.proven > own.dual else own
 
 
 @dataclass
@@ -100,13 +100,13 @@ def pack(journal: Journal) -> tuple[dict[str, Any], dict[str, Any]]:
     numbers = {f.name: _exact(getattr(journal, f.name)) for f in fields(journal) if f.name != "best"}
     arrays: dict[str, Any] = {}
     best: dict[str, Any] = {}
-    for name in ("primal", "bound"):
-        v: Verified | None = getattr(journal.best, name)
-        if v is None:
-            continue
-        best[name] = {"at_zero": _exact(v.at_zero), "passes": _exact(v.passes)}
+    v = journal.best.primal
+    if v is not None:
+        best["primal"] = {"at_zero": _exact(v.at_zero), "passes": _exact(v.passes)}
         for part in ("point", "bound"):
-            best[name][part] = _taken_apart(getattr(v, part), f"{name}:{part}", arrays)
+            best["primal"][part] = _taken_apart(getattr(v, part), f"primal:{part}", arrays)
+    if journal.best.bound is not None:
+        best["bound"] = _taken_apart(journal.best.bound, "bound", arrays)
     x = journal.best.x
     if isinstance(x, LowRank):
         arrays |= {"x:U": x.U, "x:V": x.V}
@@ -117,11 +117,14 @@ def pack(journal: Journal) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
     """The journal that `pack` took apart. A `KeyError`, `ValueError` or `TypeError` where it is none."""
-    found = {}
-    for name, v in form["best"].items():
-        point = Point(**_put_together(v["point"], f"{name}:point", arrays))
-        bound = Bound(**_put_together(v["bound"], f"{name}:bound", arrays))
-        found[name] = Verified(point, bound, _inexact(v["at_zero"]), _inexact(v["passes"]))
+    found: dict[str, Any] = {}
+    if "primal" in form["best"]:
+        v = form["best"]["primal"]
+        point = Point(**_put_together(v["point"], "primal:point", arrays))
+        bound = Bound(**_put_together(v["bound"], "primal:bound", arrays))
+        found["primal"] = Verified(point, bound, _inexact(v["at_zero"]), _inexact(v["passes"]))
+    if "bound" in form["best"]:
+        found["bound"] = Bound(**_put_together(form["best"]["bound"], "bound", arrays))
     x = LowRank(arrays["x:U"], arrays["x:V"]) if "x:U" in arrays else arrays.get("x")
     numbers = {key: _inexact(value) for key, value in form.items() if key != "best"}
     return Journal(**{**numbers, "last": tuple(numbers["last"])}, best=Best(x, **found))

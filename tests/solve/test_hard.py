@@ -11,7 +11,7 @@ import fwdsl as fw
 from fwdsl.backends.dual import repair
 from fwdsl.backends.problem import Problem
 from fwdsl.certify import verify
-from fwdsl.solve import driver
+from fwdsl.solve import attempts
 from tests.problems import random_problem
 
 RNG = np.random.default_rng(0)
@@ -159,11 +159,11 @@ def test_a_newton_step_of_length_zero_is_none() -> None:
 
 
 def test_a_bound_above_the_objective_is_never_optimal(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(canonical, x, y):  # type: ignore[no-untyped-def]
-        honest = verify(canonical, x, y)
-        return replace(honest, dual=honest.primal * (1 + 1e-7))
+    def wrong(*args):  # type: ignore[no-untyped-def]
+        honest = verify(*args)
+        return replace(honest, bound=replace(honest.bound, value=honest.primal * (1 + 1e-7)))
 
-    monkeypatch.setattr(driver, "verify", wrong)
+    monkeypatch.setattr(attempts, "verify", wrong)
     solution = solve(
         "data b: vector[n]\nvar x: vector[n] in l1_ball(1)\nminimize sum_squares(x - b)\n",
         {"max_iter": 50},
