@@ -17,7 +17,7 @@ from .kernels.blocks import BLOCK_NUMBERS
 from .kernels.storage import GRAM_NUMBERS, PARTIALS
 from .method import Estimate
 from .newton import MAX_DENSE
-from .pdhg.proximal import LARGEST
+from .pdhg.proximal import CHUNK, LARGEST
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`; methods.md, A8 has 0.7 to 1.0 and 0.43 to 0.85)."""
@@ -188,8 +188,10 @@ def fw(canonical: Canonical, tol: float) -> Estimate:
 
 def _system(canonical: Canonical) -> float:
     """Bytes of the largest system of a large proximal step: itself, what it is made of, and its copies while it is solved."""
-    unknowns = min(LARGEST, canonical.size + sum(t.map.rows for t in canonical.terms))
-    return 8.0 * 5.0 * unknowns**2
+    # directions of smooth losses are curved, and no unknowns; some rows of theirs are formed at a time
+    flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
+    rows = 16.0 * CHUNK if any(t.is_smooth for t in canonical.terms) else 0.0
+    return 8.0 * 5.0 * min(LARGEST, canonical.size + flat) ** 2 + rows
 
 
 def pdhg(canonical: Canonical, tol: float) -> Estimate:

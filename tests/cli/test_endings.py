@@ -80,7 +80,7 @@ def test_what_an_import_makes_of_an_interruption_is_one(
     monkeypatch.setattr(app, "_command", command)
     before = signal.getsignal(signal.SIGINT)
     assert main(["run", "fit.fw"]) == 130
-    assert capsys.readouterr().err == "interrupted before solving began: there is no result\n"
+    assert capsys.readouterr().err == "interrupted: there is no result\n"
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -117,7 +117,7 @@ def test_an_interruption_within_an_import(root: Path, number: int, json_mode: bo
     if json_mode:
         assert done.stderr == "" and json.loads(done.stdout)["status"] == "interrupted"
     else:
-        assert (done.stdout, done.stderr) == ("", "interrupted before solving began: there is no result\n")
+        assert (done.stdout, done.stderr) == ("", "interrupted: there is no result\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -126,9 +126,12 @@ def test_termination_before_there_is_a_state(
     ignored: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     from fwdsl.cli.commands import run
+    from fwdsl.solve.interrupt import Control
 
-    def compiling(*_: object) -> None:
+    def compiling(*_: object, control: Control) -> None:
         signal.raise_signal(signal.SIGTERM)
+        assert control.stop
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "solve_plan", compiling)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if ignored else None
@@ -138,7 +141,7 @@ def test_termination_before_there_is_a_state(
     finally:
         if ignored:
             signal.signal(signal.SIGINT, before)
-    assert capsys.readouterr().err == "interrupted before solving began: there is no result\n"
+    assert capsys.readouterr().err == "interrupted: there is no result\n"
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
