@@ -62,7 +62,8 @@ def test_a_set_on_which_nothing_is_finite_ends_the_run(name: str, lazy: bool) ->
     options: dict[str, Any] = {"lazy": True} if lazy else {}
     found = counts_bound("box(1500, 2000)").solve(method=name, threads=1, max_iter=500, **options)
     assert found.status == "tolerance_not_reached" and found.reason == "the objective is no longer finite"
-    assert np.all(np.isfinite(found["x"])) and found.dual_bound == -np.inf
+    # the infima of the terms are a bound whatever the point
+    assert np.all(np.isfinite(found["x"])) and found.dual_bound < found.objective == np.inf
 
 
 @pytest.mark.parametrize("rule", RULES)
