@@ -1,0 +1,207 @@
+"""The gap and its parts: V, M and S against a transcription, in every unit; what came of programs where constants of ours once decided."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.certify import Bound, Point, Verified, verify
+from fwdsl.certify.rays import infeasible, unbounded
+from fwdsl.solve.journal import Best
+
+LP = (
+    "data A: matrix[m, n], b: vector[m], q: vector[n]\nvar x: vector[n] in nonnegative\nminimize dot(q, x) + 3\n"
+    "subject to A @ x >= b\n"
+)
+
+
+def linear_program(
+    objective: float = 1.0, unit: float = 1.0, rows: float = 1.0
+) -> tuple[fw.Problem, np.ndarray, float]:
+    """The program in other units, the unit of x and that of y."""
+    rng = np.random.default_rng(5)
+    A, q = rng.random((4, 3)), rng.random(3)
+    text = LP.replace("+ 3", f"+ {3 * objective!r}")
+    problem = fw.parse(text).bind(A=rows / unit * A, b=rows * (A @ np.ones(3)), q=objective / unit * q)
+    return problem, unit, objective / rows
+
+
+X, Y = np.array([0.9, 1.05, 1.0]), np.array([0.2, 0.05, 0.3, 0.1])
+
+
+def test_the_gap_against_a_transcription() -> None:
+    problem, _, _ = linear_program()
+    canonical = problem.canonical
+    A, b, q = (np.asarray(problem.instance.values[n]) for n in ("A", "b", "q"))
+    # the constraint is b - A x <= 0, and v = -(q - A'y) must be at most 0
+    y = Y * min(1.0, float((q / (A.T @ Y)).min()))
+    found = verify(canonical, X, [y])
+    miss = np.maximum(b - A @ X, 0.0)
+    assert miss.any()
+    assert found.primal == pytest.approx(q @ X + 3.0, rel=1e-14)
+    assert found.bound.value == pytest.approx(3.0 + b @ y, rel=1e-14)
+    assert found.bound.miss == 0.0
+    assert found.hidden == pytest.approx(y @ miss, rel=1e-12)
+    sizes = A @ np.full(3, X.max()) + b
+    assert found.infeasibility == pytest.approx((miss / sizes).max(), rel=1e-12)
+    S = 3.0 + (q @ X + 3.0) + (3.0 + b @ y) + y @ A @ X
+    assert found.scale == pytest.approx(S, rel=1e-12)
+    gap = abs(q @ X - b @ y) + y @ miss
+    assert found.gap == pytest.approx(gap, rel=1e-12)
+    assert found.relative_gap == pytest.approx(gap / max(found.primal, found.bound.value, 1e-6 * S), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("objective", "unit", "rows"),
+    [
+        (2.0**-40, 1.0, 1.0),
+        (2.0**40, 1.0, 1.0),
+        (1.0, 2.0**-30, 1.0),
+        (1.0, 1.0, 2.0**30),
+        (2.0**-40, 2.0**30, 2.0**-30),
+    ],
+)
+def test_no_unit_matters(objective: float, unit: float, rows: float) -> None:
+    own = verify(linear_program()[0].canonical, X, [0.1 * Y])
+    problem, of_x, of_y = linear_program(objective, unit, rows)
+    other = verify(problem.canonical, of_x * X, [of_y * 0.1 * Y])
+    assert other.relative_gap == pytest.approx(own.relative_gap, rel=1e-12, abs=0.0)
+    assert other.infeasibility == pytest.approx(own.infeasibility, rel=1e-12, abs=0.0)
+    assert other.hidden == pytest.approx(objective * own.hidden, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_what_the_dual_misses_costs_a_thousand_times_the_largest_entry(unit: float) -> None:
+    rng = np.random.default_rng(1)
+    A, b = rng.standard_normal((12, 2)), rng.standard_normal(12)
+    problem = fw.parse("data A: matrix[n, p], b: vector[n]\nvar x: vector[p]\nminimize sum(absolute(A @ x, b))\n")
+    canonical = problem.bind(A=A / unit, b=b).canonical
+    x = np.linalg.lstsq(A, b, rcond=None)[0]
+    y = rng.uniform(-0.5, 0.5, 12)
+    y -= A @ np.linalg.lstsq(A, y, rcond=None)[0]
+    y *= 0.9 / np.abs(y).max()
+    missing = y + 1e-14 * A[:, 0]
+    found = verify(canonical, unit * x, [missing])
+    assert found.kind == "conditional"
+    assert found.bound.radius == pytest.approx(1000.0 * unit * np.abs(x).max(), rel=1e-12)
+    miss = 1e-14 * np.abs(A.T @ A[:, 0]).sum() / unit
+    assert found.bound.miss == pytest.approx(found.bound.radius * miss, rel=0.2)
+    assert found.dual == found.bound.value - found.bound.miss
+
+
+def test_a_point_of_a_poor_dual_point_does_not_look_better() -> None:
+    """Multipliers of 0 hide nothing, however far the point is outside."""
+
+    def verified(value: float, violation: float, y: float, bound: float) -> Verified:
+        point = Point(value, 1.0, violation, violations=(np.array([violation]),))
+        return Verified(point, Bound(bound, 0.0, "exact", "", y=(np.array([y]),)), 1.0, 0.0)
+
+    best = Best()
+    best.add(np.array([1.0]), verified(1.0 - 1e-8, 2e-8, 5.0, 0.9))
+    best.add(np.array([1.0]), verified(1.0 - 1e-8, 2e-8, 0.0, 0.0))
+    best.add(np.array([2.0]), verified(1.0, 0.0, 5.0, 0.9))
+    assert best.x[0] == 2.0
+    assert best.merged().hidden == 0.0
+
+
+# --- what was found by attack -------------------------------------------------------------------------------------------
+
+
+def test_a_point_slightly_below_the_bound_and_outside_is_no_bug() -> None:
+    text = (
+        "data A: matrix[1, 2] = [[2, 2]], E: matrix[2, 2] = [[0, -2], [-2, 2]], e: vector[2] = [-1, 2]\nvar x: vector[2]\n"
+        "minimize 3 * x[0] + 3 * x[1]\nsubject to A @ x <= 1\nsubject to E @ x == e\n"
+    )
+    solution = fw.parse(text).solve(tol=1e-8, threads=1)
+    assert solution.status == "optimal", solution.reason
+    assert solution["x"] == pytest.approx([-0.5, 0.5], abs=1e-7)
+
+
+def test_the_infima_of_the_terms_are_a_bound() -> None:
+    rng = np.random.default_rng(3)
+    text = (
+        "data A: matrix[2, 4], b: vector[2], E: matrix[1, 4]\nvar x: vector[4]\n"
+        "minimize sum(epsilon_insensitive(A @ x, b, eps=0.1))\nsubject to E @ x == 1\n"
+    )
+    given = {"A": rng.standard_normal((2, 4)), "b": rng.standard_normal(2), "E": rng.standard_normal((1, 4))}
+    solution = fw.parse(text).bind(**given).solve(threads=1)
+    assert solution.status == "optimal", solution.reason
+    assert solution.dual_bound == 0.0
+    # even where nothing else is known
+    assert fw.parse(text).bind(**given).solve(threads=1, max_iter=1).dual_bound == 0.0
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_a_linear_program_without_a_finite_optimum(unit: float) -> None:
+    text = (
+        "data q: vector[3], A: matrix[1, 3], E: matrix[1, 3]\nvar x: vector[3]\nminimize dot(q, x)\n"
+        "subject to A @ x <= -3\nsubject to E @ x == 3\n"
+    )
+    given = {"q": np.array([3.0, -1.0, -3.0]), "A": np.array([[0.0, 0.0, 2.0]]), "E": np.array([[-1.0, 0.0, -1.0]])}
+    given |= {"A": given["A"] / unit, "E": given["E"] / unit}
+    solution = fw.parse(text).bind(**given).solve(threads=1, time=10)
+    assert solution.status == "unbounded", solution.reason
+    assert solution.certificate.kind == "exact"
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+def test_a_fair_game_and_a_homogeneous_program_are_certified_at_zero(unit: float) -> None:
+    A = unit * np.array([[0.0, -4.3125, -0.125], [4.3125, 0.0, -2.234375], [0.125, 2.234375, 0.0]])
+    game = "data A: matrix[m, n]\nvar x: vector[n] in simplex(1), t: real\nminimize t\nsubject to A @ x <= t\n"
+    cone = "data A: matrix[m, n]\nvar x: vector[n] in box(-1, 1)\nminimize sum(x)\nsubject to A @ x >= 0, x >= 0\n"
+    for text in (game, cone):
+        solution = fw.parse(text).bind(A=A).solve(threads=1, time=20)
+        assert solution.status == "optimal", solution.reason
+        assert abs(solution.objective) <= 1e-9 * unit
+        assert solution.relative_gap <= 1e-6
+
+
+def test_a_point_is_moved_into_constraints_that_it_misses_by_little() -> None:
+    text = "var x: real, y: vector[5] in box(0, 1)\nminimize x\nsubject to 0.01 * x + sum(y) >= 2.01\n"
+    solution = fw.parse(text).solve(threads=1, time=20)
+    assert solution.status == "optimal", solution.reason
+    assert solution.objective == pytest.approx(-299.0, rel=1e-9)
+    assert solution.infeasibility <= 1e-12
+
+
+# --- rays ---------------------------------------------------------------------------------------------------------------
+
+ROWS = "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize sum_squares(x)\nsubject to A @ x <= b\n"
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_a_ray_that_rounding_could_explain_proves_nothing(unit: float) -> None:
+    contradicting = np.array([[1.0, 2.0], [-1.0, -2.0]])
+    canonical = fw.parse(ROWS).bind(A=contradicting / unit, b=np.array([1.0, -2.0])).canonical
+    proof = infeasible(canonical, [np.array([1.0, 1.0])])
+    assert proof is not None and proof.kind == "exact"
+    for miss in (1e-3, 1e-6, 1e-8):
+        # feasible, at |x| about 1 / miss
+        nearly = np.array([[1.0, 2.0], [-1.0, -2.0 - miss]])
+        canonical = fw.parse(ROWS).bind(A=nearly / unit, b=np.array([1.0, -2.0])).canonical
+        assert infeasible(canonical, [np.array([1.0, 1.0])]) is None
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_a_ray_from_a_point_that_is_not_feasible_is_no_proof(unit: float) -> None:
+    text = "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize x[0]\nsubject to A @ x <= b\n"
+    # x[0] is free to fall; x[1] cannot be both at most 0 and at least 1
+    A, b = np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([0.0, -1.0])
+    canonical = fw.parse(text).bind(A=A / unit, b=b).canonical
+    assert unbounded(canonical, np.array([-1.0, 0.0]), unit * np.array([-1e12, 0.5])) is None
+    canonical = fw.parse(text).bind(A=A / unit, b=-b).canonical
+    proof = unbounded(canonical, np.array([-1.0, 0.0]), unit * np.array([-1e12, -0.5]))
+    assert proof is not None and proof.kind == "exact"
+
+
+def test_a_bound_above_a_feasible_value_is_told_in_every_unit() -> None:
+    for unit in (1e-12, 1.0, 1e12):
+        point = Point(unit, unit, 0.0)
+        honest = Verified(point, Bound(unit, 0.0, "exact", ""), unit, 0.0)
+        assert not honest.contradicts()
+        assert replace(honest, bound=Bound(unit * (1 + 1e-7), 0.0, "exact", "")).contradicts()
+        assert replace(honest, bound=Bound(-math.inf, 0.0, "none", "")).relative_gap == math.inf
