@@ -12,6 +12,15 @@ from .dual import conjugate_gradients
 from .problem import Problem
 
 ROUNDS = 5
+ANYWAY = 2e7
+"""Numbers that may be touched however little the method has done, some hundredths of a second."""
+
+
+def allowance(problem: Problem, share: float, stop: Callable[[], bool]) -> Callable[[], bool]:
+    """Whether to end work beside the method: `stop()` is true, or a share of the passes so far (at least some hundredths of a second) is used up."""
+    before = problem.passes
+    most = before + max(share * before, ANYWAY / problem.canonical.nnz)
+    return lambda: stop() or problem.passes > most
 
 
 def feasible_nearby(problem: Problem, x: Array, scale: Array | None, stop: Callable[[], bool] = lambda: False) -> Array:

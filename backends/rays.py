@@ -9,7 +9,7 @@ constraints, in the rows of a loss that grows both ways, and in constraints that
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,13 @@ THRESHOLDS = (1e-1, 1e-2, 1e-3, 1e-5, 0.0)
 ROUNDS = 3
 
 
-def dual_rays(problem: Problem, direction: Sequence[Array], scales: Sequence[Array] | None) -> Iterator[list[Array]]:
-    """Multipliers of constraints and domains alone, to try as proofs of infeasibility; `scales` are those of the rows (None: all alike)."""
+def dual_rays(
+    problem: Problem, direction: Sequence[Array], scales: Sequence[Array] | None, stop: Callable[[], bool]
+) -> Iterator[list[Array]]:
+    """Multipliers of constraints and domains alone, to try as proofs of infeasibility; `scales` are those of the rows (None: all alike).
+
+    Once `stop()` is true they are only roughly polished.
+    """
     ones = [np.ones_like(y) for y in direction]
     rows = [np.broadcast_to(s, y.shape) for s, y in zip(scales or ones, direction, strict=True)]
     ys = [y / r if t.domain else np.zeros_like(y) for y, r, t in zip(direction, rows, problem.terms, strict=True)]
@@ -43,10 +48,12 @@ def dual_rays(problem: Problem, direction: Sequence[Array], scales: Sequence[Arr
         if count == kept:
             continue
         kept = count
-        yield _balanced(problem, [np.where(h, y / peak, 0.0) * r for h, y, r in zip(held, ys, rows, strict=True)], rows)
+        yield _balanced(
+            problem, stop, [np.where(h, y / peak, 0.0) * r for h, y, r in zip(held, ys, rows, strict=True)], rows
+        )
 
 
-def _balanced(problem: Problem, ys: list[Array], rows: Sequence[Array]) -> list[Array]:
+def _balanced(problem: Problem, stop: Callable[[], bool], ys: list[Array], rows: Sequence[Array]) -> list[Array]:
     """y moved, within its support, so that K'y vanishes where it must."""
     wanted = np.zeros(problem.size, dtype=np.bool_)
     for block in problem.canonical.blocks:
@@ -59,13 +66,16 @@ def _balanced(problem: Problem, ys: list[Array], rows: Sequence[Array]) -> list[
             if on is not None and on.entrywise and not math.isfinite(on.radius()):
                 wanted[block.slice] |= v[block.slice] != on.dual_project(v[block.slice])
         at = np.flatnonzero(wanted)
-        if not v[at].any() or not move(problem, ys, metrics, at, v[at], problem.must_stop):
+        if not v[at].any() or not move(problem, ys, metrics, at, v[at], stop):
             break
     return ys
 
 
-def primal_rays(problem: Problem, direction: Array, scale: Array | None) -> Iterator[Array]:
-    """Directions to try as proofs that the objective has no bound; `scale` is that of the unknowns (None: all alike)."""
+def primal_rays(problem: Problem, direction: Array, scale: Array | None, stop: Callable[[], bool]) -> Iterator[Array]:
+    """Directions to try as proofs that the objective has no bound; `scale` is that of the unknowns (None: all alike).
+
+    Once `stop()` is true they are only roughly polished.
+    """
     t = np.ones_like(direction) if scale is None else scale
     d = direction / t
     peak = float(np.abs(d).max(initial=0.0))
@@ -78,17 +88,17 @@ def primal_rays(problem: Problem, direction: Array, scale: Array | None) -> Iter
         if count == kept:
             continue
         kept = count
-        yield _along_constraints(problem, np.where(held, d / peak, 0.0) * t, np.where(held, np.square(t), 0.0))
+        yield _along_constraints(problem, stop, np.where(held, d / peak, 0.0) * t, np.where(held, np.square(t), 0.0))
 
 
-def _along_constraints(problem: Problem, d: Array, metric: Array) -> Array:
+def _along_constraints(problem: Problem, stop: Callable[[], bool], d: Array, metric: Array) -> Array:
     """d moved, within its support, so that K d vanishes where it must."""
     active = [np.zeros(t.map.rows, dtype=np.bool_) for t in problem.terms]
     for _ in range(ROUNDS):
         zs = problem.linear(d)
         for at, term, z in zip(active, problem.terms, zs, strict=True):
             at |= _must_vanish(term.f, z)
-        step = least_step(problem, active, zs, metric, problem.must_stop)
+        step = least_step(problem, active, zs, metric, stop)
         if step is None:
             break
         d = d - step

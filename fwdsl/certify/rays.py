@@ -25,7 +25,7 @@ with the references from the instance's own data, relative to the sizes of their
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,8 +119,11 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
     return Ray("conditional", f"{said} at any point whose terms are within {times:.1e} times the right-hand sides")
 
 
-def unbounded(canonical: Canonical, direction: Array, x: Array) -> Ray | None:
-    """The certificate that a primal direction gives, from a point x in the domains of the blocks, or None."""
+def unbounded(canonical: Canonical, direction: Array, stand: Callable[[], Array]) -> Ray | None:
+    """The certificate that a primal direction gives, from the point `stand()` in the domains of the blocks, or None.
+
+    The point is only asked for where the objective falls along the direction.
+    """
     peak = largest(direction)
     if not (0.0 < peak < math.inf):
         return None
@@ -143,7 +146,7 @@ def unbounded(canonical: Canonical, direction: Array, x: Array) -> Ray | None:
         slope, sizes = slope + growth, sizes + abs(growth)
     if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, MARGIN * -slope / sizes):
         return None
-    if not _stands(canonical, x, d):
+    if not _stands(canonical, stand(), d):
         return None
     kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
     moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]

@@ -10,14 +10,13 @@ import numpy as np
 
 from ..atoms.base import Array, VectorFunction
 from ..backends.dual import repair
-from ..backends.nearby import feasible_nearby
+from ..backends.nearby import allowance, feasible_nearby
 from ..backends.problem import Problem
 from ..canon.form import Block, Canonical
 from ..certify import Verified, verify
 
 SHARE = 0.2
-LEAST = 20.0
-"""The data passes that moving a point into its constraints may take: a share of those so far, or a few."""
+"""The share of the data passes so far that moving a point into its constraints may take."""
 
 NOTHING = 1e-12
 """The share of the other terms of a sum that is rounding beside them."""
@@ -106,7 +105,5 @@ def _moved(problem: Problem, x: Array, scale: Array | None, stop: Callable[[], b
     """x moved into the entrywise constraints of the sum; None where it is in them, or nothing was gained."""
     if not any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms):
         return None
-    before = problem.passes
-    most = before + max(LEAST, SHARE * before)
-    near = feasible_nearby(problem, x, scale, lambda: stop() or problem.passes > most)
+    near = feasible_nearby(problem, x, scale, allowance(problem, SHARE, stop))
     return None if np.array_equal(near, x) else near

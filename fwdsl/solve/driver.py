@@ -18,17 +18,16 @@ from ..atoms.base import Array
 from ..backends.kernels.compile import kernel_seconds
 from ..backends.kernels.pool import Stopped
 from ..backends.method import Method, Report
-from ..backends.nearby import feasible_nearby
-from ..backends.rays import dual_rays, primal_rays
 from ..canon.factored import Factored
 from ..canon.form import Canonical
 from ..certify import Bound, Verified
-from ..certify.rays import Ray, infeasible, unbounded
+from ..certify.rays import Ray
 from ..options import Options
 from ..solution import Progress, Status, relative
 from .attempts import attempts
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
+from .no_solution import no_solution
 from .watch import Moment, Watch
 
 SECOND_RAY = 128
@@ -252,9 +251,12 @@ def _loop(run: _Run, state: Any) -> tuple[Status, str]:
             return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
         if state.iteration >= run.journal.next_ray or report.failure:
             run.journal.next_ray = max(SECOND_RAY, 2 * state.iteration)
-            proven = _no_solution(run, state, report)
+            stuck = report.infeasibility > max(0.5 * run.journal.violation, FEASIBLE) or bool(report.failure)
+            run.journal.violation = report.infeasibility
+            proven = no_solution(run.problem, run.method, state, stuck, run.must_stop)
             if proven is not None:
-                return proven, run.ray.statement if run.ray is not None else ""
+                verdict, run.ray = proven
+                return verdict, run.ray.statement
         if report.failure:
             return "tolerance_not_reached", report.failure
         if run.journal.moved(report.objective, report.bound, report.infeasibility) >= STALLED:
@@ -306,32 +308,6 @@ def _looks_done(run: _Run, report: Report) -> bool:
         return abs(report.objective - report.bound) + report.hidden <= run.options.tol
     gap = abs(report.objective - report.bound) + report.hidden
     return relative(gap, report.objective, report.bound, run.journal.scale) <= run.options.tol
-
-
-def _no_solution(run: _Run, state: Any, report: Report) -> Status | None:
-    """Whether the directions in which the iterates move prove that there is no feasible point, or no finite optimum.
-
-    Multipliers are only tried where the violation of the constraints has stopped falling: preparing them costs a decomposition.
-    """
-    stuck = report.infeasibility > max(0.5 * run.journal.violation, FEASIBLE) or bool(report.failure)
-    run.journal.violation = report.infeasibility
-    found = run.method.ray(run.problem, state)
-    if found is None or not isinstance(run.canonical, Canonical):
-        return None
-    x, ys = run.method.candidate(run.problem, state)
-    columns, rows = run.method.scales(run.problem, state)
-    for raw in () if not stuck else (found[1], ys) if ys is not None else (found[1],):
-        for multipliers in dual_rays(run.problem, raw, rows):
-            run.ray = infeasible(run.canonical, multipliers)
-            if run.ray is not None:
-                return "infeasible"
-    stand = feasible_nearby(run.problem, x, columns, run.must_stop)
-    for raw_x in (found[0], x):
-        for direction in primal_rays(run.problem, raw_x, columns):
-            run.ray = unbounded(run.canonical, direction, stand)
-            if run.ray is not None:
-                return "unbounded"
-    return None
 
 
 def _is_certified(run: _Run, v: Verified) -> bool:

@@ -192,9 +192,9 @@ def test_a_ray_from_a_point_that_is_not_feasible_is_no_proof(unit: float) -> Non
     # x[0] is free to fall; x[1] cannot be both at most 0 and at least 1
     A, b = np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([0.0, -1.0])
     canonical = fw.parse(text).bind(A=A / unit, b=b).canonical
-    assert unbounded(canonical, np.array([-1.0, 0.0]), unit * np.array([-1e12, 0.5])) is None
+    assert unbounded(canonical, np.array([-1.0, 0.0]), lambda: unit * np.array([-1e12, 0.5])) is None
     canonical = fw.parse(text).bind(A=A / unit, b=-b).canonical
-    proof = unbounded(canonical, np.array([-1.0, 0.0]), unit * np.array([-1e12, -0.5]))
+    proof = unbounded(canonical, np.array([-1.0, 0.0]), lambda: unit * np.array([-1e12, -0.5]))
     assert proof is not None and proof.kind == "exact"
 
 
