@@ -36,6 +36,8 @@ FEW = 64
 """Equalities up to which E W E' is formed column by column where a loss of rows stands in the sum."""
 
 CG_STEPS = 1_000
+LOST = 1e8
+"""A squared residual so many times the least seen tells that the system has no solution."""
 
 
 def dual_value(problem: Problem, ys: Sequence[Array], kty: Array) -> float:
@@ -314,19 +316,21 @@ def _apply(problem: Problem, metrics: Sequence[_Metric], wanted: NDArray[np.intp
 def conjugate_gradients(
     apply: Callable[[Array], Array], right: Array, stop: Callable[[], bool] = lambda: False
 ) -> Array:
-    """The solution of a consistent positive semidefinite system, as far as CG_STEPS lead."""
+    """The solution of a consistent positive semidefinite system, as far as CG_STEPS lead; of one that is not, what had the least residual."""
     x, r = np.zeros_like(right), right.copy()
     p, rho = r.copy(), float(right @ right)
-    target = rho * 1e-30
+    best, least, target = x, rho, rho * 1e-30
     for _ in range(min(2 * right.size + 100, CG_STEPS)):
-        if rho <= target or stop():
+        if not target < rho <= LOST * least or stop():
             break
         h = apply(p)
         curvature = float(p @ h)
         if not curvature > 0.0:
             break
-        x += (rho / curvature) * p
+        x = x + (rho / curvature) * p
         r -= (rho / curvature) * h
         rho, old = float(r @ r), rho
         p = r + (rho / old) * p
-    return x
+        if rho < least:
+            best, least = x, rho
+    return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -31,8 +32,14 @@ def feasible_nearby(problem: Problem, x: Array, scale: Array | None, stop: Calla
     """
     metric = np.ones_like(x) if scale is None else np.square(scale)
     active = [np.zeros(t.map.rows, dtype=np.bool_) for t in problem.terms]
-    for _ in range(ROUNDS):
+    best, least = x, math.inf
+    for _ in range(ROUNDS + 1):
         misses = [_miss(t.f, z) for t, z in zip(problem.terms, problem.forward(x), strict=True)]
+        size = sum(float(miss @ miss) for miss in misses)
+        # constraints that cannot hold together leave nothing to come nearer to
+        if not size < least:
+            break
+        best, least = x, size
         for at, miss in zip(active, misses, strict=True):
             at |= miss != 0.0
         step = least_step(problem, active, misses, metric, stop)
@@ -42,7 +49,7 @@ def feasible_nearby(problem: Problem, x: Array, scale: Array | None, stop: Calla
         x = problem.prox_g(wanted, 0.0)
         # what a bound holds leaves the rest of the way to the others
         metric = np.where(x == wanted, metric, 0.0)
-    return x
+    return best
 
 
 def _miss(f: object, z: Array) -> Array:

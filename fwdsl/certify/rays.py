@@ -11,7 +11,7 @@ over the sizes of its terms, and rho the largest miss of an equality over the si
 
     kappa (|b|'|y| + |sigma|) <= sum_j |miss_j| |x_j| <= rho |y|' |K| |x|,
 
-so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e9 is asked for: then rounding of the data cannot explain the ray. The ray is
+so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is asked for: then rounding of the data cannot explain the ray. The ray is
 `exact` where the misses are rounding, and `conditional` on no feasible point having terms R times its right-hand sides elsewhere.
 
 *Unbounded*: a direction d in the recession cones of all sets along which the objective falls,
@@ -40,12 +40,12 @@ from ..atoms.vectors.common import largest, largest_share
 from ..atoms.vectors.nonnegative import Nonnegative
 from ..canon.form import Canonical, SumTerm
 from ..solution import CertificateKind
-from .verify import EPS, ROUNDING, block_sizes, set_radii, sizes_of_terms
+from .verify import EPS, ROUNDING, block_sizes, sees_one_block, set_radii, sizes_of_rows, sizes_of_terms
 
 MARGIN = 1e-9
 """What a certificate's value must exceed, relative to the sum of the sizes of its terms."""
 
-SAFE = 1e9
+SAFE = 1e12
 """How many times the right-hand sides the terms of a feasible point would have to be."""
 
 STOOD_ON = 1e-6
@@ -130,6 +130,10 @@ def unbounded(canonical: Canonical, direction: Array, stand: Callable[[], Array]
     d = direction / peak
     for block in canonical.blocks:
         d[block.slice] = _into_recession(block.g, d[block.slice])
+    for term in canonical.terms:
+        if term.is_indicator and isinstance(term.f, VectorFunction) and sees_one_block(term):
+            at = term.map.parts[0][0].slice
+            d[at] = _onto_cone(term.f, d[at])
     slope = float(canonical.q @ d)
     sizes = float(np.abs(canonical.q) @ np.abs(d))
     missed = 0.0
@@ -144,7 +148,7 @@ def unbounded(canonical: Canonical, direction: Array, stand: Callable[[], Array]
             continue
         growth = _growth(term.f, z) if isinstance(term.f, VectorFunction) else _loss_growth(term, z, terms)
         slope, sizes = slope + growth, sizes + abs(growth)
-    if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, MARGIN * -slope / sizes):
+    if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, -slope / (SAFE * sizes)):
         return None
     if not _stands(canonical, stand(), d):
         return None
@@ -227,17 +231,17 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
     along = [
         float(x[b.slice] @ d[b.slice]) / float(d[b.slice] @ d[b.slice]) for b in canonical.blocks if d[b.slice].any()
     ]
-    rest = x - max(0.0, min(along, default=0.0)) * d
-    peaks = np.zeros_like(x)
-    for block in canonical.blocks:
-        peaks[block.slice] = largest(rest[block.slice])
+    rest = x - min(along, key=abs, default=0.0) * d
+    if not np.all(np.isfinite(rest)):
+        return False
     for term in canonical.terms:
         if not isinstance(term.f, VectorFunction):
             continue
         z = term.map.apply(x)
         if term.f.violation(z) == 0.0:
             continue
-        sizes = sizes_of_terms(term, peaks if term.f.entrywise else np.abs(rest)) + np.abs(term.map.offset)
+        own = sizes_of_terms(term, np.abs(rest))
+        sizes = sizes_of_rows(term, own, rest) if term.f.entrywise else own + np.abs(term.map.offset)
         if term.f.violation(z, sizes) > STOOD_ON:
             return False
     return True

@@ -45,6 +45,9 @@ CONDITIONAL_MISS = 1e-12
 RADIUS_FACTOR = 1000.0
 NOISE = 1e-25
 
+LEAST_SHARE = 1e-6
+"""The share of |K| X that a row of K x is taken to have for its size."""
+
 LARGEST_SUMS = 100_000_000
 """Stored numbers up to which |K| |x| is added up for S; beyond, S is without it, which makes the gap only larger."""
 
@@ -173,10 +176,7 @@ def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Poi
 
 
 def evaluate_point(canonical: Canonical, x: Array) -> Point:
-    """P(x) and what x violates, each violation relative to |K| X + |b| and the bound, X being the largest entry of each variable.
-
-    Of a set that is no product of intervals |x| takes the place of X: its norm of a long vector would otherwise be lost beside X in each entry.
-    """
+    """P(x) and what x violates, each violation relative to |K| |x| + |b| and the bound (of rows with bounds of their own see `sizes_of_rows`)."""
     value = canonical.constant + float(canonical.q @ x)
     size = abs(canonical.constant) + float(np.abs(canonical.q) @ np.abs(x))
     worst = outside = 0.0
@@ -228,13 +228,22 @@ def _violation(term: SumTerm, f: VectorFunction, z: Array, x: Array, sums: Array
     """The violation of K x + b in a set relative to its terms, and by itself: row by row in an entrywise set, else the distance."""
     if f.violation(z) == 0.0:
         return 0.0, np.zeros(0)
-    if f.entrywise:
-        peaks = np.zeros_like(x)
-        for block, _ in term.map.parts:
-            peaks[block.slice] = largest(x[block.slice])
-        return f.violation(z, sizes_of_terms(term, peaks) + np.abs(term.map.offset)), np.abs(z - f.prox(z, 0.0))
     own = sums if sums.size == z.size else sizes_of_terms(term, np.abs(x))
+    if f.entrywise:
+        return f.violation(z, sizes_of_rows(term, own, x)), np.abs(z - f.prox(z, 0.0))
     return f.violation(z, own + np.abs(term.map.offset)), np.array([distance(f, z)])
+
+
+def sizes_of_rows(term: SumTerm, own: Array, x: Array) -> Array:
+    """The sizes of the terms of each row of K x + b: |K| |x| + |b|, but at least LEAST_SHARE of |K| X, X being the largest entry of each variable.
+
+    A row whose entries of x all tend to zero would stay infeasible beside its own terms for ever; a row of small terms is not to be excused by
+    entries that it does not see.
+    """
+    peaks = np.zeros_like(x)
+    for block, _ in term.map.parts:
+        peaks[block.slice] = largest(x[block.slice])
+    return np.asarray(np.maximum(own + np.abs(term.map.offset), LEAST_SHARE * sizes_of_terms(term, peaks)))
 
 
 def _tidy(term: SumTerm, y: Array) -> Array:
@@ -375,22 +384,19 @@ def set_radii(canonical: Canonical, block: Block) -> list[float]:
     return [f.radius() for f in moved if math.isfinite(f.radius())]
 
 
+def sees_one_block(term: SumTerm) -> bool:
+    """Whether the argument is one variable as it is, and a constant."""
+    return len(term.map.parts) == 1 and isinstance(term.map.parts[0][1], Identity | Symmetrise)
+
+
 def _is_bare(term: SumTerm, block: Block) -> bool:
-    return (
-        len(term.map.parts) == 1
-        and term.map.parts[0][0] is block
-        and isinstance(term.map.parts[0][1], Identity | Symmetrise)
-        and not term.map.offset.any()
-    )
+    return sees_one_block(term) and term.map.parts[0][0] is block and not term.map.offset.any()
 
 
 def _infima(canonical: Canonical, block: Block) -> float:
     """A lower bound on everything but the norms of one block; -inf where a linear term is not absorbed by a bounded block."""
-    total = canonical.constant
-    for term in canonical.terms:
-        if isinstance(term.f, LossFunction | VectorLossFunction):
-            total += term.f.infimum()
+    total = canonical.constant + block.g.infimum() + sum(term.f.infimum() for term in canonical.terms)
     for other in canonical.blocks:
-        if other is not block and canonical.q[other.slice].any():
+        if other is not block:
             total -= other.g.conjugate(-canonical.q[other.slice])
     return total

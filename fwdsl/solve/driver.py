@@ -251,8 +251,10 @@ def _loop(run: _Run, state: Any) -> tuple[Status, str]:
             return "tolerance_not_reached", f"{run.method.name}'s own limit of {own_limit} iterations"
         if state.iteration >= run.journal.next_ray or report.failure:
             run.journal.next_ray = max(SECOND_RAY, 2 * state.iteration)
-            stuck = report.infeasibility > max(0.5 * run.journal.violation, FEASIBLE) or bool(report.failure)
-            run.journal.violation = report.infeasibility
+            seen = run.journal.best.primal
+            missed = max(report.infeasibility, 0.0 if seen is None else seen.infeasibility)
+            stuck = missed > max(0.5 * run.journal.violation, FEASIBLE) or bool(report.failure)
+            run.journal.violation = missed
             proven = no_solution(run.problem, run.method, state, stuck, run.must_stop)
             if proven is not None:
                 verdict, run.ray = proven
