@@ -57,13 +57,8 @@ def check_certificate(instance: Instance, solution: Solution) -> Recheck:
     if isinstance(form, Factored):
         return _judged(instance, solution, *recheck_factors(instance, form, solution))
     translator = Translator(instance)
-    for name, variable in translator.variables.items():
-        value = translator.coordinates(name, np.asarray(solution.variables[name], dtype=np.float64))
-        if isinstance(variable, Blocks):
-            variable.value = value
-        else:
-            # symmetric but for rounding, which cvxpy does not forgive
-            variable.value = 0.5 * (value + value.T) if value.ndim == 2 and variable.is_symmetric() else value
+    values = {n: np.asarray(v, dtype=np.float64) for n, v in solution.variables.items()}
+    translator.put({n: translator.coordinates(n, values[n]) for n in translator.variables})
     problem = translator.problem()
     objective = float(problem.objective.value)
     missed = [_share(_missed(translator, c), _terms(translator, c)) for c in instance.model.constraints]

@@ -72,11 +72,27 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
     first = _solve(cp, instance, end)
     sizes = {n: float(np.abs(v).max(initial=0.0)) for n, v in first.variables.items()}
     units = {n: s for n, s in sizes.items() if s > 0.0}
-    size = abs(first.value) or 1.0
+    size = _size_of_terms(instance, first)
     if first.status != "optimal" or all(1.0 / FAR <= s <= FAR for s in (size, *units.values())):
         return first
     again = _solve(cp, instance, end, units, size)
     return again if again.status == "optimal" else first
+
+
+def _size_of_terms(instance: Instance, found: OracleResult) -> float:
+    """The sum of the sizes of the objective's terms at the answer or, where larger, at zero; 1 where that says nothing."""
+    if found.status != "optimal":
+        return 1.0
+    largest = 0.0
+    for share in (0.0, 1.0):
+        translator = Translator(instance)
+        translator.put({n: share * np.asarray(v, dtype=np.float64) for n, v in found.variables.items()})
+        values = [
+            np.asarray(getattr(translator.total([t]), "value", 0.0), dtype=np.float64) for t in instance.model.terms
+        ]
+        size = float(sum(np.abs(v).sum() for v in values))
+        largest = max(largest, size if math.isfinite(size) else 0.0)
+    return largest or 1.0
 
 
 def _solve(

@@ -44,6 +44,14 @@ class Translator(ExpressionTranslator):
         self.units = units or {}
         self.variables = {v.name: self._variable(v.name, v.type) for v in instance.model.variables}
 
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Give the variables their values."""
+        for name, variable in self.variables.items():
+            value = values[name]
+            # symmetric but for rounding, which cvxpy does not forgive
+            mends = not isinstance(variable, Blocks) and value.ndim == 2 and variable.is_symmetric()
+            variable.value = 0.5 * (value + value.T) if mends else value
+
     def problem(self) -> Any:
         """The whole problem in the user's sense."""
         model = self.instance.model
