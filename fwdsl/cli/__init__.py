@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from .signals import Held, let_go
+try:
+    from .signals import Held, let_go
+except KeyboardInterrupt:
+    # before anything could hold it back
+    sys.stderr.write("interrupted: there is no result\n")
+    raise SystemExit(130) from None
 
 TYPE_CHECKING = False  # the checkers know the name; `typing` takes a while to import
 if TYPE_CHECKING:

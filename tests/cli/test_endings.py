@@ -229,3 +229,17 @@ print("not reached")
     assert (done.returncode, done.stdout, done.stderr) == (-signal.Signals[name], "", "")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_bytes() == b"one two"
+
+
+def test_an_interruption_before_anything_is_imported(root: Path) -> None:
+    code = (
+        "import sys\n"
+        "class Early:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'fwdsl.cli.signals':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Early())\n"
+        "from fwdsl.cli import main\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted: there is no result\n")
