@@ -18,7 +18,7 @@ so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is ask
 
     sum_i f_i^inf(K_i d) + sum_B g_B^inf(d_B) + <q, d> < 0,    f^inf(z) = sup of <u, z> over the domain of f*,
 
-from a point that is feasible, what it violates being measured by the terms that are left when its part along d is taken off. Both are evaluated
+from a point that is feasible, what it violates being measured by the constants of the constraints (`_stands`). Both are evaluated
 with the references from the instance's own data, relative to the sizes of their own terms, so that no unit matters (methods.md, E2).
 """
 
@@ -40,7 +40,7 @@ from ..atoms.vectors.common import largest, largest_share
 from ..atoms.vectors.nonnegative import Nonnegative
 from ..canon.form import Canonical, SumTerm
 from ..solution import CertificateKind
-from .verify import EPS, ROUNDING, block_sizes, sees_one_block, set_radii, sizes_of_rows, sizes_of_terms
+from .verify import EPS, ROUNDING, block_sizes, sees_one_block, set_radii, sizes_of_terms
 
 MARGIN = 1e-9
 """What a certificate's value must exceed, relative to the sum of the sizes of its terms."""
@@ -119,10 +119,10 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
     return Ray("conditional", f"{said} at any point whose terms are within {times:.1e} times the right-hand sides")
 
 
-def unbounded(canonical: Canonical, direction: Array, stand: Callable[[], Array]) -> Ray | None:
-    """The certificate that a primal direction gives, from the point `stand()` in the domains of the blocks, or None.
+def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Sequence[Array]]) -> Ray | None:
+    """The certificate that a primal direction gives, from one of the points `stands()` in the domains of the blocks, or None.
 
-    The point is only asked for where the objective falls along the direction.
+    The points are only asked for where the objective falls along the direction.
     """
     peak = largest(direction)
     if not (0.0 < peak < math.inf):
@@ -150,7 +150,7 @@ def unbounded(canonical: Canonical, direction: Array, stand: Callable[[], Array]
         slope, sizes = slope + growth, sizes + abs(growth)
     if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, -slope / (SAFE * sizes)):
         return None
-    if not _stands(canonical, stand(), d):
+    if not any(_stands(canonical, x, d) for x in stands()):
         return None
     kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
     moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
@@ -227,7 +227,10 @@ def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:
 
 
 def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
-    """Whether x is feasible, judged by the sizes of the terms where its part along d is taken off: far out along d all else looks small."""
+    """Whether x is feasible, judged by the constants and bounds of each constraint; where these are 0, by its terms with x's part along d taken off.
+
+    Far out along d, or along another direction that no constraint stops, all else would look small beside the terms.
+    """
     along = [
         float(x[b.slice] @ d[b.slice]) / float(d[b.slice] @ d[b.slice]) for b in canonical.blocks if d[b.slice].any()
     ]
@@ -241,7 +244,19 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
         if term.f.violation(z) == 0.0:
             continue
         own = sizes_of_terms(term, np.abs(rest))
-        sizes = sizes_of_rows(term, own, rest) if term.f.entrywise else own + np.abs(term.map.offset)
-        if term.f.violation(z, sizes) > STOOD_ON:
+        sizes = np.where(_has_constants(term), np.abs(term.map.offset), own)
+        if not term.f.violation(z, sizes) <= STOOD_ON:
             return False
     return True
+
+
+def _has_constants(term: SumTerm) -> Array:
+    """Whether the rows of a constraint have a constant or a bound that is not 0; of a set that is no product of intervals all or none do."""
+    f, offset = term.f, term.map.offset
+    if isinstance(f, Box):
+        bounds = (np.isfinite(f.lo) & (f.lo != 0.0)) | (np.isfinite(f.hi) & (f.hi != 0.0))
+        return np.asarray(bounds | (offset != 0.0))
+    assert isinstance(f, VectorFunction)
+    if f.entrywise:
+        return np.asarray(offset != 0.0)
+    return np.full(offset.size, bool(offset.any()) or math.isfinite(f.radius()))

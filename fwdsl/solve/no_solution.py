@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ..atoms.base import Array
 from ..backends.method import Method
 from ..backends.nearby import allowance, feasible_nearby
@@ -13,6 +15,9 @@ from ..backends.problem import Problem
 from ..backends.rays import dual_rays, primal_rays
 from ..certify.rays import Ray, infeasible, unbounded
 from ..solution import Status
+
+FEW = 400
+"""Unknowns up to which multipliers are tried anyway."""
 
 SHARE = 0.1
 """The share of the data passes so far that polishing directions may take."""
@@ -23,7 +28,8 @@ def no_solution(
 ) -> tuple[Status, Ray] | None:
     """The verdict and its proof, or None.
 
-    Multipliers are only tried where the violation of the constraints has stopped falling (`stuck`): preparing them costs a decomposition.
+    Multipliers are only tried where the violation of the constraints has stopped falling (`stuck`), or where it may only look small beside terms
+    that grow and the decomposition that prepares them is cheap.
     """
     found = method.ray(problem, state)
     if found is None or not isinstance(problem, Problem):
@@ -31,19 +37,22 @@ def no_solution(
     x, ys = method.candidate(problem, state)
     columns, rows = method.scales(problem, state)
     over = allowance(problem, SHARE, stop)
-    for raw in () if not stuck else (found[1], ys) if ys is not None else (found[1],):
+    tries = stuck or problem.size <= FEW
+    for raw in () if not tries else (found[1], ys) if ys is not None else (found[1],):
         for multipliers in dual_rays(problem, raw, rows, over):
             ray = infeasible(problem.canonical, multipliers)
             if ray is not None:
                 return "infeasible", ray
 
     @cache
-    def stand() -> Array:
-        return feasible_nearby(problem, x, columns, stop)
+    def stands() -> tuple[Array, Array]:
+        """Feasible points, if there are any: near the origin, where no direction has led away, and near x."""
+        origin = problem.prox_g(np.zeros_like(x), 0.0)
+        return feasible_nearby(problem, origin, columns, stop), feasible_nearby(problem, x, columns, stop)
 
     for raw_x in (found[0], x):
         for direction in primal_rays(problem, raw_x, columns, over):
-            ray = unbounded(problem.canonical, direction, stand)
+            ray = unbounded(problem.canonical, direction, stands)
             if ray is not None:
                 return "unbounded", ray
     return None

@@ -192,9 +192,9 @@ def test_a_ray_from_a_point_that_is_not_feasible_is_no_proof(unit: float) -> Non
     # x[0] is free to fall; x[1] cannot be both at most 0 and at least 1
     A, b = np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([0.0, -1.0])
     canonical = fw.parse(text).bind(A=A / unit, b=b).canonical
-    assert unbounded(canonical, np.array([-1.0, 0.0]), lambda: unit * np.array([-1e12, 0.5])) is None
+    assert unbounded(canonical, np.array([-1.0, 0.0]), lambda: [unit * np.array([-1e12, 0.5])]) is None
     canonical = fw.parse(text).bind(A=A / unit, b=-b).canonical
-    proof = unbounded(canonical, np.array([-1.0, 0.0]), lambda: unit * np.array([-1e12, -0.5]))
+    proof = unbounded(canonical, np.array([-1.0, 0.0]), lambda: [unit * np.array([-1e12, -0.5])])
     assert proof is not None and proof.kind == "exact"
 
 
@@ -220,3 +220,9 @@ def test_a_term_that_falls_below_zero_is_counted_in_what_a_penalty_bounds(seed: 
     fine = fw.parse(text).bind(**given).solve(tol=1e-7, threads=1, time=20)
     assert coarse.status == fine.status == "optimal", (coarse.reason, fine.reason)
     assert coarse.dual_bound <= fine.objective + 1e-9 * abs(fine.objective)
+
+
+def test_equations_that_contradict_each_other_are_not_unbounded() -> None:
+    E, e = np.array([[-4.0, 1.0, 4.0, -1.0], [-4.0, 1.0, 4.0, -1.0]]), np.array([-64.0, -96.0])
+    text = "data E: matrix[m, n], e: vector[m]\nvar x: vector[n]\nminimize sum(x)\nsubject to E @ x == e\n"
+    assert fw.parse(text).bind(E=E, e=e).solve(threads=1, time=20).status == "infeasible"
