@@ -48,7 +48,7 @@ MARGIN = 1e-9
 SAFE = 1e12
 """How many times the right-hand sides the terms of a feasible point would have to be."""
 
-STOOD_ON = 1e-6
+STOOD_ON = 1e-9
 """The relative violation that a point may have from which the objective falls without bound."""
 
 TINY = 1e-12
@@ -97,7 +97,11 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
             value -= support
             sizes += abs(support)
             continue
-        miss = vb - _domain_projection(block.g, vb)
+        inside = _domain_projection(block.g, vb)
+        support = _domain_support(block.g, inside)
+        value -= support
+        sizes += abs(support)
+        miss = vb - inside
         on = set_beneath(block.g)
         if on is not None:
             miss = np.where(np.abs(miss) <= on.rounding(vb), 0.0, miss)
@@ -156,7 +160,10 @@ def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Seque
     moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
     word = "falls" if canonical.sense > 0 else "grows"
     who = f"{' and '.join(f'`{n}`' for n in moved)} {'moves' if len(moved) == 1 else 'move'}"
-    return Ray(kind, f"the objective {word} without bound as {who} along a direction that no constraint stops")
+    said = f"the objective {word} without bound as {who} along a direction that no constraint stops"
+    return Ray(
+        kind, said if kind == "exact" else f"{said} before its terms are {-slope / (missed * sizes):.1e} times as large"
+    )
 
 
 def _multiplier(term: SumTerm, direction: Array) -> Array:

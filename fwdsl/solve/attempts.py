@@ -18,6 +18,9 @@ from ..certify import Verified, verify
 SHARE = 0.2
 """The share of the data passes so far that moving a point into its constraints may take."""
 
+MET = 1e-12
+"""The infeasibility that is rounding."""
+
 NOTHING = 1e-12
 """The share of the other terms of a sum that is rounding beside them."""
 
@@ -40,9 +43,14 @@ def attempts(
     if ys is not None and mends:
         ys = repair(problem, ys, x, stop)
     near = _moved(problem, x, scale, stop)
-    if near is not None:
-        yield near, verify(canonical, near, ys)
-    verified = verify(canonical, x, ys)
+    verified = None if near is None else verify(canonical, near, ys)
+    # where a feasible point was found it takes the place of x: what x seems to gain by its violation may be much where constraints nearly agree
+    if near is not None and verified is not None and verified.infeasibility <= MET:
+        x = near
+    else:
+        if near is not None and verified is not None:
+            yield near, verified
+        verified = verify(canonical, x, ys)
     yield x, verified
     if first:
         yield x, _with(canonical, x, verified, [np.zeros(t.map.rows) for t in canonical.terms])

@@ -226,3 +226,17 @@ def test_equations_that_contradict_each_other_are_not_unbounded() -> None:
     E, e = np.array([[-4.0, 1.0, 4.0, -1.0], [-4.0, 1.0, 4.0, -1.0]]), np.array([-64.0, -96.0])
     text = "data E: matrix[m, n], e: vector[m]\nvar x: vector[n]\nminimize sum(x)\nsubject to E @ x == e\n"
     assert fw.parse(text).bind(E=E, e=e).solve(threads=1, time=20).status == "infeasible"
+
+
+@pytest.mark.parametrize(("right", "most"), [(1e-10, 100.0), (1.0, 1e12)])
+def test_the_bounds_of_a_variable_count_where_another_of_its_equalities_is_missed(right: float, most: float) -> None:
+    """Feasible, at x about right / 1e-10: the ray misses one side by rounding, and the bound pays for the other."""
+    A = np.array([[1.0, -1.0], [-1.0, 1.0000000002]])
+    text = (
+        "data A: matrix[2, 2]\nparam r: real, m: real\nvar x: vector[2]\nminimize x[1]\nsubject to A @ x >= r, x <= m\n"
+    )
+    canonical = fw.parse(text).bind(A=A, r=right, m=most).canonical
+    for y in ([1.0 + 2e-10, 1.0], [1.0, 1.0], [1.0, 1.0 + 1e-10]):
+        for scale in (1.0, -1.0):
+            assert infeasible(canonical, [scale * np.array(y) for _ in canonical.terms]) is None
+    assert fw.parse(text).bind(A=A, r=right, m=most).solve(threads=1, time=3).status not in ("infeasible", "unbounded")
