@@ -81,7 +81,15 @@ def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
         text, seal = str(arrays.pop(_RECORD)), str(arrays.pop(_SEAL, ""))
         record = json.loads(text)
         version = record["v"]
+        if "state" not in record:
+            raise _refuse(
+                "FW0201",
+                f"`{path}` holds a solution and no state",
+                "give the file of `--checkpoint`, or start from the solution",
+            )
         sound = seal == _seal(text, arrays)
+    except DataError:
+        raise
     except OSError as error:
         why = f": {error.strerror.lower()}" if error.strerror else ""
         raise _refuse("FW0201", f"`{path}` cannot be read{why}", "give a file that was saved") from error

@@ -338,3 +338,11 @@ def test_names_that_the_file_format_wants_for_itself(program: Any, tmp_path: Pat
     with np.load(file, allow_pickle=False) as saved:
         assert (saved["file"], saved["var:record"]) == (pytest.approx(1, abs=1e-3), pytest.approx(2, abs=1e-3))
         assert json.loads(str(saved["record"]))["status"] == "optimal"
+
+
+def test_a_solution_is_no_state_to_go_on_from(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    program, saved = str(root / "examples" / "portfolio.fw"), str(tmp_path / "answer.npz")
+    assert main(["run", program, "--out", saved]) == 0
+    capsys.readouterr()
+    assert main(["run", program, "--resume", saved]) == 1
+    assert "holds a solution and no state" in capsys.readouterr().err
