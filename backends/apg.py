@@ -46,16 +46,20 @@ EPS = float(np.finfo(np.float64).eps)
 LONGEST = 1e8
 """The longest gradient step, relative to the size of x: where F is linear nothing else bounds it."""
 
+APART = 1e6
+"""The ratio of two variables' curvatures from which each has a step of its own."""
+
 STUBBORN = 16
 """The iterations to wait before the next Newton step, doubled by each failure, from which on it is made to fall by all means."""
 
 
 @dataclass
 class APGState(State):
-    """x and its predecessor with their predictions z = K x + b, the momentum t, L, and the best dual point so far."""
+    """x and its predecessor, the metric of the steps, with their predictions z = K x + b, the momentum t, L, and the best dual point so far."""
 
     x: Array
     x_old: Array
+    metric: Array
     z: list[Array]
     z_old: list[Array]
     t: float
@@ -107,20 +111,51 @@ class APG(Method):
         x = problem.prox_g(x, 0.0)
         z = problem.forward(x)
         value = problem.objective(x, z)
-        lipschitz = self._first_lipschitz(problem, z)
-        state = APGState(0, x, x.copy(), z, [v.copy() for v in z], 1.0, lipschitz, value, -math.inf)
+        metric, lipschitz = self._first_lipschitz(problem, z)
+        state = APGState(0, x, x.copy(), metric, z, [v.copy() for v in z], 1.0, lipschitz, value, -math.inf)
         if ys is not None and len(ys) == len(problem.terms):
             state.ys = [y.copy() for y in ys]
         return state
 
-    def _first_lipschitz(self, problem: Problem, z: list[Array]) -> float:
-        """The curvature g' H g / |g|^2 of F along its gradient: below the largest one, which backtracking then finds."""
+    def _first_lipschitz(self, problem: Problem, z: list[Array]) -> tuple[Array, float]:
+        """A number a block, for each entry, that levels their curvatures, and L in this metric.
+
+        L is the curvature g' H g / |g|^2 of F along its gradient, below the largest one, which backtracking then finds. One step for all blocks serves
+        where their units are of one kind: the metric is 1 but for blocks whose curvatures along their own gradients lie APART or more.
+        """
+        blocks = problem.canonical.blocks
+        metric = np.ones(problem.size)
         _, ys = problem.losses_gradient(z)
         grad = problem.adjoint(ys) + problem.q
-        norm = float(grad @ grad)
+        if len(blocks) > 1:
+            bends = []
+            for block in blocks:
+                own = np.zeros_like(grad)
+                own[block.slice] = grad[block.slice]
+                bends.append(self._bend(problem, z, own))
+            known = [b for b in bends if b is not None]
+            if known and max(known) > APART * min(known):
+                for block, own_bend in zip(blocks, bends, strict=True):
+                    metric[block.slice] = max(known) / own_bend if own_bend is not None else 1.0
+        direction = metric * grad
+        bend = self._bend(problem, z, direction)
+        norm = float(grad @ direction)
+        if bend is not None:
+            return metric, bend * float(direction @ direction) / norm
         if not 0.0 < norm < math.inf:
-            return 1.0
-        dzs = problem.linear(grad)
+            return metric, 1.0
+        # where F is linear, as it is without terms, the first step is as long as the domain of g is wide, or as its ridge makes it
+        curved = max((b.g.curvature for b in blocks), default=0.0)
+        wide = max((b.g.radius() for b in blocks if math.isfinite(b.g.radius())), default=0.0)
+        return metric, curved or math.sqrt(norm) / (wide or 1.0)
+
+    @staticmethod
+    def _bend(problem: Problem, z: list[Array], direction: Array) -> float | None:
+        """The curvature of F along a direction, d' H d / |d|^2; None where there is none."""
+        norm = float(direction @ direction)
+        if not 0.0 < norm < math.inf:
+            return None
+        dzs = problem.linear(direction)
         curvature = 0.0
         if all(isinstance(f, FastLoss) for f in problem.functions):
             curvature = sum(float((h * dz) @ dz) for h, dz in zip(problem.curvatures(z), dzs, strict=True))
@@ -128,12 +163,7 @@ class APG(Method):
             # losses of rows, or linear pieces: the largest curvature there is
             bounds = [f.f.lipschitz for f in problem.functions if not isinstance(f, FastVector)]
             curvature = sum(bound * float(dz @ dz) for bound, dz in zip(bounds, dzs, strict=True))
-        if 0.0 < curvature / norm < math.inf:
-            return curvature / norm
-        # where F is linear, as it is without terms, the first step is as long as the domain of g is wide, or as its ridge makes it
-        bends = max((b.g.curvature for b in problem.canonical.blocks), default=0.0)
-        wide = max((b.g.radius() for b in problem.canonical.blocks if math.isfinite(b.g.radius())), default=0.0)
-        return bends or math.sqrt(norm) / (wide or 1.0)
+        return curvature / norm if 0.0 < curvature / norm < math.inf else None
 
     def step(self, problem: Problem, state: APGState) -> None:
         """One gradient, then a Newton step on the face or a prox step."""
@@ -170,12 +200,12 @@ class APG(Method):
         beta: float,
     ) -> None:
         before = s.lipschitz
-        s.lipschitz = max(0.9 * s.lipschitz, self._least_lipschitz(y, grad), 1e-300)
+        s.lipschitz = max(0.9 * s.lipschitz, self._least_lipschitz(y, grad, s.metric), 1e-300)
         noise = 16.0 * EPS * abs(value_y)
         for _ in range(100):
-            x = problem.prox_g(y - grad / s.lipschitz, 1.0 / s.lipschitz)
+            x = problem.prox_g(y - s.metric * grad / s.lipschitz, 1.0 / s.lipschitz, s.metric)
             dx = x - y
-            square = float(dx @ dx)
+            square = float(dx @ (dx / s.metric))
             z = problem.forward(x)
             value = problem.losses_value(z)
             excess = value - value_y - float(kty @ dx)
@@ -189,7 +219,7 @@ class APG(Method):
                 else 8.0 * s.lipschitz
             )
         progress = x - s.x
-        restart = float(-dx @ progress) > 0.0
+        restart = float(-dx @ (progress / s.metric)) > 0.0
         s.t = 1.0 if restart else 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * s.t * s.t * s.lipschitz / before))
         s.x_old, s.z_old = (x, z) if restart else (s.x, s.z)
         s.x, s.z = x, z
@@ -198,10 +228,10 @@ class APG(Method):
         self._watch_face(problem, s)
 
     @staticmethod
-    def _least_lipschitz(y: Array, grad: Array) -> float:
+    def _least_lipschitz(y: Array, grad: Array, metric: Array) -> float:
         """No step goes further than LONGEST times the size of x, which a projection would not survive; from 0 there is nothing to measure by."""
-        size = float(np.linalg.norm(y))
-        return float(np.linalg.norm(grad)) / (LONGEST * size) if size > 0.0 else 0.0
+        size = math.sqrt(float(y @ (y / metric)))
+        return math.sqrt(float(grad @ (metric * grad))) / (LONGEST * size) if size > 0.0 else 0.0
 
     def _may_newton(self, problem: Problem) -> bool:
         """Losses of rows have no diagonal Hessian."""
@@ -218,7 +248,7 @@ class APG(Method):
 
     def _newton(self, problem: Problem, s: APGState, value_y: float, grad: Array) -> bool:
         """Try a Newton step at x; False where it is left to the prox step, which has the gradient already."""
-        trial = problem.prox_g(s.x - grad / s.lipschitz, 1.0 / s.lipschitz)
+        trial = problem.prox_g(s.x - s.metric * grad / s.lipschitz, 1.0 / s.lipschitz, s.metric)
         face_of_trial = face_signature(problem, trial)
         if face_of_trial is None or not bool(np.all(face_of_trial == s.face)):
             s.stable = 0

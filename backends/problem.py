@@ -397,11 +397,12 @@ class Problem:
             out.append(h)
         return out
 
-    def prox_g(self, v: Array, t: float) -> Array:
-        """The prox of t g, block by block."""
+    def prox_g(self, v: Array, t: float, metric: Array | None = None) -> Array:
+        """The prox of t g, block by block; of t times the block's number in the metric, where there is one."""
         out = np.empty_like(v)
         for block, g in zip(self.canonical.blocks, self.g, strict=True):
-            g.prox(v[block.slice], t, out[block.slice])
+            step = t if metric is None or not block.size else t * float(metric[block.start])
+            g.prox(v[block.slice], step, out[block.slice])
         return out
 
     def g_value(self, x: Array) -> float:

@@ -40,7 +40,7 @@ class Reduced(Problem):
         self.canonical = replace(canonical, blocks=tuple(blocks), terms=tuple(self.terms), q=self.q)
         self.g = [FastVector(b.g) for b in blocks]
 
-    def prox_g(self, v: Array, t: float) -> Array:
+    def prox_g(self, v: Array, t: float, metric: Array | None = None) -> Array:
         """The prox of t g; on the Birkhoff polytope a point near v in its place (`rounded`)."""
         out = np.zeros_like(v)
         for block, g in zip(self.canonical.blocks, self.g, strict=True):

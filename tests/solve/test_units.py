@@ -158,3 +158,18 @@ def test_the_rest_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -
 def test_all_examples_are_compared() -> None:
     names = {s.name.removeprefix("example: ") for s in samples(large=True)}
     assert {path.stem for path in EXAMPLES.glob("*.fw")} <= names
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 1e6, 1e9])
+def test_variables_in_units_of_different_kinds_by_accelerated_gradients(unit: float) -> None:
+    rng = np.random.default_rng(11)
+    A = rng.standard_normal((40, 4))
+    s = np.where(A[:, 0] + 0.3 * rng.standard_normal(40) > 0.2, 1.0, -1.0)
+    text = (
+        "data A: matrix[n, p], s: signs[n]\nparam u: positive\nvar x: vector[p] in l1_ball(1.5), b: real\n"
+        "minimize mean(smooth_hinge(A @ x + u * b, s)) + 0.1 * norm1(x)\n"
+    )
+    own, other = (fw.parse(text).bind(A=A, s=s, u=u).solve(tol=1e-8, threads=1, method="apg") for u in (1.0, unit))
+    assert own.status == other.status == "optimal", other.reason
+    assert other.objective == pytest.approx(own.objective, rel=1e-7)
+    assert unit * other["b"] == pytest.approx(own["b"], rel=1e-2, abs=1e-3)
