@@ -120,8 +120,8 @@ class APG(Method):
     def _first_lipschitz(self, problem: Problem, z: list[Array]) -> tuple[Array, float]:
         """A number a block, for each entry, that levels their curvatures, and L in this metric.
 
-        L is the curvature g' H g / |g|^2 of F along its gradient, below the largest one, which backtracking then finds. One step for all blocks serves
-        where their units are of one kind: the metric is 1 but for blocks whose curvatures along their own gradients lie APART or more.
+        L is the curvature g' H g / |g|^2 of F along its gradient, below the largest one, which backtracking then finds. One step for all blocks
+        serves where their units are of one kind: the metric is 1 but for blocks whose curvatures along their own gradients lie APART or more.
         """
         blocks = problem.canonical.blocks
         metric = np.ones(problem.size)
