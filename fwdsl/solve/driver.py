@@ -255,7 +255,7 @@ def _loop(run: _Run, state: Any) -> tuple[Status, str]:
             missed = max(report.infeasibility, 0.0 if seen is None else seen.infeasibility)
             stuck = missed > max(0.5 * run.journal.violation, FEASIBLE) or bool(report.failure)
             run.journal.violation = missed
-            proven = no_solution(run.problem, run.method, state, stuck, run.must_stop)
+            proven = no_solution(run.problem, run.method, state, stuck, run.journal.best, run.must_stop)
             if proven is not None:
                 verdict, run.ray = proven
                 return verdict, run.ray.statement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ from ..backends.problem import Problem
 from ..backends.rays import dual_rays, primal_rays
 from ..certify.rays import Ray, infeasible, unbounded
 from ..solution import Status
+from .journal import Best
 
 FEW = 400
 """Unknowns up to which multipliers are tried anyway."""
@@ -24,9 +26,9 @@ SHARE = 0.1
 
 
 def no_solution(
-    problem: Any, method: Method, state: Any, stuck: bool, stop: Callable[[], bool]
+    problem: Any, method: Method, state: Any, stuck: bool, known: Best, stop: Callable[[], bool]
 ) -> tuple[Status, Ray] | None:
-    """The verdict and its proof, or None.
+    """The verdict and its proof, or None. What the verifier knows already is not asked: a program with a feasible point, or with a bound.
 
     Multipliers are only tried where the violation of the constraints has stopped falling (`stuck`), or where it may only look small beside terms
     that grow and the decomposition that prepares them is cheap.
@@ -37,7 +39,8 @@ def no_solution(
     x, ys = method.candidate(problem, state)
     columns, rows = method.scales(problem, state)
     over = allowance(problem, SHARE, stop)
-    tries = stuck or problem.size <= FEW
+    feasible = known.primal is not None and known.primal.infeasibility == 0.0
+    tries = not feasible and (stuck or problem.size <= FEW)
     for raw in () if not tries else (found[1], ys) if ys is not None else (found[1],):
         for multipliers in dual_rays(problem, raw, rows, over):
             ray = infeasible(problem.canonical, multipliers)
@@ -50,7 +53,8 @@ def no_solution(
         origin = problem.prox_g(np.zeros_like(x), 0.0)
         return feasible_nearby(problem, origin, columns, stop), feasible_nearby(problem, x, columns, stop)
 
-    for raw_x in (found[0], x):
+    bounded = known.bound is not None and math.isfinite(known.bound.proven)
+    for raw_x in () if bounded else (found[0], x):
         for direction in primal_rays(problem, raw_x, columns, over):
             ray = unbounded(problem.canonical, direction, stands)
             if ray is not None:
