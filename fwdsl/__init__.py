@@ -57,18 +57,6 @@ _HOMES = {
     "operator": ".data_operator",
 }
 
-#: The words of the language: losses, convex functions, functions, feature maps and sets, made by `.build.words`.
-_WORDS = frozenset(
-    "absolute epsilon_insensitive hinge huber logistic multiclass_hinge poisson quantile smooth_hinge softmax squared"
-    " squared_epsilon_insensitive squared_hinge weston_watkins"
-    " entropy group_norm norm1 norm1_inf norm2 norm21 norm_fro norm_inf norm_nuc norm_spec quad_form sum_squares"
-    " diag dot eye inner mean ones quad sum trace zeros"
-    " fourier intercept linear normalize polynomial random_binning rbf standardize"
-    " affine birkhoff box columns fro_ball group_ball halfspace ksupport_ball l1_ball l1_inf_ball l21_ball l2_ball"
-    " linf_ball nonnegative nuclear_ball permutahedron polytope psd rows simplex simplex_product solid_simplex"
-    " solid_spectrahedron spectrahedron spectral_ball vec".split()
-)
-
 __all__ = [
     "BuildError",
     "Constraint",
@@ -110,12 +98,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _WORDS:
+    """A public name, or a word of the language: losses, convex functions, functions, feature maps and sets are made when first used."""
+    value: Any
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name], __name__), name)
+    elif not name.startswith("_") and name in _words():
         from .build.words import word
 
-        value: Any = word(name)
-    elif name in _HOMES:
-        value = getattr(import_module(_HOMES[name], __name__), name)
+        value = word(name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -123,4 +113,11 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_WORDS})
+    return sorted({*globals(), *__all__, *_words()})
+
+
+def _words() -> set[str]:
+    """The words of the language that Python has as objects. (`dim` of a feature map is a method there.)"""
+    from .words import SETS, function_names
+
+    return {*function_names(), *SETS} - {"dim"}

@@ -8,10 +8,10 @@ from math import isfinite
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..model import Expr
+from ..words import Domain, Parameter
 from . import algebra, shapes, signs
 from .context import Context
 from .scalars import scalar_sign
-from .signatures import Domain, Parameter
 from .values import Combination
 
 Bound = dict[str, tree.Expr]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..grammar import tree
 from ..model import Dim, Expr, Type
+from ..words import CONVEX, LOSSES, ConvexWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import Bound, bind, option
 from .context import Context
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
 from .operands import affine, constant, is_finite, wrong_kind
-from .signatures import CONVEX, LOSSES, Convex, Loss
 from .values import Combination, Piece, Summand
 
 
@@ -34,7 +34,7 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     return Combination((Summand(algebra.ONE, piece, span=node.span),), prediction.type.array_shape[0], node.span)
 
 
-def _as_samples(prediction: Expr, target: Expr, signature: Loss) -> Expr:
+def _as_samples(prediction: Expr, target: Expr, signature: LossWord) -> Expr:
     """A scalar prediction as a vector: the same for each sample of the target."""
     if signature.scores or not shapes.is_scalar(prediction.type):
         return prediction
@@ -50,7 +50,9 @@ def _values_shape(target: Expr) -> tuple[Dim, ...]:
     return (f"len({target.name})",) if target.type.kind == "entries" else target.type.array_shape
 
 
-def _target(ctx: Context, node: tree.Call, part: tree.Expr, signature: Loss, prediction: Expr | None) -> Expr | None:
+def _target(
+    ctx: Context, node: tree.Call, part: tree.Expr, signature: LossWord, prediction: Expr | None
+) -> Expr | None:
     """The target: numbers, signs or classes as the loss asks; observed `entries` stand for their values."""
     value = ctx.infer(ctx, part)
     if value is None:
@@ -78,7 +80,7 @@ def _swapped(ctx: Context, node: tree.Call, part: tree.Expr, prediction: Expr | 
     return f"compare both in the prediction: `{name}(a - b, 0)`" if LOSSES[name].target == "real" else ""
 
 
-def _is_target(value: Expr, signature: Loss) -> bool:
+def _is_target(value: Expr, signature: LossWord) -> bool:
     if signature.target == "labels":
         return value.type.kind == "labels"
     if signature.target == "signs":
@@ -103,7 +105,7 @@ def _gram_hint(ctx: Context, p: Expr, x: Expr) -> str:
     return ""
 
 
-def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, signature: Loss) -> None:
+def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, signature: LossWord) -> None:
     wanted, hint = _TARGETS[signature.target]
     if type_.kind == "entries" and signature.target == "signs":
         hint = f"declare `{ctx.text(part)}: entries[{', '.join(map(str, type_.shape))}] of signs`"
@@ -123,7 +125,7 @@ def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, s
     )
 
 
-def _fit(ctx: Context, node: tree.Call, bound: Bound, prediction: Expr, target: Expr, signature: Loss) -> bool:
+def _fit(ctx: Context, node: tree.Call, bound: Bound, prediction: Expr, target: Expr, signature: LossWord) -> bool:
     """Whether prediction and target have the shapes the loss asks for."""
     shape, wanted = prediction.type.array_shape, _values_shape(target)
     part = bound["prediction"]
@@ -157,7 +159,7 @@ def _fit(ctx: Context, node: tree.Call, bound: Bound, prediction: Expr, target: 
     return fits
 
 
-def _class_hint(prediction: Type, target: Type, signature: Loss) -> str:
+def _class_hint(prediction: Type, target: Type, signature: LossWord) -> str:
     shape = prediction.array_shape
     if signature.scores and len(target.shape) == 2 and target.shape[0] == shape[0]:
         return f"there is a score for each of the `{target.shape[1]}` classes: the prediction has `{target.shape[1]}` columns"
@@ -196,7 +198,7 @@ def _arguments(ctx: Context, node: tree.Call, bound: Bound, x: Expr) -> tuple[tu
     return ()
 
 
-def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: Convex) -> bool:
+def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
     """Whether the function is of such an argument; on a family it adds up over the blocks."""
     type_ = x.type.element if x.type.kind == "family" and x.type.element is not None else x.type
     axes = len(type_.array_shape)
@@ -204,14 +206,15 @@ def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: C
     if shape in signature.of:
         return True
     name, text = node.func.name, ctx.text(part)
-    if name == "norm2" and shape == "matrix":
+    if signature.of_matrices and shape == "matrix":
         ctx.error(
             "FW2051",
-            f"`norm2` of the matrix `{text}` could be two things",
+            f"`{name}` of the matrix `{text}` could be two things",
             node.span,
             labels=ctx.declared(part),
-            rule="`norm2` is of vectors; norms of matrices have names of their own.",
-            hint=f"write `norm_fro({text})` for the root of the sum of squares, `norm_spec({text})` for the largest singular value",
+            rule=f"`{name}` is of vectors; norms of matrices have names of their own.",
+            hint=f"write `{signature.of_matrices}({text})` for the root of the sum of squares, `norm_spec({text})` for the largest "
+            "singular value",
         )
         return False
     hint = ""

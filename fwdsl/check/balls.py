@@ -5,13 +5,13 @@ from __future__ import annotations
 from ..grammar import tree
 from ..grammar.source import Span
 from ..model import Constraint, Expr, SetRef
+from ..words import BOX, CONVEX, SETS
 from . import algebra, shapes, signs
 from .arguments import report_unknown_sign
 from .context import Context
 from .printer import format_typed
 from .scalars import scalar_sign, tidied
 from .sets import check_radius
-from .signatures import CONVEX, SETS
 from .values import Combination, Piece, Summand, Value, merged
 
 
@@ -156,7 +156,8 @@ def _as_ball(ctx: Context, norm: Summand, piece: Piece, rest: list[Summand], spa
         return None
     if not check_radius(ctx, r, tree.Node(span=place), "" if len(rest) == 1 else format_typed(r)):
         return None
-    if piece.atom == "sum_squares":
+    squared = CONVEX[piece.atom].degree == 2
+    if squared:
         r = algebra.root(r)
     x = piece.argument
     if x.type.kind == "family":
@@ -167,16 +168,15 @@ def _as_ball(ctx: Context, norm: Summand, piece: Piece, rest: list[Summand], spa
             "FW2056", f"there is no variable in `{piece.text}`", piece.span, rule="A constraint restricts variables."
         )
         return None
-    squared = piece.atom == "sum_squares"
     return Constraint("in", x, _set(piece, x, r, span), factor=norm.coefficient, squared=squared, span=span)
 
 
 def _set(piece: Piece, x: Expr, r: Expr, span: Span) -> SetRef:
     if shapes.is_scalar(x.type):
-        return SetRef("box", (("lo", algebra.negate(r)), ("hi", r)), span=span)
+        return SetRef(BOX, (("lo", algebra.negate(r)), ("hi", r)), span=span)
     name = CONVEX[piece.atom].ball
-    if name == "l2_ball" and shapes.is_matrix(x.type):
-        name = "fro_ball"
+    if shapes.is_matrix(x.type):
+        name = SETS[name].of_matrices or name
     return SetRef(name, (("r", r), *piece.options), span=span)
 
 

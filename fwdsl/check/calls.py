@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 from ..grammar import tree
 from ..model import Expr
+from ..words import (
+    CONVEX,
+    FEATURE_MAPS,
+    FUNCTIONS,
+    LOSSES,
+    SETS,
+    SOURCES,
+    TYPES,
+    ConvexWord,
+    elsewhere,
+    function_named,
+    function_names,
+)
 from .arguments import bind
 from .atoms import convex, loss
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
-from .signatures import CONVEX, FEATURE_MAPS, FUNCTION_NAMES, FUNCTIONS, LOSSES, SETS, SOURCES, TYPES, Parameter
 from .values import Value
 
 
@@ -29,26 +40,10 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     if name not in FUNCTIONS:
         _unknown(ctx, node)
         return None
-    bound = bind(ctx, node, FUNCTIONS[name])
+    bound = bind(ctx, node, FUNCTIONS[name].parameters)
     return None if bound is None else apply(ctx, node, bound)
 
 
-#: Names of the same thing elsewhere.
-_ELSEWHERE = {
-    "square": "sum_squares",
-    "sumsq": "sum_squares",
-    "least_squares": "squared",
-    "mse": "squared",
-    "mae": "absolute",
-    "cross_entropy": "softmax",
-    "identity": "eye",
-    "tr": "trace",
-    **dict.fromkeys(("l1_norm", "l1norm", "norm_l1", "l1"), "norm1"),
-    **dict.fromkeys(("l2_norm", "l2norm", "norm_l2", "l2"), "norm2"),
-    **dict.fromkeys(("linf_norm", "norm_max"), "norm_inf"),
-    **dict.fromkeys(("frobenius", "norm_frobenius"), "norm_fro"),
-    **dict.fromkeys(("nuclear_norm", "norm_nuclear", "trace_norm"), "norm_nuc"),
-}
 #: What to use for functions that have no namesake here, as a name in their place would change what is meant.
 _INSTEAD = {
     "abs": "`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
@@ -84,18 +79,14 @@ _INSTEAD |= dict.fromkeys(("norms", "pnorm"), _BARE_NORM)
 
 def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
     """Whether a function takes as many arguments as are given, and is of the shape of the first."""
-    parameters: Sequence[Parameter]
-    if name in LOSSES:
-        parameters = LOSSES[name].parameters
-    elif name in CONVEX:
-        parameters = CONVEX[name].parameters
-    else:
-        parameters = FEATURE_MAPS[name].parameters if name in FEATURE_MAPS else FUNCTIONS[name]
+    word = function_named(name)
+    assert word is not None
+    parameters = word.parameters
     required = sum(p.required for p in parameters)
     if not required <= len(node.args) + len(node.keywords) <= len(parameters):
         return False
     axes = len(first.type.array_shape) if isinstance(first, Expr) and first.type.kind != "family" else 3
-    return name not in CONVEX or axes > 2 or ("scalar", "vector", "matrix")[axes] in CONVEX[name].of
+    return not isinstance(word, ConvexWord) or axes > 2 or ("scalar", "vector", "matrix")[axes] in word.of
 
 
 def _unknown(ctx: Context, node: tree.Call) -> None:
@@ -145,8 +136,8 @@ def _unknown(ctx: Context, node: tree.Call) -> None:
             f"there is no function `{name}`",
             name,
             span,
-            () if instead else FUNCTION_NAMES,
-            elsewhere=_ELSEWHERE,
+            () if instead else function_names(),
+            elsewhere=elsewhere(filter(None, map(function_named, function_names()))),
             fits=lambda word: _takes(word, node, next(iter(values), None)),
             rule="The functions are the losses, norms, feature maps and operations of the language.",
             otherwise=instead,

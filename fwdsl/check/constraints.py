@@ -10,6 +10,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Label
 from ..grammar.source import Span
 from ..model import Constraint, Expr, SetRef
+from ..words import BOX, NONNEGATIVE, PSD
 from . import algebra, shapes
 from .balls import ball
 from .context import Context
@@ -44,7 +45,7 @@ def declared_sets(ctx: Context, item: tree.Item, variable: Expr) -> Made:
     made: Made = []
     block = variable.type.element if variable.type.element is not None else variable.type
     if block.domain == "nonnegative" or block.kind == "psd":
-        ref = SetRef("nonnegative" if block.kind == "real" else "psd", span=item.type.span)
+        ref = SetRef(NONNEGATIVE if block.kind == "real" else PSD, span=item.type.span)
         made.append(Constraint("in", variable, ref, text=f"{item.name.name} in {ref.name}", span=item.type.span))
     if item.member is not None:
         ref_in = set_ref(ctx, item.member, variable, item.name)
@@ -167,7 +168,7 @@ def _difference(a: Expr, b: Expr) -> Expr:
 def _half_box(ctx: Context, x: Expr, low: Expr | None, high: Expr | None, side: Side, span: Span) -> Constraint | None:
     """A one-sided bound of a variable: `nonnegative`, or a box with an infinite side."""
     if low is not None and algebra.number(low) == 0.0:
-        return Constraint("in", x, SetRef("nonnegative", span=span), span=span)
+        return Constraint("in", x, SetRef(NONNEGATIVE, span=span), span=span)
     bounds = (("lo", low or algebra.const(-inf)), ("hi", high or algebra.const(inf)))
     if algebra.number(bounds[0][1]) == -inf and algebra.number(bounds[1][1]) == inf:
         _report_infinite(ctx, side, side, span)
@@ -177,7 +178,7 @@ def _half_box(ctx: Context, x: Expr, low: Expr | None, high: Expr | None, side: 
             ctx, tree.Node(span=span), algebra.number(bounds[0][1]) or 0.0, algebra.number(bounds[1][1]) or 0.0
         )
         return None
-    return Constraint("in", x, SetRef("box", bounds, span=span), span=span)
+    return Constraint("in", x, SetRef(BOX, bounds, span=span), span=span)
 
 
 def _is_box(sides: list[Side]) -> bool:
@@ -212,7 +213,7 @@ def _box(ctx: Context, low: Side, x: Side, high: Side, span: Span) -> Constraint
     if a is not None and b is not None and (a > b or a == inf or b == -inf):
         report_empty_box(ctx, tree.Node(span=span), a, b)
         return None
-    return Constraint("in", e, SetRef("box", (("lo", lo), ("hi", hi)), span=span), span=span)
+    return Constraint("in", e, SetRef(BOX, (("lo", lo), ("hi", hi)), span=span), span=span)
 
 
 def _report_shapes(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> None:

@@ -11,9 +11,9 @@ from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Fix, Label
 from ..grammar.source import Source, Span
 from ..model import Dim, Expr
+from ..words import SETS, is_reserved, kind_of_word
 from . import shapes
 from .measure import Budget
-from .signatures import FUNCTION_NAMES, SETS, kind_of_word
 from .values import Value
 
 ERRORS_AT_MOST = 20
@@ -142,9 +142,7 @@ class Context:
 
     def declare(self, entry: Entry) -> bool:
         """Enter a name; an error where it is taken or reserved. The first declaration stands."""
-        word = (
-            kind_of_word(entry.name) if entry.name in FUNCTION_NAMES or entry.name in SETS else kind_of_type(entry.name)
-        )
+        word = kind_of_word(entry.name) if is_reserved(entry.name) else ""
         if word:
             self.error(
                 "FW2003",

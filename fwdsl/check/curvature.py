@@ -9,13 +9,13 @@ from typing import Literal
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..model import Expr, Fact, Sign, Term
+from ..words import CONVEX
 from . import algebra, signs
 from .atoms import report_weight
 from .context import Context
 from .operands import report_infinite
 from .printer import format_typed
 from .scalars import scalar_sign, tidied
-from .signatures import CONVEX
 from .values import Piece, Summand, as_term
 
 Sense = Literal["minimize", "maximize"]

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from ..grammar import tree
 from ..grammar.diagnostic import Label
 from ..model import DataDecl, Dim, Expr, Sign, Type
+from ..words import SOURCES, TYPES
 from . import shapes, signs
 from .arguments import DOMAIN_WORDS, Bound, bind, literal, literal_fits
 from .context import Context, Entry
 from .literals import Nested, flat, is_psd, is_symmetric, nested, shape_of, smallest_eigenvalue
-from .signatures import SOURCES, TYPES
 from .types import resolve
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from ..grammar import tree
 from ..model import DataDecl, Expr, ParamDecl, Sign, Type, VarDecl
+from ..words import FEATURE_MAPS, TYPES
 from . import algebra, shapes, signs
 from .context import Context, Entry
 from .data import data_item, serve
 from .infer import infer_whole
 from .scalars import scalar_sign
-from .signatures import FEATURE_MAPS, TYPES
 from .types import resolve
 from .values import Combination, Value
 

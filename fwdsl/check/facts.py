@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Constraint, DataDecl, Fact, ParamDecl
+from ..words import SETS
 from .printer import format_set, format_typed
-from .signatures import SETS
 
 
 def constraint_fact(c: Constraint) -> Fact:

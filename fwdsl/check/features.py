@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..grammar import tree
 from ..model import Dim, Expr, Type, shift_dim
+from ..words import FEATURE_MAPS, MapWord
 from . import algebra, shapes
 from .arguments import bind, option
 from .context import Context
 from .operands import constant, wrong_kind
-from .signatures import FEATURE_MAPS, FeatureMap
 
 
 def feature_map(ctx: Context, node: tree.Call) -> Expr | None:
@@ -38,7 +38,7 @@ def feature_map(ctx: Context, node: tree.Call) -> Expr | None:
     return algebra.make("features", type_, (data,), name=node.func.name, options=given, span=node.span)
 
 
-def _columns(signature: FeatureMap, data: Expr, options: dict[str, Expr], own: str) -> Dim:
+def _columns(signature: MapWord, data: Expr, options: dict[str, Expr], own: str) -> Dim:
     columns = data.type.array_shape[1]
     if signature.columns == "same":
         return columns

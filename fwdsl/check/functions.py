@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from ..grammar import tree
 from ..model import Dim, Expr, Sign, Type
+from ..words import FUNCTIONS
 from . import algebra, shapes, signs
 from .arguments import Bound, signature
 from .arithmetic import report_product
 from .context import Context
 from .operands import affine, as_affine, wrong_kind
-from .signatures import FUNCTIONS
 from .types import dimension
 from .values import Combination, Summand, Value
 
@@ -142,7 +142,7 @@ def _mismatch(
         f"they do not fit in `{name}`",
         node.span,
         labels=ctx.declared(left, right),
-        rule=f"In `{signature(name, FUNCTIONS[name])}` {rule}.",
+        rule=f"In `{signature(name, FUNCTIONS[name].parameters)}` {rule}.",
         hint=hint,
     )
 

@@ -7,12 +7,19 @@ from collections.abc import Iterator
 from ..grammar.diagnostic import Label
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Constraint, Expr, Term, VarDecl
+from ..model import Constraint, Expr, SetRef, Term, VarDecl
+from ..words import CONVEX, SETS
 from .context import Context
 from .operands import KERNEL_RULE
 
-_NORMS = ("sum_squares", "norm2", "norm_fro")
-_BALLS = ("l2_ball", "fro_ball")
+
+def _is_euclidean(function: str) -> bool:
+    """Whether a term is a function of the Euclidean norm of its argument."""
+    return function in CONVEX and CONVEX[function].euclidean
+
+
+def _is_euclidean_ball(set_: SetRef | None) -> bool:
+    return set_ is not None and _is_euclidean(SETS[set_.name].norm)
 
 
 def check_kernels(
@@ -47,8 +54,8 @@ def check_kernels(
 
 
 def _has_norm(name: str, terms: tuple[Term, ...], constraints: list[Constraint]) -> bool:
-    in_terms = any(t.atom in _NORMS and _is(name, t.argument) for t in terms)
-    return in_terms or any(c.set is not None and c.set.name in _BALLS and _is(name, c.argument) for c in constraints)
+    in_terms = any(_is_euclidean(t.atom) and _is(name, t.argument) for t in terms)
+    return in_terms or any(_is_euclidean_ball(c.set) and _is(name, c.argument) for c in constraints)
 
 
 def _is(name: str, e: Expr) -> bool:
@@ -58,10 +65,10 @@ def _is(name: str, e: Expr) -> bool:
 def _other_uses(name: str, terms: tuple[Term, ...], constraints: list[Constraint]) -> Iterator[Span]:
     """Places where the variable stands neither as `Phi @ W` nor bare in one of its norms or balls."""
     for t in terms:
-        if not (t.atom in _NORMS and _is(name, t.argument)):
+        if not (_is_euclidean(t.atom) and _is(name, t.argument)):
             yield from _uses_in(name, t.argument, t.span)
     for c in constraints:
-        if not (c.set is not None and c.set.name in _BALLS and _is(name, c.argument)):
+        if not (_is_euclidean_ball(c.set) and _is(name, c.argument)):
             yield from _uses_in(name, c.argument, c.span)
 
 

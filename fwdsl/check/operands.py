@@ -7,9 +7,9 @@ from math import isfinite
 from ..grammar import tree
 from ..grammar.source import Span
 from ..model import Expr, Type
+from ..words import SETS
 from . import algebra, shapes
 from .context import Context
-from .signatures import SETS
 from .values import Combination, Value
 
 KERNEL_RULE = "An implicit feature map is used through its Gram matrix only: as `Phi @ W` with a variable `W`."

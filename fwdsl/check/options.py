@@ -7,10 +7,10 @@ from typing import Any
 from ..grammar import parse, tree
 from ..grammar.diagnostic import Fix, Label
 from ..model import Expr
+from ..words import SOLVE_OPTIONS
 from . import algebra
 from .arguments import DOMAIN_WORDS, literal, literal_fits
 from .context import Context
-from .signatures import SOLVE_OPTIONS
 
 
 def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, object], ...]:

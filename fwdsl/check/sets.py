@@ -7,13 +7,13 @@ from math import isfinite
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..model import Dim, Expr, SetRef, Type
+from ..words import CONVEX, SETS, Parameter, SetWord, elsewhere
 from . import algebra, shapes
 from .arguments import Bound, bind, report_unknown_sign, signature
 from .atoms import group_arguments
 from .context import Context
 from .operands import constant, is_finite, wrong_kind
 from .scalars import scalar_sign, tidied
-from .signatures import CONVEX, SETS, SetSignature
 
 _RADIUS_RULE = "A radius is a positive scalar."
 
@@ -43,7 +43,7 @@ def _as_call(ctx: Context, node: tree.Expr, type_: Type | None = None) -> tree.C
         name,
         node.func.span,
         SETS,
-        elsewhere=_ELSEWHERE,
+        elsewhere=_elsewhere(),
         fits=lambda word: type_ is None or _may_hold(SETS[word], type_),
         labels=ctx.declared(tree.Name(name)),
         rule="Behind `in` stands a set of the language.",
@@ -52,21 +52,12 @@ def _as_call(ctx: Context, node: tree.Expr, type_: Type | None = None) -> tree.C
     return None
 
 
-#: Names of the same thing elsewhere; that of a norm is its ball's.
-_ELSEWHERE = {
-    **{name: function.ball for name, function in CONVEX.items() if function.ball},
-    **dict.fromkeys(("positive", "nonneg", "r_plus", "nonnegative_orthant"), "nonnegative"),
-    **dict.fromkeys(("simplex1", "unit_simplex", "probability_simplex"), "simplex"),
-    **dict.fromkeys(("interval", "bounds"), "box"),
-    "ball": "l2_ball",
-    "l1": "l1_ball",
-    "l2": "l2_ball",
-    "linf": "linf_ball",
-    "psd_cone": "psd",
-}
+def _elsewhere() -> dict[str, str]:
+    """Sets by the names of the same thing elsewhere; that of a norm is its ball's."""
+    return {name: function.ball for name, function in CONVEX.items() if function.ball} | elsewhere(SETS.values())
 
 
-def _may_hold(sig: SetSignature, type_: Type) -> bool:
+def _may_hold(sig: SetWord, type_: Type) -> bool:
     """Whether a set is of arrays with these axes."""
     axes = len(type_.array_shape)
     if sig.of == "symmetric":
@@ -104,14 +95,15 @@ def _of_vectors(ctx: Context, call: tree.Call, bound: Bound, type_: Type, at: tr
         )
         return None
     rows, columns = type_.array_shape
-    size: Dim = columns if call.func.name == "rows" else rows
-    if call.func.name == "vec":
+    how = SETS[call.func.name].inner
+    size: Dim = columns if how == "rows" else rows
+    if how == "entries":
         size = rows * columns if isinstance(rows, int) and isinstance(columns, int) else f"{rows}*{columns}"
     ref = _set(ctx, inner, shapes.of_shape((size,)), at)
     return None if ref is None else SetRef(call.func.name, inner=ref, span=call.span)
 
 
-def _is_of(ctx: Context, call: tree.Call, sig: SetSignature, type_: Type, at: tree.Node) -> bool:
+def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.Node) -> bool:
     """Whether the set is of such expressions."""
     name, text = call.func.name, ctx.text(at)
     axes = len(type_.array_shape)
@@ -122,15 +114,16 @@ def _is_of(ctx: Context, call: tree.Call, sig: SetSignature, type_: Type, at: tr
         return True
     if sig.of == "square" and matrix and type_.array_shape[0] == type_.array_shape[1]:
         return True
-    if name == "l2_ball" and matrix:
+    if sig.of_matrices and matrix:
+        other = sig.of_matrices
         ctx.error(
             "FW2052",
-            f"`l2_ball` on the matrix `{text}` could be two things",
+            f"`{name}` on the matrix `{text}` could be two things",
             call.span,
             labels=ctx.declared(at),
-            rule="`l2_ball` is of vectors; the ball of the Frobenius norm is `fro_ball`.",
-            hint="write `fro_ball(r)` for the sum of all squares, `rows(l2_ball(r))` for each row",
-            fix=Fix("use `fro_ball`", call.func.span, "fro_ball"),
+            rule=f"`{name}` is of vectors; the ball of the Frobenius norm is `{other}`.",
+            hint=f"write `{other}(r)` for the sum of all squares, `rows({name}(r))` for each row",
+            fix=Fix(f"use `{other}`", call.func.span, other),
         )
     elif sig.of == "vector" and matrix:
         inner = ctx.text(call)
@@ -149,7 +142,7 @@ def _is_of(ctx: Context, call: tree.Call, sig: SetSignature, type_: Type, at: tr
             call.span,
             labels=ctx.declared(at),
             rule="A set contains what it is of.",
-            hint=_other_set(ctx, name, sig, type_, at),
+            hint=_other_set(ctx, sig, type_, at),
         )
     return False
 
@@ -163,7 +156,7 @@ _OF = {
 }
 
 
-def _other_set(ctx: Context, name: str, sig: SetSignature, type_: Type, at: tree.Node) -> str:
+def _other_set(ctx: Context, sig: SetWord, type_: Type, at: tree.Node) -> str:
     if not type_.array_shape:
         return "a number is bounded by comparisons: `-1 <= b <= 1`"
     if sig.of == "symmetric" and shapes.is_matrix(type_):
@@ -175,8 +168,7 @@ def _other_set(ctx: Context, name: str, sig: SetSignature, type_: Type, at: tree
             else ""
         )
     if sig.of == "matrix" and shapes.is_vector(type_):
-        other = {"fro_ball": "l2_ball", "simplex_product": "simplex(1)"}.get(name, "")
-        return f"for a vector write `{other}`" if other else ""
+        return f"for a vector write `{sig.of_vectors}`" if sig.of_vectors else ""
     return ""
 
 
@@ -184,7 +176,7 @@ def _other_set(ctx: Context, name: str, sig: SetSignature, type_: Type, at: tree
 
 
 def _arguments(
-    ctx: Context, call: tree.Call, bound: Bound, sig: SetSignature, type_: Type
+    ctx: Context, call: tree.Call, bound: Bound, sig: SetWord, type_: Type
 ) -> tuple[tuple[str, Expr], ...] | None:
     args: list[tuple[str, Expr]] = []
     fine = True
@@ -198,9 +190,9 @@ def _arguments(
             value = _count(ctx, call, bound[name], type_)
         else:
             value = constant(ctx, call, bound[name])
-            if value is not None and call.func.name != "box" and not is_finite(ctx, value, bound[name]):
+            if value is not None and parameter.shape != "bound" and not is_finite(ctx, value, bound[name]):
                 value = None
-            if value is not None and not _has_shape(ctx, call, name, bound, value, type_):
+            if value is not None and not _has_shape(ctx, call, parameter, bound, value, type_):
                 value = None
         fine = fine and value is not None
         if value is not None:
@@ -209,9 +201,10 @@ def _arguments(
         grouped = group_arguments(ctx, call, bound, type_)
         fine = fine and grouped is not None
         args.extend(grouped or ())
-    if not fine or (call.func.name == "box" and _is_empty(ctx, call, dict(args))):
+    found = dict(args)
+    if not fine or _is_empty(ctx, call, sig, found) or not _have_one_size(ctx, call, bound, sig, found):
         return None
-    return _one_size(ctx, call, bound, dict(args)) if call.func.name == "affine" else tuple(args)
+    return tuple(args)
 
 
 def radius(ctx: Context, call: tree.Call, node: tree.Expr) -> Expr | None:
@@ -267,21 +260,21 @@ def _count(ctx: Context, call: tree.Call, node: tree.Expr, type_: Type) -> Expr 
     return None
 
 
-def _has_shape(ctx: Context, call: tree.Call, name: str, bound: Bound, value: Expr, type_: Type) -> bool:
+def _has_shape(ctx: Context, call: tree.Call, parameter: Parameter, bound: Bound, value: Expr, type_: Type) -> bool:
     """Whether a set's parameter has the shape that fits the expression."""
-    shape, of = value.type.array_shape, type_.array_shape
+    name, shape, of = parameter.name, value.type.array_shape, type_.array_shape
     size = of[0] if of else 1
-    match call.func.name, name:
-        case "box", _:
+    match parameter.shape:
+        case "bound":
             fits, takes = shape in ((), of), f"a number or {shapes.describe(shapes.of_shape(of))} as a bound"
-        case ("halfspace", "a") | ("permutahedron", "c"):
+        case "entries":
             fits, takes = shape == (size,), f"a vector of `{size}` entries as `{name}`"
-        case "halfspace", _:
-            fits, takes = shape == (), "a number as `b`"
-        case ("affine", "A") | ("polytope", "V"):
+        case "number":
+            fits, takes = shape == (), f"a number as `{name}`"
+        case "columns":
             fits, takes = len(shape) == 2 and shape[1] == size, f"a matrix of `{size}` columns as `{name}`"
         case _:
-            fits, takes = len(shape) == 1 or shape == (), "a vector as `b`"
+            fits, takes = len(shape) == 1 or shape == (), f"a vector as `{name}`"
     if not fits:
         wrong_kind(
             ctx,
@@ -294,24 +287,28 @@ def _has_shape(ctx: Context, call: tree.Call, name: str, bound: Bound, value: Ex
     return fits
 
 
-def _one_size(
-    ctx: Context, call: tree.Call, bound: Bound, args: dict[str, Expr]
-) -> tuple[tuple[str, Expr], ...] | None:
-    rows, b = args["A"].type.array_shape[0], args["b"]
-    if b.type.array_shape in ((), (rows,)):
-        return tuple(args.items())
-    wrong_kind(
-        ctx,
-        call,
-        bound["b"],
-        b.type,
-        f"a right-hand side with an entry for each of the `{rows}` rows of `{ctx.text(bound['A'])}`",
-    )
-    return None
+def _have_one_size(ctx: Context, call: tree.Call, bound: Bound, sig: SetWord, args: dict[str, Expr]) -> bool:
+    """Whether a right-hand side has an entry for each row of the matrix before it."""
+    matrix = ""
+    for parameter in sig.parameters:
+        if parameter.shape == "columns":
+            matrix = parameter.name
+        if parameter.shape != "right":
+            continue
+        rows, b = args[matrix].type.array_shape[0], args[parameter.name]
+        if b.type.array_shape not in ((), (rows,)):
+            takes = f"a right-hand side with an entry for each of the `{rows}` rows of `{ctx.text(bound[matrix])}`"
+            wrong_kind(ctx, call, bound[parameter.name], b.type, takes)
+            return False
+    return True
 
 
-def _is_empty(ctx: Context, call: tree.Call, args: dict[str, Expr]) -> bool:
-    low, high = algebra.number(args["lo"]), algebra.number(args["hi"])
+def _is_empty(ctx: Context, call: tree.Call, sig: SetWord, args: dict[str, Expr]) -> bool:
+    """Whether the two bounds of a set leave no number between them."""
+    bounds = [algebra.number(args[p.name]) for p in sig.parameters if p.shape == "bound"]
+    if len(bounds) < 2:
+        return False
+    low, high = bounds
     if low is None or high is None or (low <= high and low < float("inf") and high > -float("inf")):
         return False
     report_empty_box(ctx, call, low, high)

@@ -6,9 +6,9 @@ from typing import Literal
 
 from ..grammar import tree
 from ..model import Dim, Expr, Type
+from ..words import SCALAR_TYPES, TYPES, TypeWord
 from . import shapes
 from .context import Context
-from .signatures import SCALAR_TYPES, TYPES, TypeSignature
 
 DIMENSION_RULE = "A dimension is a name, a whole number of at least 1, or `dim(Phi)`."
 
@@ -100,7 +100,7 @@ def resolve(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None:
     return _with_of(ctx, node, signature, shape)
 
 
-def _with_of(ctx: Context, node: tree.TypeExpr, signature: TypeSignature, shape: shapes.Shape) -> Type | None:
+def _with_of(ctx: Context, node: tree.TypeExpr, signature: TypeWord, shape: shapes.Shape) -> Type | None:
     name, of = node.name.name, node.of
     if signature.of == "signs" and isinstance(of, tree.TypeExpr) and of.name.name in ("signs", "real") and not of.dims:
         return Type("entries", shape, element=Type("signs")) if of.name.name == "signs" else Type("entries", shape)
@@ -122,7 +122,7 @@ def _with_of(ctx: Context, node: tree.TypeExpr, signature: TypeSignature, shape:
     return None
 
 
-def _wrong_of(ctx: Context, node: tree.TypeExpr, signature: TypeSignature, message: str) -> None:
+def _wrong_of(ctx: Context, node: tree.TypeExpr, signature: TypeWord, message: str) -> None:
     of = {"signs": "`of signs`", "dimension": "a dimension", "type": "`psd`, `symmetric`, `vector` or `matrix`"}.get(
         signature.of
     )
@@ -135,7 +135,7 @@ def _wrong_of(ctx: Context, node: tree.TypeExpr, signature: TypeSignature, messa
     )
 
 
-def _counts(ctx: Context, node: tree.TypeExpr, signature: TypeSignature) -> bool:
+def _counts(ctx: Context, node: tree.TypeExpr, signature: TypeWord) -> bool:
     """Whether the number of dimensions is right."""
     given = len(node.dims)
     if given >= 2 if signature.dims is None else given in signature.dims:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..grammar.diagnostic import Label
 from ..model import Constraint, Expr, SetRef
+from ..words import BOX, NONNEGATIVE, SETS
 from . import algebra
 from .context import Context
 
@@ -58,40 +59,21 @@ def _implies(a: Constraint, b: Constraint) -> bool:
     return a.set == b.set or _within(a.set, b.set)
 
 
-#: Sets within others of the same radius, whatever the dimension.
-_SMALLER = {
-    "l1_ball": ("l2_ball", "linf_ball"),
-    "l2_ball": ("linf_ball",),
-    "simplex": ("solid_simplex", "l1_ball", "l2_ball", "linf_ball"),
-    "solid_simplex": ("l1_ball", "l2_ball", "linf_ball"),
-    "nuclear_ball": ("fro_ball", "spectral_ball"),
-    "fro_ball": ("spectral_ball",),
-    "spectrahedron": ("solid_spectrahedron", "nuclear_ball", "fro_ball", "spectral_ball"),
-    "solid_spectrahedron": ("nuclear_ball", "fro_ball", "spectral_ball"),
-}
-_CONES = {
-    "simplex": "nonnegative",
-    "solid_simplex": "nonnegative",
-    "birkhoff": "nonnegative",
-    "spectrahedron": "psd",
-    "solid_spectrahedron": "psd",
-}
-
-
 def _within(a: SetRef, b: SetRef) -> bool:
     """Whether a is a subset of b, as far as the text shows."""
     if a.inner is not None and b.inner is not None:
         return a.name == b.name and (a.inner == b.inner or _within(a.inner, b.inner))
-    if a.name == "rows" and b.name == "nonnegative" and a.inner is not None:
+    first = SETS[a.name]
+    if first.inner == "rows" and b.name == NONNEGATIVE and a.inner is not None:
         return _within(a.inner, b)
-    if _CONES.get(a.name) == b.name:
+    if first.cone == b.name:
         return True
     x, y = dict(a.args), dict(b.args)
-    if "box" in (a.name, b.name):
+    if BOX in (a.name, b.name):
         return _box_within(a, b)
-    if b.name in (a.name, *_SMALLER.get(a.name, ())) and "r" in x and "r" in y:
+    if b.name in (a.name, *first.within) and "r" in x and "r" in y:
         same = {k: v for k, v in x.items() if k != "r"} == {k: v for k, v in y.items() if k != "r"}
-        if not same or (a.name == b.name == "simplex"):
+        if not same or (a.name == b.name and first.total == "equal"):
             return False
         r, s = algebra.number(x["r"]), algebra.number(y["r"])
         return x["r"] == y["r"] or (r is not None and s is not None and r <= s)
@@ -100,22 +82,26 @@ def _within(a: SetRef, b: SetRef) -> bool:
 
 def _bounds(s: SetRef) -> tuple[float, float] | None:
     """Literal bounds of every entry; None where the text does not show them."""
-    if s.name == "nonnegative":
+    if s.name == NONNEGATIVE:
         return 0.0, float("inf")
-    args = dict(s.args)
-    if s.name == "box":
+    args, word = dict(s.args), SETS[s.name]
+    if s.name == BOX:
         low, high = algebra.number(args["lo"]), algebra.number(args["hi"])
         return None if low is None or high is None else (low, high)
     r = algebra.number(args["r"]) if "r" in args else None
     if r is None:
         return None
-    if s.name in ("simplex", "solid_simplex"):
+    if word.cone == NONNEGATIVE:
         return 0.0, r
-    return (-r, r) if s.name in ("l1_ball", "l2_ball", "linf_ball") else None
+    return (-r, r) if word.bounds or _LARGEST_SIZE in word.within else None
+
+
+#: The set that bounds every entry by its radius.
+_LARGEST_SIZE = next(name for name, word in SETS.items() if word.bounds and word.scaled)
 
 
 def _box_within(a: SetRef, b: SetRef) -> bool:
     inner, outer = _bounds(a), _bounds(b)
-    if inner is None or outer is None or b.name not in ("box", "nonnegative", "linf_ball"):
+    if inner is None or outer is None or not SETS[b.name].bounds:
         return False
     return outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Callable
 
-from fwdsl.check.signatures import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS
+from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS
 
 Mutation = Callable[[random.Random, str], str]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.check.signatures import CONVEX, SETS
+from fwdsl.words import CONVEX, SETS
 
 RNG = np.random.default_rng(15)
 SHAPES = {

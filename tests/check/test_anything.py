@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwdsl.check import check, describe_model
-from fwdsl.check.signatures import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS
 from fwdsl.diagnostics.catalogue import all_entries
 from fwdsl.grammar import parse
+from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS
 
 from .helpers import accepted, codes, examine
 
@@ -34,7 +34,7 @@ ATOMS = st.sampled_from([*NAMES, "0", "1", "3.5", "-2", "inf", "true", '"text"',
 CALLED = {
     **dict.fromkeys(LOSSES, 2),
     **dict.fromkeys((*CONVEX, *FEATURE_MAPS), 1),
-    **{n: len(p) for n, p in FUNCTIONS.items()},
+    **{n: len(w.parameters) for n, w in FUNCTIONS.items()},
 }
 CALLED.update(group_norm=2, quad_form=2, rbf=2, fourier=3)
 

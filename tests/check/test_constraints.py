@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fwdsl.check import format_constraint
-from fwdsl.check.signatures import CONVEX
+from fwdsl.words import CONVEX
 
 from .helpers import accepted, codes, marked, only
 

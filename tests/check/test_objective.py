@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fwdsl.check import format_term, format_typed
-from fwdsl.check.signatures import CONVEX, LOSSES
+from fwdsl.words import CONVEX, LOSSES
 
 from .helpers import REGRESSION, accepted, codes, marked, only
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import fwdsl as fw
+from fwdsl import words
 from fwdsl.backends.registry import METHODS
-from fwdsl.check import signatures
 from fwdsl.cli.app import COMMANDS
 from fwdsl.cli.exits import OF_STATUS
 from fwdsl.cli.report import solution_json
@@ -57,12 +57,12 @@ def page(name: str) -> str:
 
 
 def test_the_reference_has_every_word_of_the_language():
-    words = {*signatures.RESERVED, *signatures.SOURCES, *signatures.SOLVE_OPTIONS}
-    assert sorted(words - quoted(page("language.md"))) == []
+    known = {*words.function_names(), *words.SETS, *words.TYPES, *words.SOURCES, *words.SOLVE_OPTIONS}
+    assert sorted(known - quoted(page("language.md"))) == []
 
 
 def test_the_reference_has_every_option_of_a_word():
-    groups = (signatures.LOSSES, signatures.FEATURE_MAPS, signatures.SETS, signatures.SOURCES)
+    groups = (words.LOSSES, words.FEATURE_MAPS, words.SETS, words.SOURCES)
     options = {
         p.name
         for group in groups
@@ -119,26 +119,26 @@ _VALUES = {"r": "1", "lo": "0", "hi": "1", "k": "2", "groups": "[[0], [1]]", "se
 _VALUES |= {"a": "v", "V": "M", "c": "v", "P": "eye(p)", "gamma": "1", "degree": "2", "features": "9", "grids": "9"}
 
 
-def _arguments(parameters: tuple[signatures.Parameter, ...]) -> str:
+def _arguments(parameters: tuple[words.Parameter, ...]) -> str:
     return ", ".join(f"{p.name}={_VALUES[p.name]}" for p in parameters if p.required)
 
 
 def _loss(name: str) -> str:
-    loss = signatures.LOSSES[name]
+    loss = words.LOSSES[name]
     target = {"real": "vector[n]", "signs": "signs[n]", "labels": "labels[n, k]"}[loss.target]
     z = "matrix[n, k]" if loss.scores else "vector[n]"
     return f"data y: {target}\nvar z: {z}\nminimize sum({name}(z, y))"
 
 
 def _convex(name: str) -> str:
-    function = signatures.CONVEX[name]
+    function = words.CONVEX[name]
     x = "vector[p]" if "vector" in function.of else "matrix[p, k]"
     more = "".join(f", {_VALUES[p.name]}" for p in function.options if p.required)
     return f"data v: vector[p]\nvar x: {x}\nminimize {name}(x{more}) + sum(v)"
 
 
 def _set(name: str) -> str:
-    signature = signatures.SETS[name]
+    signature = words.SETS[name]
     kind = {"matrix": "matrix[p, p]", "square": "matrix[p, p]", "symmetric": "symmetric[p]"}
     members = f"{name}({_arguments(signature.parameters)})" if signature.parameters else name
     return (
@@ -148,7 +148,7 @@ def _set(name: str) -> str:
 
 
 def _map(name: str) -> str:
-    options = _arguments(signatures.FEATURE_MAPS[name].options)
+    options = _arguments(words.FEATURE_MAPS[name].options)
     made = f"{name}(X, {options})" if options else f"{name}(X)"
     return (
         f"data X: matrix[n, p], y: vector[n]\nlet Phi = {made}\nvar w: vector[dim(Phi)]\n"
@@ -157,18 +157,18 @@ def _map(name: str) -> str:
 
 
 def _variable(name: str) -> str:
-    signature = signatures.TYPES[name]
+    signature = words.TYPES[name]
     dims = {0: "", 1: "[p]", 2: "[p, p]"}[(signature.dims or (0,))[0]]
     of = " of vector[p]" if signature.of == "type" else ""
     return f"data v: vector[p]\nvar x: {name}{dims}{of}\nminimize sum(x) + sum(v)"
 
 
 PROGRAMS = {
-    **{name: _loss(name) for name in signatures.LOSSES},
-    **{name: _convex(name) for name in signatures.CONVEX},
-    **{name: _set(name) for name in signatures.SETS if name != "psd"},
-    **{name: _map(name) for name in signatures.FEATURE_MAPS},
-    **{name: _variable(name) for name, signature in signatures.TYPES.items() if signature.var},
+    **{name: _loss(name) for name in words.LOSSES},
+    **{name: _convex(name) for name in words.CONVEX},
+    **{name: _set(name) for name in words.SETS if name != "psd"},
+    **{name: _map(name) for name in words.FEATURE_MAPS},
+    **{name: _variable(name) for name, signature in words.TYPES.items() if signature.var},
 }
 
 

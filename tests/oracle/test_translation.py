@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.check.signatures import CONVEX, LOSSES, SETS
 from fwdsl.oracle.translate import Translator
+from fwdsl.words import CONVEX, LOSSES, SETS
 
 RNG = np.random.default_rng(7)
 X = RNG.standard_normal((6, 3))

@@ -106,16 +106,16 @@ def test_a_method_that_cannot_be_had_is_refused_with_its_reason(options: dict, c
 
 def test_every_function_and_set_of_the_language_has_a_place() -> None:
     """What the checker knows, the canonical form has: no accepted program is refused for its words."""
+    from fwdsl import words
     from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
     from fwdsl.canon.names import REWRITTEN_SETS, has_prox
-    from fwdsl.check import signatures
     from fwdsl.model import Type
 
     vector, matrix = Type("vector", ("d",)), Type("matrix", ("d", "d"))
-    assert set(signatures.LOSSES) == {*LOSSES, *VECTOR_LOSSES}
-    for name in set(signatures.CONVEX) - {"sum_squares", "quad_form"}:
+    assert set(words.LOSSES) == {*LOSSES, *VECTOR_LOSSES}
+    for name in set(words.CONVEX) - {"sum_squares", "quad_form"}:
         assert has_prox(name, None, vector) or has_prox(name, None, matrix), name
-    for name in set(signatures.SETS) - REWRITTEN_SETS:
+    for name in set(words.SETS) - REWRITTEN_SETS:
         inner = f"{name}(simplex)" if name in ("rows", "columns", "vec") else name
         assert has_prox(None, inner, vector) or has_prox(None, inner, matrix), name
 

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 import fwdsl as fw
-from fwdsl.check.signatures import CONVEX, LOSSES, SETS
+from fwdsl.words import CONVEX, LOSSES, SETS
 
 VAR = "var x: vector[p]\n"
 

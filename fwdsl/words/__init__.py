@@ -1,0 +1,82 @@
+"""The words of the language, a record each: signature, formula, and every fact that anybody asks of a word.
+
+Pure data. The mathematics is in `fwdsl.atoms`, each atom tied to its record when it is imported. The checker, the canonical form, the planner,
+the certificates, `info`, the builder, the oracle and the documentation ask a record or an atom; none has a table of words of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .base import Domain, Parameter, Word
+from .features import FEATURE_MAPS, MapWord
+from .functions import CONVEX, FUNCTIONS, REDUCTIONS, ConvexWord
+from .losses import LOSSES, LossWord
+from .options import SOLVE_OPTIONS
+from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SetWord
+from .sources import SOURCES, SourceWord
+from .types import SCALAR_TYPES, TYPES, TypeWord
+
+__all__ = [
+    "BOX",
+    "CONVEX",
+    "FEATURE_MAPS",
+    "FUNCTIONS",
+    "LOSSES",
+    "NONNEGATIVE",
+    "PSD",
+    "REDUCTIONS",
+    "SCALAR_TYPES",
+    "SETS",
+    "SIMPLEX",
+    "SOLVE_OPTIONS",
+    "SOURCES",
+    "TYPES",
+    "ConvexWord",
+    "Domain",
+    "LossWord",
+    "MapWord",
+    "Parameter",
+    "SetWord",
+    "SourceWord",
+    "TypeWord",
+    "Word",
+    "elsewhere",
+    "function_named",
+    "function_names",
+    "is_reserved",
+    "kind_of_word",
+]
+
+
+def function_named(name: str) -> Word | None:
+    """The loss, convex function, function or feature map of a name; None for any other word."""
+    return LOSSES.get(name) or CONVEX.get(name) or FUNCTIONS.get(name) or FEATURE_MAPS.get(name)
+
+
+def elsewhere(words: Iterable[Word]) -> dict[str, str]:
+    """The words by the names that go elsewhere for the same thing."""
+    return {name: word.name for word in words for name in word.elsewhere}
+
+
+def function_names() -> tuple[str, ...]:
+    """All names that are called like a function: of losses, convex functions, functions, feature maps."""
+    return (*LOSSES, *CONVEX, *FUNCTIONS, *FEATURE_MAPS)
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a word has a meaning in the language, so that nothing can be declared by that name."""
+    return function_named(name) is not None or name in SETS or name in TYPES
+
+
+def kind_of_word(name: str) -> str:
+    """What a word of the language is, for a sentence: "a loss", "a set", ...; empty for any other word."""
+    if name in LOSSES:
+        return "a loss"
+    if function_named(name) is not None:
+        return "a function"
+    if name in SETS:
+        return "a set"
+    if name in TYPES:
+        return "a type"
+    return "a data source" if name in SOURCES else ""

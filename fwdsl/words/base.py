@@ -1,0 +1,85 @@
+"""What every record of a word is made of: its parameters, their domains, and other names of the same thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Domain = Literal[
+    "real",
+    "positive",
+    "nonnegative",
+    "unit",  # strictly between 0 and 1
+    "count",  # an integer of at least 1
+    "seed",  # an integer of at least 0
+    "base",  # 0 or 1
+    "boolean",
+    "string",
+    "column",  # a name or a position
+    "columns",  # a list of names or positions
+    "path",
+    "value",  # an expression (checked by whoever asks for it)
+    "set",
+]
+
+
+Shape = Literal[
+    "",  # whoever asks for the argument checks its shape
+    "number",
+    "bound",  # a number or an array of the expression's shape; it may be infinite
+    "entries",  # a vector with an entry for each entry of the expression
+    "columns",  # a matrix with a column for each entry of the expression
+    "right",  # a number, or a vector with an entry for each row of the matrix before it
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument, by position or by name. Without a default it is required; `optional` ones may be left out.
+
+    `shape` is that of the value, beside the expression that a set is of; `kind` is the type that data given for it in Python are declared with,
+    where their values do not tell.
+    """
+
+    name: str
+    domain: Domain = "value"
+    default: float | bool | None = None
+    optional: bool = False
+    shape: Shape = ""
+    kind: Literal["", "signs", "labels", "index", "psd"] = ""
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is None and not self.optional
+
+
+def values(*names: str) -> tuple[Parameter, ...]:
+    """Required parameters, each an expression."""
+    return tuple(Parameter(name) for name in names)
+
+
+GROUPS = (Parameter("groups", kind="index"), Parameter("weights", optional=True))
+"""The groups of a group norm or ball, and a weight for each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word that is called like a function: its name, its formula in one line, its parameters.
+
+    `elsewhere` has the names that other systems, or habits, give to the same thing: what "did you mean" offers the word for.
+    """
+
+    name: str
+    formula: str
+    parameters: tuple[Parameter, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def call(self) -> str:
+        """How it is called: `huber(prediction, target, delta=1)`."""
+        written = (
+            p.name if p.default is None else f"{p.name}={p.default:g}" if not isinstance(p.default, bool) else p.name
+            for p in self.parameters
+        )
+        return f"{self.name}({', '.join(written)})" if self.parameters else self.name

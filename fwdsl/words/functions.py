@@ -1,0 +1,243 @@
+"""Convex functions that are no losses (norms, squares, entropy, quadratic forms), and the functions of algebra.
+
+The mathematics of a norm is in `fwdsl.atoms.vectors` or `fwdsl.atoms.matrices`, in a file of its name or of what it is made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .base import GROUPS, Parameter, Word, values
+
+Shape = Literal["scalar", "vector", "matrix"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvexWord(Word):
+    """A convex function of one argument that is not a loss.
+
+    `what` completes "a ... is convex"; `called` names its value in a sentence.
+    """
+
+    what: str
+    #: The arguments it takes.
+    of: tuple[Shape, ...]
+    #: The set of the points at which it is at most a number.
+    ball: str = ""
+    #: The degree of homogeneity, f(s x) = s^degree f(x) for s >= 0; 0 where there is none.
+    degree: Literal[0, 1, 2] = 0
+    #: It depends on the Euclidean norm of all entries alone.
+    euclidean: bool = False
+    #: It is the same for a matrix and its transpose.
+    transposable: bool = False
+    #: The vector norm that it is of the singular values, or else of which it is the sum over rows.
+    spectrum: str = ""
+    rows: str = ""
+    #: The same for a matrix, where this one is of vectors only.
+    of_matrices: str = ""
+    #: The loss that it is the sum of, of a linear map of its argument.
+    as_loss: str = ""
+    #: It is finite on a set only.
+    domain: str = ""
+    called: str = ""
+
+    @property
+    def is_norm(self) -> bool:
+        """Whether it is a norm."""
+        return self.degree == 1
+
+    @property
+    def options(self) -> tuple[Parameter, ...]:
+        """The parameters behind the argument."""
+        return self.parameters[1:]
+
+
+_ANY: tuple[Shape, ...] = ("scalar", "vector", "matrix")
+_X = (Parameter("x"),)
+
+
+def _norm(
+    name: str,
+    formula: str,
+    of: tuple[Shape, ...],
+    ball: str,
+    called: str,
+    *,
+    euclidean: bool = False,
+    transposable: bool = False,
+    spectrum: str = "",
+    rows: str = "",
+    of_matrices: str = "",
+    elsewhere: tuple[str, ...] = (),
+    options: tuple[Parameter, ...] = (),
+) -> ConvexWord:
+    return ConvexWord(
+        name=name,
+        formula=formula,
+        parameters=(*_X, *options),
+        elsewhere=elsewhere,
+        what="norm",
+        of=of,
+        ball=ball,
+        degree=1,
+        euclidean=euclidean,
+        transposable=transposable,
+        spectrum=spectrum,
+        rows=rows,
+        of_matrices=of_matrices,
+        called=called,
+    )
+
+
+CONVEX: dict[str, ConvexWord] = {
+    word.name: word
+    for word in (
+        _norm(
+            "norm1",
+            "Sum of absolute values, of all entries.",
+            _ANY,
+            "l1_ball",
+            "the sum of sizes",
+            transposable=True,
+            rows="norm1",
+            elsewhere=("l1_norm", "l1norm", "norm_l1", "l1"),
+        ),
+        _norm(
+            "norm_inf",
+            "Largest absolute value, of all entries.",
+            _ANY,
+            "linf_ball",
+            "the largest size",
+            transposable=True,
+            elsewhere=("linf_norm", "norm_max"),
+        ),
+        _norm(
+            "norm2",
+            "Euclidean norm of a vector.",
+            ("scalar", "vector"),
+            "l2_ball",
+            "the Euclidean norm",
+            euclidean=True,
+            of_matrices="norm_fro",
+            elsewhere=("l2_norm", "l2norm", "norm_l2", "l2"),
+        ),
+        ConvexWord(
+            name="sum_squares",
+            formula="Sum of squares, of all entries.",
+            parameters=_X,
+            elsewhere=("square", "sumsq"),
+            what="sum of squares",
+            of=_ANY,
+            ball="l2_ball",
+            degree=2,
+            euclidean=True,
+            transposable=True,
+            as_loss="squared",
+        ),
+        _norm(
+            "norm_fro",
+            "Frobenius norm of a matrix.",
+            ("matrix",),
+            "fro_ball",
+            "the Frobenius norm",
+            euclidean=True,
+            transposable=True,
+            spectrum="norm2",
+            elsewhere=("frobenius", "norm_frobenius"),
+        ),
+        _norm(
+            "norm_nuc",
+            "Nuclear (trace) norm: sum of singular values.",
+            ("matrix",),
+            "nuclear_ball",
+            "the trace norm",
+            transposable=True,
+            spectrum="norm1",
+            elsewhere=("nuclear_norm", "norm_nuclear", "trace_norm"),
+        ),
+        _norm(
+            "norm_spec",
+            "Spectral norm: largest singular value.",
+            ("matrix",),
+            "spectral_ball",
+            "the largest singular value",
+            transposable=True,
+            spectrum="norm_inf",
+        ),
+        _norm(
+            "norm21",
+            "Sum of the Euclidean norms of the rows.",
+            ("matrix",),
+            "l21_ball",
+            "the sum of row norms",
+            rows="norm2",
+        ),
+        _norm(
+            "norm1_inf",
+            "Sum of the largest absolute values of the rows.",
+            ("matrix",),
+            "l1_inf_ball",
+            "the sum of the rows' largest sizes",
+            rows="norm_inf",
+        ),
+        _norm(
+            "group_norm",
+            "Sum of the (weighted) Euclidean norms of groups of entries.",
+            ("vector",),
+            "group_ball",
+            "the group norm",
+            options=GROUPS,
+        ),
+        ConvexWord(
+            name="entropy",
+            formula="sum x log x.",
+            parameters=_X,
+            what="negative entropy",
+            of=("vector", "matrix"),
+            transposable=True,
+            rows="entropy",
+            domain="nonnegative",
+        ),
+        ConvexWord(
+            name="quad_form",
+            formula="x' P x with P positive semidefinite.",
+            parameters=(*_X, Parameter("P", kind="psd")),
+            what="quadratic form with a positive semidefinite matrix",
+            of=("vector",),
+            degree=2,
+            as_loss="squared",
+        ),
+    )
+}
+
+REDUCTIONS = ("sum", "mean")
+"""The functions that make one number of a loss over samples, or of the entries of an expression."""
+
+_SECOND_SIZE = Parameter("k", optional=True)
+
+FUNCTIONS: dict[str, Word] = {
+    word.name: word
+    for word in (
+        Word(name="inner", formula="Contracts all axes of D but the first with X.", parameters=values("D", "X")),
+        Word(name="quad", formula="u_i' X u_i for the rows u_i of U.", parameters=values("U", "X")),
+        Word(
+            name="eye",
+            formula="The identity matrix of size d.",
+            parameters=values("d"),
+            elsewhere=("identity",),
+        ),
+        Word(name="ones", formula="A vector or matrix of ones.", parameters=(*values("n"), _SECOND_SIZE)),
+        Word(name="zeros", formula="A vector or matrix of zeros.", parameters=(*values("n"), _SECOND_SIZE)),
+        Word(
+            name="diag",
+            formula="The diagonal matrix of a vector; the diagonal of a matrix.",
+            parameters=values("v"),
+        ),
+        Word(name="trace", formula="The trace of a square matrix.", parameters=values("X"), elsewhere=("tr",)),
+        Word(name="sum", formula="The sum over all entries, or of a loss over samples.", parameters=_X),
+        Word(name="mean", formula="The mean over all entries, or of a loss over samples.", parameters=_X),
+        Word(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
+        Word(name="dim", formula="The number of columns of a feature map.", parameters=values("Phi")),
+    )
+}

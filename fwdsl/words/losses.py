@@ -1,0 +1,84 @@
+"""The losses. Each has its mathematics in `fwdsl.atoms.losses`, in a file of its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .base import Domain, Parameter, Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossWord(Word):
+    """A loss of a prediction z and a target b, summed or averaged over samples.
+
+    `target` says what b is: numbers, signs (labels of two values) or labels (classes). `scores`: z is a row of scores for each sample.
+    A prediction is read as a class by its sign where the target is `signs`, by its largest score where it is `labels`.
+    """
+
+    target: Literal["real", "signs", "labels"]
+    scores: bool = False
+
+    @property
+    def options(self) -> tuple[Parameter, ...]:
+        """The parameters behind prediction and target."""
+        return self.parameters[2:]
+
+
+def _loss(
+    name: str,
+    target: Literal["real", "signs", "labels"],
+    formula: str,
+    option: tuple[str, Domain, float] | None = None,
+    elsewhere: tuple[str, ...] = (),
+) -> LossWord:
+    options = () if option is None else (Parameter(*option),)
+    kind = target if target != "real" else ""
+    parameters = (Parameter("prediction"), Parameter("target", kind=kind), *options)
+    return LossWord(
+        name=name,
+        formula=formula,
+        parameters=parameters,
+        elsewhere=elsewhere,
+        target=target,
+        scores=target == "labels",
+    )
+
+
+LOSSES: dict[str, LossWord] = {
+    word.name: word
+    for word in (
+        _loss("squared", "real", "(z - b)^2 per sample.", elsewhere=("least_squares", "mse")),
+        _loss("absolute", "real", "|z - b| per sample.", elsewhere=("mae",)),
+        _loss("quantile", "real", "tau max(0, b - z) + (1 - tau) max(0, z - b) per sample.", ("tau", "unit", 0.5)),
+        _loss(
+            "huber",
+            "real",
+            "With r = z - b: r^2/2 up to delta, then delta (|r| - delta/2), per sample.",
+            ("delta", "positive", 1.0),
+        ),
+        _loss("epsilon_insensitive", "real", "max(0, |z - b| - eps) per sample.", ("eps", "nonnegative", 0.1)),
+        _loss(
+            "squared_epsilon_insensitive",
+            "real",
+            "max(0, |z - b| - eps)^2 per sample.",
+            ("eps", "nonnegative", 0.1),
+        ),
+        _loss("logistic", "signs", "log(1 + exp(-y z)) per sample; y are signs."),
+        _loss("hinge", "signs", "max(0, 1 - y z) per sample; y are signs."),
+        _loss("squared_hinge", "signs", "max(0, 1 - y z)^2 per sample; y are signs."),
+        _loss(
+            "smooth_hinge",
+            "signs",
+            "0 for y z >= 1, (1 - y z)^2/2 on [0, 1], 1/2 - y z below 0, per sample; y are signs.",
+        ),
+        _loss("poisson", "real", "exp(z) - c z per sample."),
+        _loss("softmax", "labels", "log sum_l exp(Z_l) - Z_y per sample; y are labels.", elsewhere=("cross_entropy",)),
+        _loss(
+            "multiclass_hinge",
+            "labels",
+            "max_l (1[l != y] + Z_l) - Z_y per sample (Crammer-Singer); y are labels.",
+        ),
+        _loss("weston_watkins", "labels", "sum over l != y of max(0, 1 + Z_l - Z_y) per sample; y are labels."),
+    )
+}
