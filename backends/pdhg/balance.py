@@ -79,7 +79,7 @@ def first_weight(problem: Problem, columns: Array, rows: list[Array]) -> float:
             ends = np.maximum(np.abs(lo), np.abs(hi))
             slopes = np.where(np.isfinite(ends), ends, np.abs(f.gradient(offset)))
             dual += float(np.sum(np.square(slopes / s)))
-            targets = np.abs(f.b) if f.loss.target == "real" else np.ones(f.size)
+            targets = np.abs(f.b) if f.loss.word.residual else np.ones(f.size)
             reach += float(np.sum(np.square(s * targets * (f.w > 0.0))))
         elif isinstance(f, VectorLossFunction):
             dual += float(np.sum(np.square(f.gradient(offset) / s)))

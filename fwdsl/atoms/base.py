@@ -14,17 +14,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..words import CONVEX, LOSSES, SETS, LossWord
+
 Array = NDArray[np.float64]
+Y = TypeVar("Y")
 
 
-def _require(cls: type, facts: tuple[str, ...]) -> None:
+def require(cls: type, facts: tuple[str, ...]) -> None:
     """Fail at import where an atom lacks a fact, a kernel or a reference."""
     missing = [name for name in facts if not hasattr(cls, name)]
     missing += [name for name in dir(cls) if getattr(getattr(cls, name, None), "__isabstractmethod__", False)]
@@ -32,23 +35,19 @@ def _require(cls: type, facts: tuple[str, ...]) -> None:
         raise TypeError(f"the atom {cls.__name__} lacks {', '.join(missing)}")
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """An option of a loss (`tau`, `delta`, `eps`) with its default and its open or closed domain."""
-
-    name: str
-    default: float
-    lower: float = 0.0
-    upper: float = math.inf
-    strict: bool = False
+def record_of(cls: type, name: str, records: Mapping[str, Y]) -> Y:
+    """The record of an atom's word; an atom without one, or with one of another kind, fails at import."""
+    if name not in records:
+        raise TypeError(f"the atom {cls.__name__} is of `{name}`, which is no such word of the language")
+    return records[name]
 
 
 class Loss(ABC):
     """A scalar loss l(z; b), convex in z. Subclasses are never instantiated with state: parameters come as the array p."""
 
     name: ClassVar[str]
-    target: ClassVar[str]  # "signs", "real" or "count"
-    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    #: What the language knows of it: its target, its parameters with their defaults and domains.
+    word: ClassVar[LossWord]
 
     #: sup of l'' over z; None where l is not differentiable, inf where l' is only locally Lipschitz.
     smoothness: ClassVar[float | None]
@@ -57,10 +56,13 @@ class Loss(ABC):
     #: l is piecewise linear; l is piecewise quadratic (so l'' is piecewise constant).
     piecewise_linear: ClassVar[bool] = False
     piecewise_quadratic: ClassVar[bool] = False
+    #: l is quadratic: l'' is constant.
+    quadratic: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _require(cls, ("name", "target", "smoothness", "value", "value_gradient", "prox", "conjugate"))
+        require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
+        cls.word = record_of(cls, cls.name, LOSSES)
         if cls.smoothness is not None and cls.curvature is None:
             raise TypeError(f"the atom {cls.__name__} is smooth and lacks curvature")
 
@@ -232,8 +234,19 @@ class VectorFunction(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # the frames that several functions share name no pair
-        if "pair" in cls.__dict__:
-            _require(cls, ("polyhedral", "prox_kernel"))
+        own = cls.__dict__.get("pair")
+        if not isinstance(own, tuple):
+            return
+        require(cls, ("polyhedral", "prox_kernel"))
+        norm, set_ = own
+        if norm is not None:
+            record_of(cls, norm, CONVEX)
+        if set_ is not None:
+            word = record_of(cls, set_, SETS)
+            if norm is None and word.polyhedral != cls.polyhedral:
+                raise TypeError(
+                    f"the atom {cls.__name__} and the record of `{set_}` differ on whether it is polyhedral"
+                )
 
     @abstractmethod
     def radius(self) -> float:

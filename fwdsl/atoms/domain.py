@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..words import SETS
 from .base import VectorFunction
 from .family import Repeated
-from .matrices import EIGENVALUES, EigenSet, Lines, LinesSet, SingularSet, Spectral
+from .matrices import EigenSet, Lines, LinesSet, SingularSet, Spectral
 from .vectors import Joint, Ridged
 from .vectors.free import Free
 from .vectors.nonnegative import Nonnegative
@@ -28,4 +29,6 @@ def set_beneath(g: VectorFunction) -> VectorFunction | None:
         return Repeated(below, inner.count)
     if isinstance(inner, Lines):
         return LinesSet(inner.shape, inner.axis, below)
-    return (EigenSet if inner.pair[1] in EIGENVALUES else SingularSet)(inner.shape, (None, inner.pair[1]), below)
+    return (EigenSet if SETS[inner.pair[1]].of == "symmetric" else SingularSet)(
+        inner.shape, (None, inner.pair[1]), below
+    )

@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Array, Parameter, _require
+from ..words import LOSSES, LossWord
+from .base import Array, record_of, require
 
 Codes = NDArray[np.int64]
 
@@ -32,8 +33,8 @@ class VectorLoss(ABC):
     """A loss l(z; y) of one row z of predictions, convex in z. Subclasses are never instantiated."""
 
     name: ClassVar[str]
-    target: ClassVar[str] = "labels"
-    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    #: What the language knows of it.
+    word: ClassVar[LossWord]
 
     #: A Lipschitz constant of the gradient in the Euclidean norm, for one sample; None where l is not differentiable.
     smoothness: ClassVar[float | None]
@@ -45,7 +46,8 @@ class VectorLoss(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
+        require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
+        cls.word = record_of(cls, cls.name, LOSSES)
 
     # --- kernels: z, out are float64 (n, k) in C order, y int64 (n,), w float64 (n,) ---------------------------------
     #: value(z, y, w) -> sum_i w_i l(z_i; y_i)

@@ -9,28 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..model import Constraint, Expr, Model, Term, Type
+from ..model import Constraint, Expr, Model, SetRef, Term, Type
+from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX
 from .groups import overlapping, same_groups
-from .names import in_block, innermost, key_of, kind_of, rank
+from .names import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key_of, kind_of, rank
 from .seen import Seen, seen
-
-#: Sets that intersect to a box, entry by entry.
-BOXES = frozenset({"box", "linf_ball", "nonnegative"})
-
-#: Sets of which the smaller radius is the intersection.
-NESTED = frozenset(
-    {
-        "l1_ball",
-        "l2_ball",
-        "linf_ball",
-        "solid_simplex",
-        "fro_ball",
-        "nuclear_ball",
-        "spectral_ball",
-        "l21_ball",
-        "l1_inf_ball",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -144,12 +127,12 @@ def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Ar
     for i, constraint in enumerate(model.constraints):
         if i in kept_constraints:
             # what a block keeps of a birkhoff polytope is its rows
-            if constraint.set is not None and constraint.set.name == "birkhoff":
+            if constraint.set is not None and _is_rows_and_columns(constraint.set):
                 sums.append(
-                    SumPlan("set", "columns(simplex)", i, True, constraint.text, bare_variable(constraint.argument))
+                    SumPlan("set", COLUMNS_OF_SIMPLEX, i, True, constraint.text, bare_variable(constraint.argument))
                 )
             continue
-        if constraint.set is not None and innermost(constraint.set).name == "polytope":
+        if constraint.set is not None and SETS[innermost(constraint.set).name].written_as == "hull":
             lifted.append(i)
         sums += _sums_of_constraint(i, constraint)
     return Arrangement(tuple(blocks), tuple(sums), linear, tuple(facts), tuple(lifted))
@@ -158,14 +141,15 @@ def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Ar
 def _sum_of_term(i: int, term: Term) -> SumPlan:
     if term.kind == "loss":
         return _loss_plan(i, term, term.atom, seen(term.argument))
-    if term.atom in ("sum_squares", "quad_form"):
-        return _loss_plan(i, term, "squared", seen(term.argument) if term.atom == "sum_squares" else None)
+    word = CONVEX[term.atom]
+    if word.as_loss:
+        return _loss_plan(i, term, word.as_loss, seen(term.argument) if not word.root_of else None)
     return SumPlan("norm", term.atom, i, False, term.text, _own_variable(term))
 
 
 def _own_variable(term: Term) -> str | None:
     """The variable that a function is of, where a factor of it can be taken out: of a norm and of squares, not of the entropy."""
-    return bare_variable(term.argument) if term.atom != "entropy" or term.argument.op == "var" else None
+    return bare_variable(term.argument) if CONVEX[term.atom].degree or term.argument.op == "var" else None
 
 
 def _loss_plan(i: int, term: Term, atom: str, found: Seen | None) -> SumPlan:
@@ -177,9 +161,18 @@ def _loss_plan(i: int, term: Term, atom: str, found: Seen | None) -> SumPlan:
 
 def _sums_of_constraint(i: int, constraint: Constraint) -> list[SumPlan]:
     bare = constraint.argument.name if constraint.argument.op == "var" else None
-    key = key_of(constraint.set) if constraint.set is not None else "box"
-    keys = ("rows(simplex)", "columns(simplex)") if key == "birkhoff" else (key,)
+    if constraint.set is None:
+        keys: tuple[str, ...] = (BOX,)
+    elif _is_rows_and_columns(constraint.set):
+        keys = ROWS_OF_SIMPLEX, COLUMNS_OF_SIMPLEX
+    else:
+        keys = (key_of(constraint.set),)
     return [SumPlan("set", k, i, True, constraint.text, bare) for k in keys]
+
+
+def _is_rows_and_columns(ref: SetRef) -> bool:
+    """Whether a set is written as the simplices of its rows and those of its columns."""
+    return SETS[ref.name].written_as == "rows and columns"
 
 
 def _arrange_block(
@@ -189,14 +182,14 @@ def _arrange_block(
     ridges = []
     for i, term in enumerate(model.terms):
         if term.kind == "function" and _own_variable(term) == name:
-            if term.atom == "sum_squares":
+            if CONVEX[term.atom].as_loss and not CONVEX[term.atom].root_of:
                 ridges.append(i)
             elif in_block(term.atom, None, type_) and not (overlapping(term.options) or ("term", i) in apart):
                 norms.setdefault(term.atom, []).append(i)
     sets: dict[str, list[int]] = {}
     for i, constraint in enumerate(model.constraints):
         if constraint.set is not None and constraint.argument.op == "var" and constraint.argument.name == name:
-            key = "rows(simplex)" if constraint.set.name == "birkhoff" else key_of(constraint.set)
+            key = ROWS_OF_SIMPLEX if _is_rows_and_columns(constraint.set) else key_of(constraint.set)
             if in_block(None, key, type_) and not (
                 overlapping(innermost(constraint.set).args) or ("constraint", i) in apart
             ):
@@ -205,19 +198,15 @@ def _arrange_block(
         _recognise_simplex(model, name, sets, facts)
     groups = _merge_boxes(sets)
     pairs = [(n, s) for n in (*norms, None) for s in (*sorted(groups, key=rank), None) if in_block(n, s, type_)]
-    if "group_norm" in norms and "group_ball" in groups:
-        ball = model.constraints[groups["group_ball"][0]].set
-        assert ball is not None
-        if not same_groups(model.terms[norms["group_norm"][0]].options, ball.args):
-            pairs.remove(("group_norm", "group_ball"))
+    pairs = [pair for pair in pairs if _of_same_groups(model, norms, groups, pair)]
     # keeping both beats keeping the set, which beats keeping the norm: points then satisfy the set exactly
     norm, set_ = max(pairs, key=lambda p: 2 * (p[1] is not None) + (p[0] is not None))
     kept_sets = tuple(groups.get(set_, ())) if set_ else ()
-    if set_ is not None and set_ not in (*BOXES, *NESTED, "simplex"):
+    if set_ is not None and not (set_ in SETS and (SETS[set_].bounds or SETS[set_].nested or set_ == SIMPLEX)):
         # only one of several with numbers of their own
         kept_sets = kept_sets[:1]
     kept_norms = tuple(norms.get(norm, ())) if norm else ()
-    if norm == "group_norm":
+    if norm is not None and CONVEX[norm].grouped:
         kept_norms = kept_norms[:1]
     moved = [model.terms[i].text for ids in norms.values() for i in ids if i not in kept_norms]
     moved += [model.constraints[i].text for ids in groups.values() for i in ids if i not in kept_sets]
@@ -236,29 +225,41 @@ def _arrange_block(
     )
 
 
+def _of_same_groups(
+    model: Model, norms: dict[str, list[int]], sets: dict[str, list[int]], pair: tuple[str | None, str | None]
+) -> bool:
+    """Whether a pair of a norm and a set, where both are of groups, is of the same ones."""
+    norm, key = pair
+    if norm is None or not CONVEX[norm].grouped or key is None:
+        return True
+    ball = model.constraints[sets[key][0]].set
+    assert ball is not None
+    return same_groups(model.terms[norms[norm][0]].options, ball.args)
+
+
 def _recognise_simplex(model: Model, name: str, sets: dict[str, list[int]], facts: list[str]) -> None:
     """x >= 0 with sum(x) == r is simplex(r), with sum(x) <= r solid_simplex(r)."""
-    if "nonnegative" not in sets or "simplex" in sets or "solid_simplex" in sets:
+    if NONNEGATIVE not in sets or SIMPLEX in sets or SOLID_SIMPLEX in sets:
         return
-    for relation, recognised in (("eq", "simplex"), ("le", "solid_simplex")):
+    for relation, recognised in (("eq", SIMPLEX), ("le", SOLID_SIMPLEX)):
         for i, constraint in enumerate(model.constraints):
             if (
                 constraint.relation == relation
                 and sum_of_variable(constraint.argument) == name
                 and not constraint.flipped
             ):
-                sets[recognised] = [*sets.pop("nonnegative"), i]
-                facts.append(f"{name}: nonnegative and `{constraint.text}` are {recognised}")
+                sets[recognised] = [*sets.pop(NONNEGATIVE), i]
+                facts.append(f"{name}: {NONNEGATIVE} and `{constraint.text}` are {recognised}")
                 return
 
 
 def _merge_boxes(sets: dict[str, list[int]]) -> dict[str, list[int]]:
     """Boxes intersect to a box; a set given twice is one (of the smaller radius)."""
-    boxes = [s for s in sets if s in BOXES]
+    boxes = [s for s in sets if s in SETS and SETS[s].bounds]
     if len(boxes) < 2:
         return sets
-    rest = {s: ids for s, ids in sets.items() if s not in BOXES}
-    return {**rest, "box": [i for s in boxes for i in sets[s]]}
+    rest = {s: ids for s, ids in sets.items() if s not in boxes}
+    return {**rest, BOX: [i for s in boxes for i in sets[s]]}
 
 
 def expressions(model: Model) -> Iterator[Expr]:

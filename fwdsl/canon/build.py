@@ -18,6 +18,7 @@ from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..instance import Instance
 from ..model import Term, Type, VarDecl, evaluate_dim
+from ..words import BOX, CONVEX, SETS
 from .affine import AffineReader, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
@@ -27,14 +28,11 @@ from .factored import LARGEST_DENSE, Factored, factored_form
 from .form import Block, Canonical, Stacked, SumTerm
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
-from .names import MAPPED_SETS, innermost, key_of
+from .names import innermost, key_of
 from .numbers import bare_factor, loss_function
 from .reach import check_reach
 from .sets import SetReader, Unfit, build
 from .too_large import too_large
-
-#: Feature maps that are only ever used through their Gram matrix.
-IMPLICIT = ("rbf", "polynomial", "linear")
 
 LARGEST_FACTOR = 8_000_000_000
 """Bytes of the factor of a Gram matrix."""
@@ -179,7 +177,7 @@ class _Builder:
         out: dict[str, GramFactor] = {}
         for expr in expressions(self.model):
             for node in expr.walk():
-                if node.op != "matmul" or node.args[0].op != "features" or node.args[0].name not in IMPLICIT:
+                if node.op != "matmul" or node.args[0].type.kind != "features":
                     continue
                 gram = self.reader.constant(node.args[0])
                 if id(gram) not in self.reader.factors:
@@ -213,9 +211,9 @@ class _Builder:
         inner = shape[1:] if plan.type.kind == "family" else shape
         set_ = self.sets.set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
         own = plan.type.element if plan.type.element is not None else plan.type
-        if plan.set == "box" and own.kind in ("symmetric", "psd"):
+        if plan.set == BOX and own.kind in ("symmetric", "psd"):
             assert set_ is not None
-            set_ = "box", self.sets.symmetric_box(set_[1], inner)
+            set_ = BOX, self.sets.symmetric_box(set_[1], inner)
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self.sets.function(norm, set_, plan.type, shape, places)
         return Ridged(g, ridge) if ridge > 0.0 else g
@@ -223,12 +221,13 @@ class _Builder:
     def _kept(self, plan: BlockPlan) -> list[str]:
         """What keeps a variable in a set, in the user's words."""
         kept = [f"`{self.model.constraints[i].text}`" for i in plan.sets]
-        return kept + [f"the domain of `{self.model.terms[i].text}`" for i in plan.norms if plan.norm == "entropy"]
+        norms = [self.model.terms[i] for i in plan.norms]
+        return kept + [f"the domain of `{term.text}`" for term in norms if CONVEX[term.atom].domain]
 
     def _check_sets(self) -> None:
         """Raise where a set is empty, or two of one variable have no point in common, as far as numbers alone show it."""
         for c in self.model.constraints:
-            if c.set is not None and innermost(c.set).name == "box":
+            if c.set is not None and innermost(c.set).name == BOX:
                 bounds = self.sets.bounds(innermost(c.set))
                 bare = c.set.inner is None and c.argument.op == "var"
                 check_box(*bounds, c.text, c.span, self._entry(c.argument.name if bare else "", c.argument.type))
@@ -240,7 +239,7 @@ class _Builder:
             if own.kind in ("symmetric", "psd"):
                 regions = [self._symmetric(r, shape) for r in regions]
                 for r in regions:
-                    if r.key == "box":
+                    if r.key == BOX:
                         check_box(r.args["lo"], r.args["hi"], r.text, r.span, self._entry(variable.name, variable.type))
             if len(regions) > 1:
                 check_meeting(regions, shape, self._entry(variable.name, variable.type))
@@ -250,20 +249,23 @@ class _Builder:
             Region(key_of(c.set), self.sets.own_args(innermost(c.set)), f"`{c.text}`", c.span)
             for c in self.model.constraints
             if c.set is not None and c.argument.op == "var" and c.argument.name == variable.name
-            if innermost(c.set).name not in MAPPED_SETS
+            if SETS[innermost(c.set).name].written_as in ("", "rows and columns")
         ]
 
     def _domains_of(self, variable: VarDecl) -> list[Region]:
         """What terms of the objective ask of their argument: entropy is of nonnegative numbers."""
         return [
-            Region("nonnegative", {}, f"the domain of `{term.text}`", term.span)
+            Region(CONVEX[term.atom].domain, {}, f"the domain of `{term.text}`", term.span)
             for term in self.model.terms
-            if term.atom == "entropy" and term.argument.op == "var" and term.argument.name == variable.name
+            if term.atom in CONVEX
+            and CONVEX[term.atom].domain
+            and term.argument.op == "var"
+            and term.argument.name == variable.name
             if self._coefficient(term) > 0.0
         ]
 
     def _symmetric(self, region: Region, shape: tuple[int, ...]) -> Region:
-        if region.key != "box":
+        if region.key != BOX:
             return region
         return replace(region, args=self.sets.symmetric_box(region.args, shape))
 
@@ -307,7 +309,8 @@ class _Builder:
         elif plan.atom in VECTOR_LOSSES:
             f = self._vector_loss(term, c, stacked)
         else:
-            stacked = self._factored(term, stacked) if term.atom == "quad_form" else stacked
+            root_of = CONVEX[term.atom].root_of if term.kind == "function" else ""
+            stacked = self._factored(term, root_of, stacked) if root_of else stacked
             f = loss_function(self.reader, term, plan.atom, c, stacked.shape)
         return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
 
@@ -317,7 +320,7 @@ class _Builder:
         found = regrouped(self.sets.group_args(dict(term.options)), count, stacked.rows // max(1, count))
         if found is None:
             return None, stacked
-        norm = build(("group_norm", c, found.args), None, found.length)
+        norm = build((term.atom, c, found.args), None, found.length)
         return (norm if count == 1 else Repeated(norm, count)), mapped(stacked, found.take)
 
     def _vector_loss(self, term: Term, c: float, stacked: Stacked) -> VectorLossFunction:
@@ -329,9 +332,9 @@ class _Builder:
             w = w * self.reader.vector(term.weights, n)
         return VectorLossFunction(VECTOR_LOSSES[term.atom], y, w, k)
 
-    def _factored(self, term: Term, stacked: Stacked) -> Stacked:
+    def _factored(self, term: Term, root_of: str, stacked: Stacked) -> Stacked:
         """x'Px as |L x|^2 with P = L'L by the eigenvalues of P."""
-        P = self.reader.constant(dict(term.options)["P"])
+        P = self.reader.constant(dict(term.options)[root_of])
         values, vectors = np.linalg.eigh(np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64))
         if values.size and values[0] < -1e-10 * max(1.0, abs(float(values[-1]))):
             raise Unfit(
@@ -339,7 +342,7 @@ class _Builder:
                 term.span,
             )
         keep = values > max(float(values[-1]), 0.0) * 1e-15 if values.size else values > 0.0
-        factor = Matrix(np.ascontiguousarray((vectors[:, keep] * np.sqrt(values[keep])).T), False, "root of P")
+        factor = Matrix(np.ascontiguousarray((vectors[:, keep] * np.sqrt(values[keep])).T), False, f"root of {root_of}")
         parts = tuple((b, compose(factor, m)) for b, m in stacked.parts)
         return Stacked(parts, factor.apply(stacked.offset), (factor.rows,))
 

@@ -16,7 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array
+from ..atoms.matrices import build_matrix
+from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
+from ..words import BOX, CONVEX, NONNEGATIVE, SETS
+from .names import words_of
 
 SLACK = 1e-9
 """How far, relative to its size, a bound must be missed: nearer, rounding may be at work, and the method decides."""
@@ -26,9 +30,6 @@ ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 LARGEST = 2_000_000
 """Numbers of a matrix up to which its equations are looked at for a contradiction."""
-
-ENTRYWISE = ("box", "nonnegative", "linf_ball")
-"""Sets that bound each entry by itself."""
 
 
 class Empty(Exception):
@@ -144,7 +145,7 @@ def check_meeting(regions: list[Region], shape: tuple[int, ...], entry: Callable
     """Raise where two sets of one variable of this shape (of a family, of one block) have no point in common."""
     for i, first in enumerate(regions):
         for second in regions[i + 1 :]:
-            if first.key in ENTRYWISE and second.key in ENTRYWISE:
+            if _bounds_entries(first) and _bounds_entries(second):
                 why = _bounds_cross(first, second, shape, entry)
             else:
                 why = _apart(first, second, shape) or _apart(second, first, shape)
@@ -167,23 +168,25 @@ def _spread(a: Region, shape: tuple[int, ...]) -> tuple[Array, Array]:
 
 def _apart(a: Region, b: Region, shape: tuple[int, ...]) -> str:
     """Why no point of a is in b, as far as a tells; empty where it does not."""
-    if b.key in ENTRYWISE and _is_simplex(a.key):
+    if _bounds_entries(b) and _sums(a):
         return _misses_box(a, *_spread(b, shape))
-    if b.key in ENTRYWISE and a.key in _EIGENVALUES:
+    if _bounds_entries(b) and words_of(a.key)[0].of == "symmetric":
         return _misses_diagonal(a, _spread(b, shape)[1])
     totals = _total(a, shape), _total(b, shape)
     if None not in totals and _differ(*totals):  # type: ignore[arg-type]
         return f"the entries of the first have the sum {totals[0]:g}, those of the second {totals[1]:g}"
-    traces = [r.args["r"] for r in (a, b) if r.key == "spectrahedron"]
+    traces = [r.args["r"] for r in (a, b) if _fixes_trace(r)]
     if len(traces) == 2 and _differ(*traces):
         return f"the first have trace {traces[0]:g}, the second {traces[1]:g}"
-    if b.key not in _NORMS or (b.key in _SPECTRAL and a.key in ENTRYWISE):
+    measure = _measure(b)
+    spectral = measure is not None and SETS[b.key].certificate == "rigorous"
+    if measure is None or (spectral and _bounds_entries(a)):
         return ""
     point = _nearest(a, shape)
-    if point is None or (b.key in _SPECTRAL and point.ndim != 2):
+    if point is None or (spectral and point.ndim != 2):
         return ""
-    name, norm = _NORMS[b.key]
-    least, r = norm(point), float(b.args["r"])
+    name, size = measure
+    least, r = size(point), float(b.args["r"])
     return (
         f"{name} is at least {least:g} in the first and at most {r:g} in the second"
         if least > r * (1.0 + SLACK)
@@ -191,20 +194,28 @@ def _apart(a: Region, b: Region, shape: tuple[int, ...]) -> str:
     )
 
 
+def _bounds_entries(a: Region) -> bool:
+    """Whether a set bounds each entry by itself."""
+    return a.key in SETS and SETS[a.key].bounds
+
+
+def _fixes_trace(a: Region) -> bool:
+    """Whether a set is of matrices of one trace."""
+    return a.key in SETS and SETS[a.key].of == "symmetric" and SETS[a.key].total == "equal"
+
+
 def _differ(a: float, b: float) -> bool:
     return abs(a - b) > SLACK * max(abs(a), abs(b))
 
 
-def _is_simplex(key: str) -> bool:
-    return key in (
-        "simplex",
-        "rows(simplex)",
-        "columns(simplex)",
-        "vec(simplex)",
-        "simplex_product",
-        "birkhoff",
-        "solid_simplex",
-    )
+def _sums(a: Region) -> tuple[int | None, ...]:
+    """The axes along which a set of nonnegative entries fixes or bounds their sums, None for that of all; none where it does not."""
+    outer, inner = words_of(a.key)
+    if outer.written_as == "rows and columns":
+        return 0, 1
+    if inner.of != "vector" or not inner.total or (inner.total == "most" and outer is not inner):
+        return ()
+    return {"rows": (1,), "columns": (0,)}.get(outer.inner, (None,))
 
 
 def _radius(a: Region) -> float:
@@ -213,47 +224,41 @@ def _radius(a: Region) -> float:
 
 def _total(a: Region, shape: tuple[int, ...]) -> float | None:
     """The sum of all entries, where the set fixes it."""
-    lines = {
-        "simplex": 1,
-        "vec(simplex)": 1,
-        "rows(simplex)": shape[0] if shape else 1,
-        "columns(simplex)": shape[-1] if shape else 1,
-    }
-    lines |= {"simplex_product": shape[0] if shape else 1, "birkhoff": shape[0] if shape else 1}
-    return lines[a.key] * _radius(a) if a.key in lines else None
+    axes = _sums(a)
+    if not axes or words_of(a.key)[1].total == "most":
+        return None
+    lines = 1 if axes[0] is None or not shape else shape[-1] if axes == (0,) else shape[0]
+    return lines * _radius(a)
 
 
 def _nearest(a: Region, shape: tuple[int, ...]) -> Array | None:
     """The point at which the norms that the sets bound are least."""
-    if a.key in ENTRYWISE:
+    if _bounds_entries(a):
         lo, hi = _bounds(a)
         flat = np.clip(0.0, np.reshape(lo, -1), np.reshape(hi, -1))
         return np.broadcast_to(flat if flat.size == 1 else flat.reshape(shape), shape)
-    if a.key == "spectrahedron":
+    if _fixes_trace(a):
         return np.eye(shape[0]) * (_radius(a) / shape[0])
     total = _total(a, shape)
     return None if total is None else np.full(shape, total / math.prod(shape))
 
 
 def _bounds(a: Region) -> tuple[Any, Any]:
-    if a.key == "box":
+    if a.key == BOX:
         return a.args["lo"], a.args["hi"]
-    return (0.0, math.inf) if a.key == "nonnegative" else (-_radius(a), _radius(a))
+    return (0.0, math.inf) if a.key == NONNEGATIVE else (-_radius(a), _radius(a))
 
 
 def _misses_box(a: Region, lo: Array, hi: Array) -> str:
     """Why no point of a simplex, or of a product of some, lies within bounds."""
-    axis = {"rows(simplex)": (1,), "simplex_product": (1,), "columns(simplex)": (0,), "birkhoff": (0, 1)}.get(
-        a.key, (None,)
-    )
     r = _radius(a)
     if np.any(hi < 0.0):
         return f"an entry is nonnegative in the first and at most {hi.min():g} in the second"
-    for along in axis:
+    for along in _sums(a):
         least, most = np.maximum(lo, 0.0).sum(axis=along), hi.sum(axis=along)
         if np.any(least > r * (1.0 + SLACK)):
             return f"a sum is {r:g} in the first and at least {np.max(least):g} in the second"
-        if a.key != "solid_simplex" and np.any(most < r * (1.0 - SLACK)):
+        if words_of(a.key)[1].total != "most" and np.any(most < r * (1.0 - SLACK)):
             return f"a sum is {r:g} in the first and at most {np.min(most):g} in the second"
     return ""
 
@@ -263,27 +268,24 @@ def _misses_diagonal(a: Region, hi: Array) -> str:
     diagonal = np.diagonal(hi)
     if np.any(diagonal < 0.0):
         return f"an entry of the diagonal is nonnegative in the first and at most {diagonal.min():g} in the second"
-    if a.key == "spectrahedron" and diagonal.sum() < _radius(a) * (1.0 - SLACK):
+    if _fixes_trace(a) and diagonal.sum() < _radius(a) * (1.0 - SLACK):
         return f"the trace is {_radius(a):g} in the first and at most {diagonal.sum():g} in the second"
     return ""
 
 
-def _singular(x: Array) -> Array:
-    return np.asarray(np.linalg.svd(x, compute_uv=False))
+def _measure(b: Region) -> tuple[str, Callable[[Array], float]] | None:
+    """What a set bounds by its radius: its name in a sentence, and its value at an array; None where it is none of these."""
+    word = SETS.get(b.key)
+    if word is None or word.grouped or not word.scaled:
+        return None
+    if word.total == "most":
+        if word.of == "symmetric":
+            return "the trace", lambda x: float(np.trace(x))
+        return "the sum", lambda x: float(np.maximum(x, 0.0).sum())
+    return (CONVEX[word.norm].called, lambda x: _norm_of(word.norm, x)) if word.norm else None
 
 
-#: What each ball bounds.
-_NORMS: dict[str, tuple[str, Callable[[Array], float]]] = {
-    "l1_ball": ("the sum of sizes", lambda x: float(np.abs(x).sum())),
-    "l2_ball": ("the Euclidean norm", lambda x: float(np.linalg.norm(x))),
-    "fro_ball": ("the Frobenius norm", lambda x: float(np.linalg.norm(x))),
-    "linf_ball": ("the largest size", lambda x: float(np.abs(x).max(initial=0.0))),
-    "l21_ball": ("the sum of row norms", lambda x: float(np.linalg.norm(x, axis=1).sum())),
-    "l1_inf_ball": ("the sum of the rows' largest sizes", lambda x: float(np.abs(x).max(axis=1).sum())),
-    "nuclear_ball": ("the trace norm", lambda x: float(_singular(x).sum())),
-    "spectral_ball": ("the largest singular value", lambda x: float(_singular(x).max(initial=0.0))),
-    "solid_simplex": ("the sum", lambda x: float(np.maximum(x, 0.0).sum())),
-    "solid_spectrahedron": ("the trace", lambda x: float(np.trace(x))),
-}
-_EIGENVALUES = ("psd", "spectrahedron", "solid_spectrahedron")
-_SPECTRAL = ("nuclear_ball", "spectral_ball", "solid_spectrahedron")
+def _norm_of(name: str, x: Array) -> float:
+    made = build_vector((name, 1.0), None, x.size) if x.ndim < 2 else build_matrix((name, 1.0), None, x.shape)
+    assert made is not None
+    return made.value(x.reshape(-1))

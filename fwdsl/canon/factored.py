@@ -21,6 +21,7 @@ from ..atoms.losses import LOSSES
 from ..instance import Instance
 from ..low_rank import LowRank
 from ..model import Term, evaluate_dim
+from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan
 from .intercept import added, best_shift
@@ -166,6 +167,13 @@ class Factored:
         return "\n".join(lines)
 
 
+def has_trace_norm(block: BlockPlan, only: bool = False) -> bool:
+    """Whether a trace norm, or its ball, bounds a variable; with `only`, whether nothing else does."""
+    norm = None if block.norm is None else CONVEX[block.norm].trace_norm
+    set_ = None if block.set is None else block.set in SETS and SETS[block.set].trace_norm
+    return False not in (norm, set_) if only else True in (norm, set_)
+
+
 def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
     """Why a program has no factored form, one sentence each, from names alone; empty where it has one."""
     losses = [s for s in arrangement.sums if s.kind == "loss"]
@@ -176,10 +184,10 @@ def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
         return (f"{arrangement.blocks[0].name if arrangement.blocks else 'nothing'} is no `matrix` variable",)
     (block,) = matrices
     reasons = []
-    if block.norm not in (None, "norm_nuc") or block.set not in (None, "nuclear_ball"):
+    if not has_trace_norm(block, only=True):
         kept = " with ".join(f"`{w}`" for w in (block.norm, block.set) if w)
         reasons.append(f"{kept} of {block.name} is not a trace norm")
-    elif block.norm is None and block.set is None:
+    elif not has_trace_norm(block):
         reasons.append(f"no `norm_nuc` and no `nuclear_ball` bounds {block.name}")
     reasons += [f"`{s.text}` stands beside the loss" for s in arrangement.sums if s.kind != "loss"]
     if len(losses) != 1:
@@ -301,7 +309,7 @@ def _loss(
     """The loss with the constants of its predictions taken into its targets; None where it has no such targets or weighs nothing."""
     shape = (data.count,) if isinstance(data, Observed) else (data.A.shape[0], data.columns)
     f = loss_function(reader, term, atom, max(0.0, sense * reader.scalar(term.coefficient)), shape)
-    if not f.w.any() or (found.constants and f.loss.target != "real"):
+    if not f.w.any() or (found.constants and not f.loss.word.residual):
         return None
     b = f.b
     for expr, path in found.constants:

@@ -11,6 +11,7 @@ import numpy as np
 from ..atoms.base import Array, VectorFunction
 from ..atoms.family import Repeated
 from ..model import Constraint, SetRef
+from ..words import BOX, SETS, SIMPLEX
 from .affine import AffineReader
 from .combined_maps import compose, scaled
 from .data_maps import Matrix
@@ -41,7 +42,7 @@ def mapped(stacked: Stacked, outer: LinearMap, offset: Array | float = 0.0) -> S
 
 def bounds(lo: float, m: int) -> VectorFunction:
     """The indicator of [lo, 0]^m."""
-    return build(None, ("box", {"lo": np.full(m, lo), "hi": np.zeros(m)}), m)
+    return build(None, (BOX, {"lo": np.full(m, lo), "hi": np.zeros(m)}), m)
 
 
 class IndicatorReader:
@@ -63,13 +64,14 @@ class IndicatorReader:
         type_, shape = constraint.argument.type, stacked.shape
         own = innermost(ref)
         lines = lines_of(ref, type_.kind == "family", shape)
-        if own.name in ("affine", "halfspace"):
+        word = SETS[own.name]
+        if word.written_as in ("equations", "inequality"):
             return self._equations(constraint, own, lines, stacked)
-        if own.name == "polytope":
+        if word.written_as == "hull":
             return self._hull(constraint, own, lines, stacked)
-        if own.name == "group_ball" and (apart or overlapping(own.args)):
+        if word.grouped and (apart or overlapping(own.args)):
             return self._groups(own, lines, stacked)
-        if own.name == "box" and self.empty:
+        if own.name == BOX and self.empty:
             return self._bounds_apart(own, lines, stacked)
         inner = shape[1:] if type_.kind == "family" else shape
         spec = self.sets.set_spec(key, [constraint], math.prod(inner))
@@ -81,18 +83,19 @@ class IndicatorReader:
         assert ref is not None
         lines = lines_of(ref, argument.type.kind == "family", self.reader.shape(argument))
         count = int(self.reader.constant(dict(innermost(ref).args)["V"]).shape[0])
-        g = build(None, ("simplex", {"r": 1.0}), count)
+        g = build(None, (SIMPLEX, {"r": 1.0}), count)
         shape: tuple[int, ...] = (count,)
         if lines.count != 1:
             shape = (lines.count, count)
-            g = build(None, ("rows", {"set": ("simplex", {"r": 1.0})}), shape)
+            g = build(None, ("rows", {"set": (SIMPLEX, {"r": 1.0})}), shape)
         return Block(f"weights of {constraint.name}", start, start + g.size, shape, g, g.describe(), auxiliary=True)
 
     def _equations(self, constraint: Constraint, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
         """A x = b, or a'x <= b, for each line."""
         given = dict(own.args)
         A: Any
-        if own.name == "affine":
+        equations = SETS[own.name].written_as == "equations"
+        if equations:
             lo, A, name = 0.0, self.reader.constant(given["A"]), given["A"].name or "A"
             b = self.reader.vector(given["b"], A.shape[0])
             if not self.empty:
@@ -105,7 +108,7 @@ class IndicatorReader:
         outer: LinearMap
         if lines.count != 1:
             outer = RightMultiply(A.T, lines.count, name)
-        elif own.name == "affine":
+        elif equations:
             outer = Matrix(A, False, name)
         else:
             outer = Row(A[0], name)
@@ -113,7 +116,7 @@ class IndicatorReader:
             outer = compose(outer, lines.take)
         width = int(A.shape[0])
         told, shape = lines.told(width)
-        if own.name == "affine" and width == 1:
+        if equations and width == 1:
             shape = (*shape, 1) if lines.frame != "columns" else (*shape[:-1], 1, shape[-1])
         side = Side(told or Identity(lines.count * width), shape)
         return Indicator(bounds(lo, outer.rows), mapped(stacked, outer, -np.tile(b, lines.count)), side)
@@ -127,7 +130,7 @@ class IndicatorReader:
         hi = np.concatenate([np.full(n, math.inf), np.maximum(high, -most)])
         place = np.arange(n) if lines.take is None else lines.take.index
         outer = Take(np.tile(place, 2), n, "bounds", once=False)
-        return Indicator(build(None, ("box", {"lo": lo, "hi": hi}), 2 * n), mapped(stacked, outer))
+        return Indicator(build(None, (BOX, {"lo": lo, "hi": hi}), 2 * n), mapped(stacked, outer))
 
     def _hull(self, constraint: Constraint, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
         """Each line is V'w with its own weights w."""
@@ -145,7 +148,7 @@ class IndicatorReader:
         found = regrouped(self.sets.own_args(own), lines.count, lines.length)
         if found is None:
             return None
-        ball = build(None, ("group_ball", found.args), found.length)
+        ball = build(None, (own.name, found.args), found.length)
         outer: LinearMap = found.take if lines.take is None else compose(found.take, lines.take)
         f = ball if lines.count == 1 else Repeated(ball, lines.count)
         return Indicator(f, mapped(stacked, outer), Side(outer, lines.shape))

@@ -20,7 +20,7 @@ def best_shift(f: LossFunction, z: Array, columns: int) -> Array:
 
     The derivative of each column is 0 at b, to rounding, or b is where it changes its sign between two neighbouring numbers.
     """
-    if f.name == "squared":
+    if f.loss.quadratic:
         w = f.w.reshape(-1, columns)
         total = w.sum(axis=0)
         return np.asarray((w * (f.b - z).reshape(-1, columns)).sum(axis=0) / np.where(total > 0.0, total, 1.0))

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import SetRef
+from ..words import SETS
 from .matrix_maps import Take
 
 
 @dataclass(frozen=True)
 class Lines:
-    """`count` vectors of `length` entries, in an expression of this `shape`, by `frame` ("rows", "columns", "vec" or "").
+    """`count` vectors of `length` entries, in an expression of this `shape`, by `frame` ("rows", "columns", "entries" or "").
 
     A family's lines are those of its `blocks`, one block after the other; `blocks` is 0 for what is no family.
     """
@@ -55,7 +56,7 @@ def lines_of(ref: SetRef, is_family: bool, shape: Sequence[int]) -> Lines:
     """The lines of an expression of this shape that a set holds for."""
     shape = tuple(shape)
     blocks, own = (shape[0], shape[1:]) if is_family else (0, shape)
-    frame = ref.name if ref.inner is not None else ""
+    frame = SETS[ref.name].inner
     length = {"rows": own[-1:], "columns": own[:1]}.get(frame, own)
     total = math.prod(shape)
     size = math.prod(length)

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
-import numpy as np
-
-from ..atoms.base import VectorFunction
-from ..atoms.matrices import MATRIX_NORMS, MATRIX_SETS, build_matrix
-from ..atoms.vectors import NORMS, SETS, build
+from ..atoms.matrices import maker
+from ..atoms.vectors import class_of
 from ..model import SetRef, Type
+from ..words import CONVEX, SETS, SIMPLEX, SetWord
 
-#: Sets of vectors that are written with other sets under a map: bounds of one, or a simplex of weights of ours.
-MAPPED_SETS = frozenset({"affine", "halfspace", "polytope"})
-
-#: All that are written with other sets.
-REWRITTEN_SETS = MAPPED_SETS | {"birkhoff"}
-
-#: Sets in the order in which g prefers them: compact ones bound the dual and have an LMO; entrywise ones come last.
-_FIRST = ("simplex", "rows(simplex)", "spectrahedron")
-_LAST = ("psd", "permutahedron", "linf_ball", "box", "nonnegative")
-
-_DUMMY: dict[str, Any] = {
-    "r": 1.0,
-    "lo": 0.0,
-    "hi": 1.0,
-    "k": 1,
-    "c": np.arange(3.0),
-    "groups": [[0], [1], [2]],
-    "weights": np.ones(3),
-}
+ROWS_OF_SIMPLEX = f"rows({SIMPLEX})"
+COLUMNS_OF_SIMPLEX = f"columns({SIMPLEX})"
 
 
 def key_of(ref: SetRef) -> str:
@@ -43,16 +21,19 @@ def innermost(ref: SetRef) -> SetRef:
     return ref if ref.inner is None else innermost(ref.inner)
 
 
-def is_rewritten(ref: SetRef) -> bool:
-    """Whether a set is written with other sets under a map, alone or for each row, each column or all entries."""
-    return innermost(ref).name in REWRITTEN_SETS
+def words_of(key: str) -> tuple[SetWord, SetWord]:
+    """The records of a set, and of the set that it is made of: of `rows(simplex)` those of `rows` and `simplex`, of any other its own twice."""
+    outer, _, inner = key.rstrip(")").partition("(")
+    return SETS[outer], SETS[inner or outer]
 
 
 def rank(key: str) -> tuple[int, str]:
     """The order in which g prefers sets."""
-    if key in _FIRST:
-        return 0, key
-    return (_LAST.index(key) + 2 if key in _LAST else 1), key
+    outer, inner = words_of(key)
+    if outer is inner:
+        return outer.place, key
+    # the rows of a matrix lie together in memory
+    return (0 if inner.place == 0 and outer.inner == "rows" else 1), key
 
 
 def kind_of(type_: Type) -> str:
@@ -60,18 +41,6 @@ def kind_of(type_: Type) -> str:
     if type_.kind == "family":
         return "family"
     return "vector" if len(type_.array_shape) < 2 else "matrix"
-
-
-#: Norms and sets that are the same for a matrix and its transpose; a box is, once its bounds are made so.
-_TRANSPOSABLE_NORMS = frozenset({"norm1", "norm_inf", "norm_fro", "norm_nuc", "norm_spec", "entropy"})
-_TRANSPOSABLE_SETS = frozenset(
-    {
-        *("l1_ball", "linf_ball", "box", "nonnegative", "fro_ball", "nuclear_ball", "spectral_ball"),
-        *("psd", "spectrahedron", "solid_spectrahedron"),
-        *(f"vec({s})" for s in ("simplex", "solid_simplex", "nonnegative", "l1_ball", "l2_ball", "linf_ball")),
-        *("vec(ksupport_ball)", "vec(permutahedron)"),
-    }
-)
 
 
 def in_block(norm: str | None, key: str | None, type_: Type) -> bool:
@@ -82,10 +51,16 @@ def in_block(norm: str | None, key: str | None, type_: Type) -> bool:
     """
     own = type_.element if type_.kind == "family" and type_.element is not None else type_
     if own.kind in ("symmetric", "psd"):
-        fits = norm is None or norm in _TRANSPOSABLE_NORMS
-        if not (fits and (key is None or key in _TRANSPOSABLE_SETS)):
+        fits = norm is None or CONVEX[norm].transposable
+        if not (fits and (key is None or _is_transposable(key))):
             return False
     return has_prox(norm, key, type_)
+
+
+def _is_transposable(key: str) -> bool:
+    """Whether a set does not tell a matrix from its transpose: a vector set of all entries, where it is the same for every order of them."""
+    outer, inner = words_of(key)
+    return inner.permutable if outer.inner == "entries" else outer.transposable
 
 
 def has_prox(norm: str | None, key: str | None, type_: Type) -> bool:
@@ -94,43 +69,17 @@ def has_prox(norm: str | None, key: str | None, type_: Type) -> bool:
     if kind == "family":
         assert type_.element is not None
         return has_prox(norm, key, type_.element)
-    return _has_prox(norm, key, kind)
-
-
-@cache
-def _has_prox(norm: str | None, key: str | None, kind: str) -> bool:
-    try:
-        made = _dummy(norm, key, kind)
-    except (KeyError, ValueError, TypeError, AssertionError):
+    if norm is not None and kind not in CONVEX[norm].of:
         return False
-    return made is not None and made.proximable
+    if key is None:
+        return _is_made(norm, None, None, kind)
+    outer, inner = words_of(key)
+    if inner.written_as or (outer.of == "vector" if kind == "matrix" else outer.of not in ("vector", "entrywise")):
+        return False
+    if outer.name == "simplex_product":
+        return has_prox(norm, ROWS_OF_SIMPLEX, type_)
+    return _is_made(norm, outer.name, inner.name if outer is not inner else None, kind)
 
 
-def _dummy(norm: str | None, key: str | None, kind: str) -> VectorFunction | None:
-    on = None if key is None else _dummy_set(key, 3)
-    extra = ({"groups": _DUMMY["groups"]},) if norm == "group_norm" else ()
-    spec: Any = None if norm is None else (norm, 1.0, *extra)
-    if kind == "vector":
-        if (norm is not None and norm not in NORMS) or (on is not None and on[0] not in SETS):
-            return None
-        return build(spec, on, 3)
-    if (norm is not None and norm not in MATRIX_NORMS) or (on is not None and on[0] not in MATRIX_SETS):
-        return None
-    return build_matrix(spec, on, (3, 3))
-
-
-def _dummy_set(key: str, size: int) -> tuple[str, dict[str, Any]]:
-    if "(" in key:
-        outer, inner = key[:-1].split("(", 1)
-        return outer, {"set": _dummy_set(inner, 9 if outer == "vec" else size)}
-    wanted = {
-        "box": ("lo", "hi"),
-        "nonnegative": (),
-        "psd": (),
-        "simplex_product": (),
-        "ksupport_ball": ("k", "r"),
-        "group_ball": ("r", "groups"),
-        "permutahedron": ("c",),
-    }.get(key, ("r",))
-    sized = {"c": np.arange(float(size)), "groups": [[i] for i in range(size)]}
-    return key, {name: sized.get(name, _DUMMY.get(name)) for name in wanted}
+def _is_made(norm: str | None, on: str | None, within: str | None, kind: str) -> bool:
+    return (class_of(norm, on) if kind == "vector" else maker(norm, on, within)) is not None

@@ -35,5 +35,5 @@ def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: 
     if term.weights is not None:
         w = w * np.repeat(reader.vector(term.weights, samples), per_sample)
     given: Mapping[str, Expr] = dict(term.options) if term.kind == "loss" else {}
-    p = np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.parameters])
+    p = np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
     return LossFunction(loss, b, w, p)

@@ -14,8 +14,9 @@ from ..atoms.matrices import build_matrix
 from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
 from ..model import Constraint, Expr, SetRef, Term, Type
+from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX
 from .affine import AffineReader
-from .arrange import NESTED, parts_of
+from .arrange import parts_of
 from .emptiness import ROUNDING, Empty, numbers, ordered
 
 
@@ -69,7 +70,7 @@ class SetReader:
     def norm_spec(self, term: Term, c: float) -> tuple[Any, ...]:
         """c times the norm of a term as the registries take it."""
         given = dict(term.options)
-        if term.atom != "group_norm":
+        if not CONVEX[term.atom].grouped:
             return term.atom, c
         return term.atom, c, self.group_args(given)
 
@@ -92,8 +93,8 @@ class SetReader:
         return self._nested(ref, key)
 
     def _nested(self, ref: SetRef, key: str) -> tuple[str, dict[str, Any]]:
-        if ref.name == "birkhoff":
-            return key.split("(")[0], {"set": ("simplex", {"r": 1.0})}
+        if SETS[ref.name].written_as == "rows and columns":
+            return key.split("(")[0], {"set": (SIMPLEX, {"r": 1.0})}
         if ref.inner is not None:
             return ref.name, {"set": self._nested(ref.inner, key)}
         return ref.name, self.own_args(ref)
@@ -122,28 +123,28 @@ class SetReader:
             out.update(self.group_args(given))
         if "k" in out:
             out["k"] = int(out["k"])
-        if ref.name == "box":
+        if ref.name == BOX:
             out["lo"], out["hi"] = ordered(out["lo"], out["hi"])
         return out
 
     def _merged_args(self, name: str, constraints: list[Constraint], size: int) -> dict[str, Any]:
-        if name == "box":
+        if name == BOX:
             lo, hi = np.full(size, -math.inf), np.full(size, math.inf)
             for constraint in constraints:
                 assert constraint.set is not None
                 a, b = self._box_bounds(constraint.set, size)
                 lo, hi = np.maximum(lo, a), np.minimum(hi, b)
             return dict(zip(_ENDS, ordered(lo, hi), strict=True))
-        if name in ("nonnegative", "psd"):
+        if not SETS[name].parameters:
             return {}
-        if name not in NESTED and name != "simplex":
+        if not SETS[name].nested and name != SIMPLEX:
             assert constraints[0].set is not None
             return self.own_args(constraints[0].set)
-        sums = [c for c in constraints if c.set is None or c.set.name != "nonnegative"]
+        sums = [c for c in constraints if c.set is None or c.set.name != NONNEGATIVE]
         bound = next((c for c in constraints if c not in sums), None)
         radii = [self._radius(c, bound) for c in sums]
         least, most = min(radii), max(radii)
-        if name == "simplex" and most - least > ROUNDING * most:
+        if name == SIMPLEX and most - least > ROUNDING * most:
             first, last = sums[radii.index(least)], sums[radii.index(most)]
             said = numbers(least, most)
             raise Empty(
@@ -168,9 +169,9 @@ class SetReader:
 
     def _box_bounds(self, ref: SetRef, size: int) -> tuple[Array, Array]:
         args = dict(ref.args)
-        if ref.name == "nonnegative":
+        if ref.name == NONNEGATIVE:
             return np.zeros(size), np.full(size, math.inf)
-        if ref.name == "linf_ball":
+        if SETS[ref.name].scaled:
             r = self.reader.scalar(args["r"])
             return np.full(size, -r), np.full(size, r)
         return self.reader.vector(args["lo"], size), self.reader.vector(args["hi"], size)

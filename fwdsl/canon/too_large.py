@@ -11,14 +11,14 @@ from ..low_rank import LARGEST_DENSE
 from ..memory import most_numbers
 from ..model import Type, evaluate_dim
 from .arrange import Arrangement
-from .factored import NO_VALUES, unfactored
+from .factored import NO_VALUES, has_trace_norm, unfactored
 
 
 def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None:
     """FW5013 for variables that memory cannot hold, and for a matrix in a trace-norm ball or under a trace norm with more than 1e8 numbers,
     in a program without a factored form."""
     for block in arrangement.blocks:
-        if block.type.kind != "matrix" or (block.norm != "norm_nuc" and block.set != "nuclear_ball"):
+        if block.type.kind != "matrix" or not has_trace_norm(block):
             continue
         n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
         if math.prod((n, p)) <= LARGEST_DENSE:

@@ -44,7 +44,7 @@ def _bound(form: Factored, parts: list[np.ndarray]) -> float:
     intercept finds columns of y that do not sum to 0. S = L R' is the other part of the dual point where there is a ridge."""
     f, y = form.f, parts[0]
     live = f.w > 0.0
-    options = {o.name: float(v) for o, v in zip(f.loss.parameters, f.p, strict=True)}
+    options = {o.name: float(v) for o, v in zip(f.loss.word.options, f.p, strict=True)}
     conjugate = float(f.w[live] @ loss_conjugate(f.name, y[live] / f.w[live], f.b[live], options))
     if form.intercept is not None:
         columns = y.reshape(-1, form.intercept.columns)

@@ -42,7 +42,7 @@ def _loss(reader: AffineReader, term: Term, z: Array) -> float:
     else:
         loss = LOSSES[term.atom]
         given = dict(term.options)
-        p = np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.parameters])
+        p = np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
         each = loss.value_naive(z.reshape(-1), reader.vector(term.target, z.size), p)
         values = each.reshape(samples, -1).sum(axis=1)
     if term.weights is not None:

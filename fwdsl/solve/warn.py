@@ -11,7 +11,7 @@ from ..canon.form import Canonical
 
 def warnings_of(canonical: Canonical, x: Array) -> tuple[str, ...]:
     """A sentence each: an unregularised loss of signs on data that x separates has no minimiser, only an infimum."""
-    losses = [t for t in canonical.terms if isinstance(t.f, LossFunction) and t.f.loss.target == "signs"]
+    losses = [t for t in canonical.terms if isinstance(t.f, LossFunction) and t.f.loss.word.target == "signs"]
     alone = len(losses) == len(canonical.terms) and not canonical.q.any()
     if not losses or not alone or not all(isinstance(b.g, Free) for b in canonical.blocks):
         return ()

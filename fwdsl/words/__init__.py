@@ -13,7 +13,7 @@ from .features import FEATURE_MAPS, MapWord
 from .functions import CONVEX, FUNCTIONS, REDUCTIONS, ConvexWord
 from .losses import LOSSES, LossWord
 from .options import SOLVE_OPTIONS
-from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SetWord
+from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, SetWord
 from .sources import SOURCES, SourceWord
 from .types import SCALAR_TYPES, TYPES, TypeWord
 
@@ -29,6 +29,7 @@ __all__ = [
     "SCALAR_TYPES",
     "SETS",
     "SIMPLEX",
+    "SOLID_SIMPLEX",
     "SOLVE_OPTIONS",
     "SOURCES",
     "TYPES",

@@ -34,13 +34,22 @@ class ConvexWord(Word):
     #: The vector norm that it is of the singular values, or else of which it is the sum over rows.
     spectrum: str = ""
     rows: str = ""
+    #: It is the trace norm, under which a matrix has low rank and is kept as factors.
+    trace_norm: bool = False
     #: The same for a matrix, where this one is of vectors only.
     of_matrices: str = ""
     #: The loss that it is the sum of, of a linear map of its argument.
     as_loss: str = ""
     #: It is finite on a set only.
     domain: str = ""
+    #: The parameter P = L'L of whose root L it is: f(x) is that loss of L x.
+    root_of: str = ""
     called: str = ""
+
+    @property
+    def grouped(self) -> bool:
+        """Whether it is of groups of entries."""
+        return any(p.name == GROUPS[0].name for p in self.parameters)
 
     @property
     def is_norm(self) -> bool:
@@ -68,6 +77,7 @@ def _norm(
     transposable: bool = False,
     spectrum: str = "",
     rows: str = "",
+    trace_norm: bool = False,
     of_matrices: str = "",
     elsewhere: tuple[str, ...] = (),
     options: tuple[Parameter, ...] = (),
@@ -85,6 +95,7 @@ def _norm(
         transposable=transposable,
         spectrum=spectrum,
         rows=rows,
+        trace_norm=trace_norm,
         of_matrices=of_matrices,
         called=called,
     )
@@ -154,6 +165,7 @@ CONVEX: dict[str, ConvexWord] = {
             "the trace norm",
             transposable=True,
             spectrum="norm1",
+            trace_norm=True,
             elsewhere=("nuclear_norm", "norm_nuclear", "trace_norm"),
         ),
         _norm(
@@ -207,6 +219,7 @@ CONVEX: dict[str, ConvexWord] = {
             of=("vector",),
             degree=2,
             as_loss="squared",
+            root_of="P",
         ),
     )
 }

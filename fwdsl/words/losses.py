@@ -18,6 +18,8 @@ class LossWord(Word):
 
     target: Literal["real", "signs", "labels"]
     scores: bool = False
+    #: It depends on z - b alone, so that a shift of the targets is one of the predictions.
+    residual: bool = False
 
     @property
     def options(self) -> tuple[Parameter, ...]:
@@ -31,6 +33,7 @@ def _loss(
     formula: str,
     option: tuple[str, Domain, float] | None = None,
     elsewhere: tuple[str, ...] = (),
+    residual: bool | None = None,
 ) -> LossWord:
     options = () if option is None else (Parameter(*option),)
     kind = target if target != "real" else ""
@@ -42,6 +45,7 @@ def _loss(
         elsewhere=elsewhere,
         target=target,
         scores=target == "labels",
+        residual=target == "real" if residual is None else residual,
     )
 
 
@@ -72,7 +76,7 @@ LOSSES: dict[str, LossWord] = {
             "signs",
             "0 for y z >= 1, (1 - y z)^2/2 on [0, 1], 1/2 - y z below 0, per sample; y are signs.",
         ),
-        _loss("poisson", "real", "exp(z) - c z per sample."),
+        _loss("poisson", "real", "exp(z) - c z per sample.", residual=False),
         _loss("softmax", "labels", "log sum_l exp(Z_l) - Z_y per sample; y are labels.", elsewhere=("cross_entropy",)),
         _loss(
             "multiclass_hinge",

@@ -24,6 +24,8 @@ class SetWord(Word):
     inner: Literal["", "rows", "columns", "entries"] = ""
     #: The norm whose ball it is.
     norm: str = ""
+    #: It is the ball of the trace norm, in which a matrix is kept as factors.
+    trace_norm: bool = False
     #: It is bounded. A box is, where its bounds are finite.
     compact: bool = True
     #: It is the solution set of finitely many linear inequalities.
@@ -46,13 +48,18 @@ class SetWord(Word):
     spectrum: str = ""
     #: How its support function is known: to rounding, or by a dense decomposition, rounded up.
     certificate: Literal["exact", "rigorous"] = "exact"
-    #: What it is written with where no prox is its own: rows of a linear map, a convex hull, or its rows and columns.
-    written_as: Literal["", "map", "hull", "rows and columns"] = ""
+    #: What it is written with instead of a prox of its own: A x = b, a'x <= b, a convex combination of points, or its rows and columns.
+    written_as: Literal["", "equations", "inequality", "hull", "rows and columns"] = ""
     #: The order in which the nonsmooth part of a block prefers sets: compact ones that bound the dual first, entrywise ones last.
     place: int = 1
     #: The same for a matrix, where this one is of vectors only; what to write for a vector, where it is of matrices.
     of_matrices: str = ""
     of_vectors: str = ""
+
+    @property
+    def grouped(self) -> bool:
+        """Whether it is of groups of entries."""
+        return any(p.name == GROUPS[0].name for p in self.parameters)
 
     @property
     def scaled(self) -> bool:
@@ -65,11 +72,12 @@ _INNER = (Parameter("set", "set"),)
 _ALL_BALLS = ("l1_ball", "l2_ball", "linf_ball")
 _SPECTRAL_BALLS = ("nuclear_ball", "fro_ball", "spectral_ball")
 
-# The sets that the language has another notation for: comparisons, types, and what is solved as a product of simplices.
+# The sets that the language has another notation for (comparisons, types), and those that the canonical form writes others with.
 BOX = "box"
 NONNEGATIVE = "nonnegative"
 PSD = "psd"
 SIMPLEX = "simplex"
+SOLID_SIMPLEX = "solid_simplex"
 
 SETS: dict[str, SetWord] = {
     word.name: word
@@ -180,7 +188,7 @@ SETS: dict[str, SetWord] = {
             parameters=(Parameter("A", shape="columns"), Parameter("b", shape="right")),
             of="vector",
             compact=False,
-            written_as="map",
+            written_as="equations",
         ),
         SetWord(
             name="halfspace",
@@ -188,7 +196,7 @@ SETS: dict[str, SetWord] = {
             parameters=(Parameter("a", shape="entries"), Parameter("b", shape="number")),
             of="vector",
             compact=False,
-            written_as="map",
+            written_as="inequality",
         ),
         SetWord(
             name="polytope",
@@ -224,6 +232,7 @@ SETS: dict[str, SetWord] = {
             parameters=_RADIUS,
             of="matrix",
             norm="norm_nuc",
+            trace_norm=True,
             polyhedral=False,
             nested=True,
             within=("fro_ball", "spectral_ball"),

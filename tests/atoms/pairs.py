@@ -11,10 +11,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from fwdsl import words
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.matrices import EIGENVALUES, MATRIX_NORMS, MATRIX_SETS, build_matrix
+from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vectors import JOINTS, NORMS, SETS, ConvexSet, Ridged, build
 from fwdsl.backends.kernels import kernel
+
+#: The norms and sets of matrices, and the sets of symmetric ones.
+MATRIX_NORMS = [name for name, word in words.CONVEX.items() if "matrix" in word.of and name != "sum_squares"]
+MATRIX_SETS = [name for name, word in words.SETS.items() if word.of != "vector"]
+SYMMETRIC = [name for name, word in words.SETS.items() if word.of == "symmetric"]
 
 GROUPS = {"groups": [[0, 3], [4, 2], [1]], "weights": [1.0, 2.0, 0.5]}
 VERTICES = np.round(2.0 * np.random.default_rng(20).normal(size=(9, 5)), 1)
@@ -105,12 +111,12 @@ class Case:
         """Matrices have rows shorter than columns, but for square ones and for bounds of lines, which are vectors of three."""
         if not self.matrix:
             return (SIZE,)
-        return (3, 3) if self.on in (*EIGENVALUES, "birkhoff") else ((4, 3) if self.on != "columns" else (3, 4))
+        return (3, 3) if self.on in (*SYMMETRIC, "birkhoff") else ((4, 3) if self.on != "columns" else (3, 4))
 
     @property
     def symmetric(self) -> bool:
         """Whether it is a function of symmetric matrices."""
-        return self.matrix and self.on in EIGENVALUES
+        return self.matrix and self.on in SYMMETRIC
 
     def build(self, c: float, arguments: dict[str, Any]) -> VectorFunction | None:
         """c times the norm on the set with these arguments; None where there is no joint prox."""
@@ -129,7 +135,6 @@ VECTORS = [
     *(Case(norm, None) for norm in NORMS),
     *(Case(None, name) for name in SETS),
     *(Case(*pair) for pair in JOINTS),
-    Case("group_norm", "group_ball"),
 ]
 MATRICES = [
     case

@@ -14,7 +14,7 @@ from fwdsl.backends.kernels import kernel
 
 #: Values of the parameters to try besides the defaults.
 OTHERS = {"quantile": 0.15, "huber": 0.3, "epsilon_insensitive": 0.0, "squared_epsilon_insensitive": 0.7}
-CASES = [(name, tuple(q.default for q in loss.parameters)) for name, loss in LOSSES.items()]
+CASES = [(name, tuple(q.default for q in loss.word.options)) for name, loss in LOSSES.items()]
 CASES += [(name, (value,)) for name, value in OTHERS.items()]
 
 each = pytest.mark.parametrize(
@@ -24,9 +24,9 @@ each = pytest.mark.parametrize(
 
 def targets(loss: type[Loss], size: int, rng: np.random.Generator) -> Array:
     """Targets of the loss's kind; counts include zero."""
-    if loss.target == "signs":
+    if loss.word.target == "signs":
         return rng.choice([-1.0, 1.0], size)
-    return rng.poisson(2.0, size).astype(float) if loss.target == "count" else rng.normal(0.0, 2.0, size)
+    return rng.normal(0.0, 2.0, size) if loss.word.residual else rng.poisson(2.0, size).astype(float)
 
 
 def sample(name: str, parameters: tuple[float, ...], size: int = 400) -> tuple[type[Loss], LossFunction, Array]:
@@ -154,7 +154,7 @@ def test_facts(name: str, parameters: tuple[float, ...]) -> None:
 
 @pytest.mark.parametrize("name", [name for name, loss in LOSSES.items() if loss.curvature is not None])
 def test_curvature_is_the_derivative_of_the_gradient(name: str) -> None:
-    loss, f, _ = sample(name, tuple(q.default for q in LOSSES[name].parameters))
+    loss, f, _ = sample(name, tuple(q.default for q in LOSSES[name].word.options))
     z = np.random.default_rng(6).normal(0.0, 3.0, f.size)
     out, h = np.empty(f.size), 1e-5
     assert loss.curvature is not None

@@ -121,7 +121,7 @@ def test_into_domain_keeps_what_is_inside_and_takes_in_anything(name: str) -> No
 @each
 def test_facts(name: str) -> None:
     loss, f, z = sample(name, 300)
-    assert loss.target == "labels" and loss.curvature is None and name not in LOSSES
+    assert loss.word.target == "labels" and loss.curvature is None and name not in LOSSES
     assert loss.piecewise_quadratic or not loss.piecewise_linear
     other = z + np.random.default_rng(4).normal(0.0, 1e-2, f.shape)
     change = np.linalg.norm(loss.gradient_naive(other, f.y) - loss.gradient_naive(z, f.y), axis=1)

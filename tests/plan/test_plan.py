@@ -108,15 +108,17 @@ def test_every_function_and_set_of_the_language_has_a_place() -> None:
     """What the checker knows, the canonical form has: no accepted program is refused for its words."""
     from fwdsl import words
     from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
-    from fwdsl.canon.names import REWRITTEN_SETS, has_prox
+    from fwdsl.canon.names import has_prox
     from fwdsl.model import Type
 
     vector, matrix = Type("vector", ("d",)), Type("matrix", ("d", "d"))
     assert set(words.LOSSES) == {*LOSSES, *VECTOR_LOSSES}
     for name in set(words.CONVEX) - {"sum_squares", "quad_form"}:
         assert has_prox(name, None, vector) or has_prox(name, None, matrix), name
-    for name in set(words.SETS) - REWRITTEN_SETS:
-        inner = f"{name}(simplex)" if name in ("rows", "columns", "vec") else name
+    for name, word in words.SETS.items():
+        if word.written_as:
+            continue
+        inner = f"{name}(simplex)" if word.inner else name
         assert has_prox(None, inner, vector) or has_prox(None, inner, matrix), name
 
 

@@ -14,7 +14,6 @@ class Absolute(Loss):
     """abs(z - b)."""
 
     name = "absolute"
-    target = "real"
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True

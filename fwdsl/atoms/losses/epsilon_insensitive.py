@@ -8,15 +8,13 @@ import math
 
 import numpy as np
 
-from ..base import Array, Loss, Parameter
+from ..base import Array, Loss
 
 
 class EpsilonInsensitive(Loss):
     """max(0, |z - b| - eps)."""
 
     name = "epsilon_insensitive"
-    target = "real"
-    parameters = (Parameter("eps", 0.1),)
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True

@@ -15,7 +15,6 @@ class Hinge(Loss):
     """max(0, 1 - y z)."""
 
     name = "hinge"
-    target = "signs"
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True

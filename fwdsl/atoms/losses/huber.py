@@ -8,15 +8,13 @@ import math
 
 import numpy as np
 
-from ..base import Array, Loss, Parameter
+from ..base import Array, Loss
 
 
 class Huber(Loss):
     """r^2 / 2 up to delta, then delta (|r| - delta / 2), r = z - b."""
 
     name = "huber"
-    target = "real"
-    parameters = (Parameter("delta", 1.0, strict=True),)
     smoothness = 1.0
     piecewise_quadratic = True
 

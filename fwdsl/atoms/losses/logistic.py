@@ -17,7 +17,6 @@ class Logistic(Loss):
     """log(1 + exp(-y z))."""
 
     name = "logistic"
-    target = "signs"
     smoothness = 0.25
 
     @staticmethod

@@ -17,7 +17,6 @@ class Poisson(Loss):
     """exp(z) - c z."""
 
     name = "poisson"
-    target = "count"
     smoothness = math.inf
 
     @staticmethod

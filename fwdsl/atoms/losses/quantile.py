@@ -8,15 +8,13 @@ import math
 
 import numpy as np
 
-from ..base import Array, Loss, Parameter
+from ..base import Array, Loss
 
 
 class Quantile(Loss):
     """tau max(0, b - z) + (1 - tau) max(0, z - b)."""
 
     name = "quantile"
-    target = "real"
-    parameters = (Parameter("tau", 0.5, upper=1.0),)
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True

@@ -15,7 +15,6 @@ class SmoothHinge(Loss):
     """0 for y z >= 1; (1 - y z)^2 / 2 on [0, 1]; 1/2 - y z below 0."""
 
     name = "smooth_hinge"
-    target = "signs"
     smoothness = 1.0
     piecewise_quadratic = True
 

@@ -14,10 +14,10 @@ class Squared(Loss):
     """(z - b)^2."""
 
     name = "squared"
-    target = "real"
     smoothness = 2.0
     strong_convexity = 2.0
     piecewise_quadratic = True
+    quadratic = True
 
     @staticmethod
     def value(z, b, w, p):

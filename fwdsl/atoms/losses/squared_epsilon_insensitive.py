@@ -8,15 +8,13 @@ import math
 
 import numpy as np
 
-from ..base import Array, Loss, Parameter
+from ..base import Array, Loss
 
 
 class SquaredEpsilonInsensitive(Loss):
     """max(0, |z - b| - eps)^2."""
 
     name = "squared_epsilon_insensitive"
-    target = "real"
-    parameters = (Parameter("eps", 0.1),)
     smoothness = 2.0
     piecewise_quadratic = True
 

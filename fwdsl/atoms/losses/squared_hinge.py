@@ -15,7 +15,6 @@ class SquaredHinge(Loss):
     """max(0, 1 - y z)^2."""
 
     name = "squared_hinge"
-    target = "signs"
     smoothness = 2.0
     piecewise_quadratic = True
 

@@ -1,18 +1,20 @@
 """Functions of a matrix by name: norms, sets, and the pairs of both whose joint prox is exact.
 
 A matrix function is a vector function of the flat matrix (C order). Most are a vector function seen through something that keeps its prox: all
-entries, the rows or columns, the singular values, the eigenvalues. Adding one of those is a name in a table below; others are a file.
+entries, the rows or columns, the singular values, the eigenvalues. The records of the words say which; others are a file, and a line here.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
+from ...words import CONVEX, SETS, SIMPLEX
 from ..base import VectorFunction
-from ..vectors import JOINTS, SETS
 from ..vectors import build as build_vector
+from ..vectors import class_of
 from ..vectors.common import ConvexSet, Joint
 from .birkhoff import Birkhoff
 from .common import DUAL_NORMS, Shape, dual_norm
@@ -24,15 +26,6 @@ from .spectral import Eigen, EigenSet, Singular, SingularSet, Spectral
 
 __all__ = [
     "DUAL_NORMS",
-    "EIGENVALUES",
-    "ENTRYWISE",
-    "MATRIX_NORMS",
-    "MATRIX_SETS",
-    "OWN_JOINTS",
-    "OWN_SETS",
-    "ROWS",
-    "SINGULAR_SETS",
-    "SINGULAR_VALUES",
     "Eigen",
     "EigenSet",
     "Lines",
@@ -43,151 +36,151 @@ __all__ = [
     "Spectral",
     "build_matrix",
     "dual_norm",
+    "maker",
 ]
 
 NormSpec = tuple[str, float] | tuple[str, float, Mapping[str, Any]]
 SetSpec = tuple[str, Mapping[str, Any]]
-
-#: Names that hold for all entries as one vector.
-ENTRYWISE = ("norm1", "norm_inf", "entropy", "l1_ball", "linf_ball", "box", "nonnegative")
-
-#: Matrix norms, and the vector norm that each is of the rows, the singular values and, for symmetric matrices, the eigenvalues.
-ROWS = {"norm1": "norm1", "entropy": "entropy", "norm21": "norm2", "norm1_inf": "norm_inf"}
-SINGULAR_VALUES = {"norm_nuc": "norm1", "norm_fro": "norm2", "norm_spec": "norm_inf"}
-
-#: Matrix sets, and the vector set that each asks of the singular values or the eigenvalues.
-SINGULAR_SETS = {"nuclear_ball": "l1_ball", "fro_ball": "l2_ball", "spectral_ball": "linf_ball"}
-EIGENVALUES = {"psd": "nonnegative", "spectrahedron": "simplex", "solid_spectrahedron": "solid_simplex"}
+Maker = Callable[[NormSpec | None, SetSpec | None, Shape], VectorFunction | None]
 
 #: Sets that are of nothing simpler, made as f(shape, **arguments), and norms on them, made as cls(c, set).
-OWN_SETS: dict[str, Callable[..., ConvexSet]] = {
+_OWN_SETS: dict[str, Callable[..., ConvexSet]] = {
     "l21_ball": l21_ball,
     "l1_inf_ball": L1InfBall,
     "birkhoff": Birkhoff,
 }
-OWN_JOINTS: dict[tuple[str, str], type[Joint]] = {
-    ("norm21", "l21_ball"): Norm21L21Ball,
-    ("norm1_inf", "l1_inf_ball"): Norm1InfL1InfBall,
+_OWN_JOINTS: dict[tuple[str | None, str | None], type[Joint]] = {
+    cls.pair: cls for cls in (Norm21L21Ball, Norm1InfL1InfBall)
 }
 
-#: Pairs with the Frobenius norm under its own name.
-_FROBENIUS: dict[tuple[str, str], type[Joint]] = {
-    ("norm_fro", "fro_ball"): NormFroFroBall,
-    ("norm_fro", "nonnegative"): NormFroNonnegative,
+#: The Frobenius norm, which is the Euclidean one of all entries, has names of its own, alone and in pairs.
+_FRO, _FRO_BALL = "norm_fro", "fro_ball"
+_FROBENIUS: dict[tuple[str | None, str | None], type[Joint]] = {
+    cls.pair: cls for cls in (NormFroFroBall, NormFroNonnegative)
 }
-
-#: All names of matrix norms and sets.
-MATRIX_NORMS: tuple[str, ...] = (
-    "norm1",
-    "norm_inf",
-    "norm_fro",
-    "norm_nuc",
-    "norm_spec",
-    "norm21",
-    "norm1_inf",
-    "entropy",
-)
-MATRIX_SETS: tuple[str, ...] = (
-    *(name for name in ENTRYWISE if name in SETS),
-    *SINGULAR_SETS,
-    "rows",
-    "columns",
-    "vec",
-    "simplex_product",
-    *EIGENVALUES,
-    *OWN_SETS,
-)
 
 
 def build_matrix(norm: NormSpec | None, set: SetSpec | None, shape: Shape) -> VectorFunction | None:
     """c * norm on a set, of flat matrices of this shape: `build_matrix(("norm_nuc", 0.1), ("psd", {}), (d, d))`.
 
     Sets made of a vector set take it as their argument `set`: `("rows", {"set": ("l2_ball", {"r": 1.0})})`. None where no joint prox is known for
-    this pair. Raises `KeyError` for an unknown name and `ValueError` for bad arguments or a shape that is not square where it must be.
+    this pair. Raises `KeyError` for a name that no matrix function has, and `ValueError` for bad arguments or a shape that is not square where
+    it must be.
     """
-    if norm is not None and norm[0] not in MATRIX_NORMS:
+    if norm is not None and "matrix" not in CONVEX[norm[0]].of:
         raise KeyError(norm[0])
-    if set is not None and set[0] not in MATRIX_SETS:
+    if set is not None and SETS[set[0]].of == "vector":
         raise KeyError(set[0])
     if set is not None and set[0] == "simplex_product":
-        set = ("rows", {"set": ("simplex", {"r": 1.0})})
-    for family in (_own, _flat, _lines, _spectrum):
-        found = family(norm, set, shape)
-        if found is not None:
-            return found
-    return None
+        set = ("rows", {"set": (SIMPLEX, {"r": 1.0})})
+    within = set[1]["set"][0] if set is not None and SETS[set[0]].inner else None
+    if within is not None and SETS[within].of not in ("vector", "entrywise"):
+        raise KeyError(within)
+    made = maker(None if norm is None else norm[0], None if set is None else set[0], within)
+    return None if made is None else made(norm, set, shape)
 
 
-def _own(norm: NormSpec | None, on: SetSpec | None, shape: Shape) -> VectorFunction | None:
+@cache
+def maker(norm: str | None, set: str | None, within: str | None = None) -> Maker | None:
+    """What makes c * norm on a set, of which `within` is the set that it is made of, told from names; None where no joint prox is known."""
+    return _own(norm, set) or _of_entries(norm, set, within) or _of_lines(norm, set, within) or _of_spectrum(norm, set)
+
+
+def _own(norm: str | None, on: str | None) -> Maker | None:
     """Of nothing simpler."""
-    if on is None or on[0] not in OWN_SETS:
+    if on not in _OWN_SETS:
         return None
-    inside = OWN_SETS[on[0]](shape, **on[1])
     if norm is None:
-        return inside
-    joint = OWN_JOINTS.get((norm[0], on[0]))
-    return None if joint is None else joint(norm[1], inside)
+        return lambda _, set, shape: _OWN_SETS[on](shape, **_arguments(set))
+    joint = _OWN_JOINTS.get((norm, on))
+    if joint is None:
+        return None
+    return lambda norm, set, shape: joint(_coefficient(norm), _OWN_SETS[on](shape, **_arguments(set)))
 
 
-def _flat(norm: NormSpec | None, on: SetSpec | None, shape: Shape) -> VectorFunction | None:
+def _of_entries(norm: str | None, on: str | None, within: str | None) -> Maker | None:
     """Of all entries as one vector."""
-    size = math.prod(shape)
-    if norm is not None and norm[0] not in (*ENTRYWISE, "norm_fro"):
+    if norm is not None and norm != _FRO and "vector" not in CONVEX[norm].of:
         return None
     if on is None:
-        if norm is None:
-            return build_vector(None, None, size)
-        return NormFro(size, norm[1]) if norm[0] == "norm_fro" else build_vector(norm, None, size)
-    name, arguments = on[1]["set"] if on[0] == "vec" else on
-    if on[0] != "vec" and name not in (*ENTRYWISE, "fro_ball"):
+        if norm == _FRO:
+            return lambda norm, _, shape: NormFro(math.prod(shape), _coefficient(norm))
+        if class_of(norm, None) is None:
+            return None
+        return lambda norm, _, shape: build_vector(norm, None, math.prod(shape))
+    name = within if SETS[on].inner == "entries" else on if SETS[on].of == "entrywise" or on == _FRO_BALL else None
+    if name is None:
         return None
-    inside = FroBall(size, **arguments) if on[0] == "fro_ball" else build_vector(None, (name, arguments), size)
+
+    def inside(set: SetSpec | None, shape: Shape) -> ConvexSet:
+        assert set is not None
+        if on == _FRO_BALL:
+            return FroBall(math.prod(shape), **set[1])
+        made = build_vector(None, set[1]["set"] if within else set, math.prod(shape))
+        assert isinstance(made, ConvexSet)
+        return made
+
     if norm is None:
-        return inside
-    assert isinstance(inside, ConvexSet)
-    pair = "norm2" if norm[0] == "norm_fro" else norm[0], "l2_ball" if name == "fro_ball" else name
-    joint = _FROBENIUS.get((norm[0], name)) or JOINTS.get(pair)
-    return None if joint is None else joint(norm[1], inside)
+        return lambda _, set, shape: inside(set, shape)
+    vector_pair = "norm2" if norm == _FRO else norm, SETS[name].spectrum if name == _FRO_BALL else name
+    joint: Any = _FROBENIUS.get((norm, name)) or class_of(*vector_pair)
+    if joint is None or not issubclass(joint, Joint):
+        return None
+    return lambda norm, set, shape: joint(_coefficient(norm), inside(set, shape))
 
 
-def _lines(norm: NormSpec | None, on: SetSpec | None, shape: Shape) -> VectorFunction | None:
+def _of_lines(norm: str | None, on: str | None, within: str | None) -> Maker | None:
     """The same for every row, or for every column."""
-    columns = on is not None and on[0] == "columns"
-    inner: NormSpec | None = None
+    lines = SETS[on].inner if on is not None else ""
+    inner = None
     if norm is not None:
-        if norm[0] not in ROWS or (columns and norm[0] not in ("norm1", "entropy")):
+        inner = CONVEX[norm].rows
+        # what adds up over entries adds up over columns too
+        if not inner or (lines == "columns" and inner != norm):
             return None
-        inner = ROWS[norm[0]], norm[1]
-    within: SetSpec | None = None
-    if on is not None:
-        if on[0] in ("rows", "columns"):
-            within = on[1]["set"]
-        elif on[0] in ("linf_ball", "nonnegative"):
-            within = on
-        else:
+    if on is not None and lines not in ("rows", "columns"):
+        if not (SETS[on].bounds and SETS[on].permutable):
             return None
-    found = build_vector(inner, within, shape[0] if columns else shape[1])
-    if found is None:
+        within = on
+    if class_of(inner, within) is None:
         return None
+    axis = 1 if lines == "columns" else 0
     frame = LinesSet if norm is None else Lines
-    return frame(shape, 1 if columns else 0, found)
+
+    def make(norm: NormSpec | None, set: SetSpec | None, shape: Shape) -> VectorFunction | None:
+        spec = None if inner is None else (inner, _coefficient(norm))
+        found = build_vector(spec, None if set is None else set[1]["set"] if lines else set, shape[1 - axis])
+        return None if found is None else frame(shape, axis, found)
+
+    return make
 
 
-def _spectrum(norm: NormSpec | None, on: SetSpec | None, shape: Shape) -> VectorFunction | None:
+def _of_spectrum(norm: str | None, on: str | None) -> Maker | None:
     """Of the eigenvalues where the set is one of symmetric matrices, else of the singular values."""
-    symmetric = on is not None and on[0] in EIGENVALUES
-    if symmetric and shape[0] != shape[1]:
-        raise ValueError(f"{on[0]} is a set of symmetric matrices, not of {shape[0]} x {shape[1]}")  # type: ignore[index]
-    if norm is not None and norm[0] not in SINGULAR_VALUES:
+    inner = None if norm is None else CONVEX[norm].spectrum
+    within = None if on is None else SETS[on].spectrum
+    if inner == "" or within == "" or class_of(inner, within) is None:
         return None
-    if on is not None and not symmetric and on[0] not in SINGULAR_SETS:
-        return None
-    inner = None if norm is None else (SINGULAR_VALUES[norm[0]], norm[1])
-    within = None if on is None else ((EIGENVALUES if symmetric else SINGULAR_SETS)[on[0]], on[1])
-    found = build_vector(inner, within, min(shape))
-    if found is None:
-        return None
+    symmetric = on is not None and SETS[on].of == "symmetric"
     frame: type[Spectral] = (
         (EigenSet if norm is None else Eigen) if symmetric else (SingularSet if norm is None else Singular)
     )
-    return frame(shape, (None if norm is None else norm[0], None if on is None else on[0]), found)
+
+    def make(norm: NormSpec | None, set: SetSpec | None, shape: Shape) -> VectorFunction | None:
+        if symmetric and shape[0] != shape[1]:
+            raise ValueError(f"{on} is a set of symmetric matrices, not of {shape[0]} x {shape[1]}")
+        spec = None if inner is None else (inner, _coefficient(norm))
+        found = build_vector(spec, None if within is None else (within, _arguments(set)), min(shape))
+        return None if found is None else frame(shape, (None if norm is None else norm[0], on), found)
+
+    return make
+
+
+def _coefficient(norm: NormSpec | None) -> float:
+    assert norm is not None
+    return norm[1]
+
+
+def _arguments(set: SetSpec | None) -> Mapping[str, Any]:
+    assert set is not None
+    return set[1]

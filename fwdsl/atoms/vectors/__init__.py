@@ -42,7 +42,7 @@ from .ridge import Ridged
 from .simplex import Simplex
 from .solid_simplex import SolidSimplex
 
-__all__ = ["JOINTS", "NORMS", "SETS", "ConvexSet", "Joint", "Norm", "Ridged", "build"]
+__all__ = ["NORMS", "SETS", "ConvexSet", "Joint", "Norm", "Ridged", "build", "class_of"]
 
 #: c * norm, and c * another convex function, made as cls(size, c, **arguments).
 NORMS: dict[str, type[VectorFunction]] = {str(cls.pair[0]): cls for cls in (Norm1, Norm2, NormInf, GroupNorm, Entropy)}
@@ -83,8 +83,16 @@ JOINTS: dict[tuple[str | None, str | None], type[Joint]] = {
         Norm2Nonnegative,
         NormInfLinfBall,
         EntropySimplex,
+        GroupNormGroupBall,
     )
 }
+
+
+def class_of(norm: str | None, set: str | None) -> type[VectorFunction] | None:
+    """The class of c * norm on a set of vectors, told from names; None where no joint prox is registered for this pair."""
+    if norm is None:
+        return SETS.get(set)
+    return NORMS.get(norm) if set is None else JOINTS.get((norm, set))
 
 
 def build(
@@ -104,16 +112,14 @@ def build(
     name, c = norm[:2]
     if set is None:
         return NORMS[name](size, c, **(norm[2] if len(norm) > 2 else {}))  # type: ignore[call-arg]
-    if isinstance(on, GroupBall):
-        return _on_group_ball(norm, on)
     joint = JOINTS.get((NORMS[name].pair[0], on.pair[1]))
+    if isinstance(on, GroupBall):
+        return None if joint is None else _on_group_ball(norm, on)
     return None if joint is None else joint(c, on)
 
 
 def _on_group_ball(norm: tuple[Any, ...], on: GroupBall) -> VectorFunction | None:
     """The group norm on its own ball, where groups and weights are the same."""
-    if norm[0] != "group_norm":
-        return None
     g = GroupNorm(on.size, norm[1], **norm[2])
     same = all(
         np.array_equal(getattr(g.parts, part), getattr(on.parts, part)) for part in ("order", "start", "weights")
