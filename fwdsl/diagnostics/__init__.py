@@ -1,6 +1,6 @@
 """Diagnostics for people and programs: one object (`fwdsl.grammar.diagnostic.Diagnostic`), rendered as text or JSON.
 
-`catalogue` holds the long form of every code; it is loaded when `explain` first needs it.
+`catalogue` holds the long form of every code as Markdown, which `explain` reads when it is first asked.
 """
 
 from .explain import explain

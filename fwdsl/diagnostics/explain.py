@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from textwrap import fill
 
-from .catalogue import FAMILY_TITLES, Entry, all_entries, lookup
+from .catalogue import Entry, all_entries, families, lookup
 
 
 def explain(code: str, width: int = 100) -> str | None:
@@ -24,15 +24,17 @@ def similar(code: str) -> list[str]:
 def listing() -> str:
     """All codes with their titles, by family."""
     parts = []
-    for prefix, title in FAMILY_TITLES.items():
-        codes = [(code, entry) for code, entry in all_entries().items() if code.startswith(prefix)]
-        lines = [f"{prefix}nnn  {title}", *(f"  {code}  {entry.title}" for code, entry in codes)]
+    for prefix, family in families().items():
+        lines = [
+            f"{prefix}nnn  {family.title}",
+            *(f"  {code}  {entry.title}" for code, entry in family.entries.items()),
+        ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
 def _long_form(code: str, entry: Entry, width: int) -> str:
-    explanation = fill(entry.explanation.strip(), width, break_long_words=False, break_on_hyphens=False)
+    explanation = fill(entry.explanation, width, break_long_words=False, break_on_hyphens=False)
     return (
         f"{code}: {entry.title}\n\n{explanation}\n\n"
         f"Not accepted:\n\n{_indented(entry.bad)}\n\nAccepted:\n\n{_indented(entry.good)}\n"
