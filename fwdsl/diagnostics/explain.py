@@ -9,20 +9,22 @@ from .catalogue import Entry, all_entries, families, lookup
 
 
 def explain(code: str, width: int = 100) -> str | None:
-    """Title, explanation in lines of `width` columns (at least 40), and a bad and a good example of a code; None where
-    there is no such code (see `similar`)."""
+    """The title, explanation and examples of a code, or None where there is no such code (see `similar`).
+
+    Lines of the explanation have `width` columns, or 40 if that is more.
+    """
     entry = lookup(code)
     return None if entry is None else _long_form(code.upper(), entry, max(width, 40))
 
 
 def similar(code: str) -> list[str]:
-    """Existing codes that look like `code`, the likeliest first (`2003` and `fw-2003` mean FW2003)."""
+    """Existing codes similar to `code`, the likeliest first (`2003` and `fw-2003` mean FW2003)."""
     meant = "FW" + "".join(char for char in code if char.isdigit()).zfill(4)
     return [meant] if meant in all_entries() else get_close_matches(meant, all_entries(), n=3)
 
 
 def listing() -> str:
-    """All codes with their titles, by family."""
+    """A list of all codes with their titles, by family."""
     parts = []
     for prefix, family in families().items():
         lines = [

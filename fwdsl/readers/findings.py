@@ -26,9 +26,8 @@ class Findings:
         self.file = file
         self.headers: dict[str, tuple[str, ...]] = {}  # the names of the columns, by table, where it has names
         self._found: list[Diagnostic] = []
-        self._alike: dict[
-            tuple[str, int | None], list[int]
-        ] = {}  # by systematic finding: its places in the list, -1 for those left out
+        # By systematic finding: its places in the list, -1 for those left out.
+        self._alike: dict[tuple[str, int | None], list[int]] = {}
 
     def add(
         self,
