@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,13 @@ def test_every_family_has_entries():
 
 def test_the_examples_about_programs_are_programs():
     assert codes() == [code for code in all_entries() if code.startswith(FAMILIES_OF_PROGRAMS)]
+
+
+def test_the_files_are_installed(root: Path):
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = settings["tool"]["setuptools"]["package-data"]["fwdsl.diagnostics.catalogue"]
+    installed = {path for pattern in patterns for path in FOLDER.glob(pattern)}
+    assert {path for path in FOLDER.iterdir() if path.suffix not in (".py", "")} <= installed
 
 
 def test_the_catalogue_is_loaded_with_explain_only():
