@@ -47,7 +47,7 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 
 @dataclass(frozen=True)
 class Refused(Exception):
-    """A rule matched a text that has no meaning. Holds what a diagnostic needs."""
+    """A rule matched a text that has no meaning. The exception holds the parts of a diagnostic."""
 
     code: str
     message: str

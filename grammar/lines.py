@@ -1,4 +1,4 @@
-"""The newline filter, which decides what lines are one statement.
+"""The newline filter, which decides which lines make one statement.
 
 It uses one token of lookahead, the bracket depth, and the kind of statement.
 

@@ -30,7 +30,7 @@ from .unfit import note_nonfinite, note_too_wide, note_unfit
 
 @dataclass
 class Bound:
-    """What is bound so far."""
+    """The values, statistics and origins that are bound so far."""
 
     values: dict[str, Any] = field(default_factory=dict)
     stats: dict[str, DataStats] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class Growing:
         self._size = need
 
     def widen(self, dtype: type[np.generic]) -> None:
-        """Change the type of what it holds."""
+        """Change the type of the numbers."""
         self._array = self._array.astype(dtype)
 
     def finish(self) -> np.ndarray[Any, Any]:
