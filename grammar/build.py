@@ -1,4 +1,4 @@
-"""What each rule of `fw.lark` makes: nodes of `tree` from the values of a rule's symbols. Named by the rules' aliases."""
+"""Makes nodes of `tree` from the values of a rule's symbols: one function for each alias in `fw.lark`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 
 @dataclass(frozen=True)
 class Refused(Exception):
-    """A rule was matched but its text means nothing. Carries the material of a diagnostic."""
+    """A rule matched a text that has no meaning. The exception holds the parts of a diagnostic."""
 
     code: str
     message: str
@@ -90,7 +90,7 @@ def first(parts: list[Any]) -> list[Any]:
 
 
 def more(parts: list[Any]) -> list[Any]:
-    # The parser's stack holds the only reference, so appending in place is safe, and 20,000 terms stay linear.
+    # The parser's stack holds the only reference, so appending in place is safe, and takes linear time for many terms.
     grown, *rest = parts
     grown.extend(part for part in rest if not (isinstance(part, Token) and part.type == "COMMA"))
     return grown  # type: ignore[no-any-return]

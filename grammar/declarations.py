@@ -1,4 +1,4 @@
-"""Slips in declarations: types, sources, and what does not belong there."""
+"""Recognises slips in declarations: types, sources, and what does not belong there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def unquoted_path(f: Failure) -> Slip | None:
         return f.slip(
             "FW1064", f"`{head.text}` is given no path", _SOURCE, f'write `{head.text}("...")`', span=head.span
         )
-    # A path cannot be told from the program by its characters: it ends with its line, a comma or a bracket.
+    # No character tells a path from the program: it ends with its line, a comma or a bracket.
     last = first
     while (
         last + 1 < len(f.tokens)
@@ -86,7 +86,7 @@ _EXAMPLES = {"DATA": "matrix[n, p]", "PARAM": "positive", "VAR": "vector[n]"}
 
 
 def _meant(f: Failure, name: str) -> str:
-    """The declaration that is meant, where `x[5]` or `x in R^5` tells the size, `= load("X.npy")` the file, `= 0.1` the value."""
+    """The declaration that was meant. `x[5]` or `x in R^5` tells the size, `= load("X.npy")` the file, `= 0.1` the value."""
     behind = f.tokens[f.index :]
     kinds = [token.type for token in behind[:5]]
     if f.found.type == "LSQB" and (closing := f.closer(f.index)) is not None:
@@ -103,7 +103,7 @@ def _meant(f: Failure, name: str) -> str:
 
 
 def _format(path: str) -> str:
-    """The format that the suffix of a path tells, `.gz` and the like aside; libsvm where it does not."""
+    """The format by the suffix of a path, without `.gz` and the like; libsvm where the suffix tells none."""
     suffixes = path.strip('"').lower().split(".")
     return next((_SUFFIXES[s] for s in reversed(suffixes) if s in _SUFFIXES), "libsvm")
 

@@ -1,4 +1,4 @@
-"""Errors and warnings as data. Rendering lives in `fwdsl.diagnostics`; every stage returns these."""
+"""Errors and warnings as data, which every stage returns. `fwdsl.diagnostics` renders them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A secondary span: another place that explains the first, with a few words on why."""
+    """A secondary span: another place that explains the first one, with a few words."""
 
     span: Span
     text: str
@@ -29,7 +29,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a data source an error lies. Rows count from 1 as the user's editor shows them; columns likewise."""
+    """The place of an error in a data source. Rows and columns count from 1, as an editor shows them."""
 
     file: str
     key: str | None = None
@@ -44,7 +44,7 @@ class Diagnostic:
 
     `message` says what was found and what was expected, in the user's own names, in one sentence without a final stop.
     `label` is the few words printed under the caret; `labels` are secondary spans; `rule` names the rule that was
-    broken; `hint` says what to write instead; `fix` is that as an edit. `place` is a position in a data source.
+    broken; `hint` says what to write instead; `fix` is the hint as an edit. `place` is a position in a data source.
     """
 
     code: str

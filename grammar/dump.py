@@ -1,4 +1,4 @@
-"""The syntax tree, printed."""
+"""Prints the syntax tree."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from .tree import Node, Program
 
 
 def dump_tree(program: Program) -> str:
-    """One node a line, children indented below it, with its place in the text (`line:column-line:column`) if it has one.
+    """The tree with one node a line, its children indented below, and its place (`line:column-line:column`) if it has one.
 
-    A field that is a node, or a tuple of nodes, is shown in front of each of them where it is not the only such field.
+    Nodes of different fields are told apart by the field's name in front of them.
     """
     lines: list[str] = []
     todo: list[tuple[int, str, Node]] = [(0, "", program)]

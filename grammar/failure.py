@@ -1,4 +1,4 @@
-"""What is known where the parser stopped, and what a recogniser of `slips` makes of it."""
+"""The state where the parser stopped, and the slip that a recogniser finds there."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .words import expected, quoted
 
 @dataclass(frozen=True)
 class Slip:
-    """A finding; and, where what was meant is plain, the line's tokens as meant, with which parsing goes on.
+    """A finding and, where the meaning is plain, the mended tokens of the line, with which parsing goes on.
 
-    `resume` is the offset of the text at which another statement starts, where that is inside the line.
+    `resume` is the offset at which another statement starts, if one starts within the line.
     """
 
     diagnostic: Diagnostic
@@ -30,7 +30,7 @@ Role = Literal["call", "group", "type", "index", "list"]
 
 @dataclass(frozen=True)
 class Failure:
-    """The parser took `tokens[:index]` of a line of this kind, and could have gone on with one of `accepts`."""
+    """The parser took `tokens[:index]` of a line of this kind, and expected one of `accepts`."""
 
     source: Source
     kind: str
@@ -41,7 +41,7 @@ class Failure:
 
     @property
     def found(self) -> Token:
-        """The token that was refused; the end of the line has one too."""
+        """The token that was refused, which may be the end of the line."""
         return self.at(self.index)
 
     @property
@@ -55,7 +55,7 @@ class Failure:
         return self.at(self.index + 1)
 
     def at(self, index: int) -> Token:
-        """The token at an index; outside the line, its end."""
+        """The token at an index, or the line's end for an index outside."""
         return self.tokens[index] if 0 <= index < len(self.tokens) else self.end
 
     @cached_property
@@ -75,7 +75,7 @@ class Failure:
         return self.kind in ("DATA", "PARAM", "VAR")
 
     def role(self) -> Role | None:
-        """What the innermost open bracket is for."""
+        """The role of the innermost open bracket."""
         if not self.opens:
             return None
         at = self.opens[-1]
@@ -100,7 +100,7 @@ class Failure:
         return quoted(self.source.text[self.tokens[start].start : self.tokens[stop - 1].end])
 
     def wanted(self) -> str:
-        """What could have stood here, in words."""
+        """The tokens that were expected here, in words."""
         before = self.before.type if self.index else ""
         if before == "FROM":
             return "a source such as `libsvm(...)`"
@@ -130,13 +130,13 @@ class Failure:
         mended: tuple[Token, ...] | None = None,
         resume: int | None = None,
     ) -> Slip:
-        """A slip at `span` (the token found unless told); `fix` is an edit, described by the hint."""
+        """A slip at `span` (by default the token found); `fix` is an edit that the hint describes."""
         edit = None if fix is None else Fix(hint, *fix)
         at = self.found.span if span is None else span
         return Slip(Diagnostic(code, message, at, self.source, label, labels, rule, hint, edit), mended, resume)
 
     def swapped(self, *tokens: Token) -> tuple[Token, ...]:
-        """The line with these in place of the token found."""
+        """The line with these tokens in place of the token found."""
         return (*self.tokens[: self.index], *tokens, *self.tokens[self.index + 1 :])
 
     def inserted(self, kind: str, text: str) -> tuple[Token, ...]:

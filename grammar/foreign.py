@@ -1,4 +1,4 @@
-"""What other languages write: their comments, and their words for loops, conditions and imports."""
+"""Recognises what other languages write: comments, and words for loops, conditions and imports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORD_RULE = "A program states what is minimised: it has no steps, loops or cond
 
 
 def line_of_another_language(source: Source, head: Token) -> Diagnostic | None:
-    """A line that starts with a comment sign or a word of another language; None if it does not."""
+    """The finding for a line that starts with another language's comment sign or word; None if it does not."""
     if (match := _COMMENT.match(source.text, head.start)) is not None:
         return _comment(source, match)
     return _word(source, head)
@@ -53,7 +53,7 @@ def comment(f: Failure) -> Slip | None:
 def word(f: Failure) -> Slip | None:
     """`minimize f(x) if x`, `for all i: x[i] >= 0`"""
     for token in (f.found, f.before):
-        joined = f.kind == "CONSTRAINT" and token.text.lower() == "and" and not f.opens  # a comma is meant
+        joined = f.kind == "CONSTRAINT" and token.text.lower() == "and" and not f.opens  # a comma was meant
         if token.type == "NAME" and not joined and (said := _word(f.source, token)) is not None:
             return Slip(said)
     return None

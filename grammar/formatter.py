@@ -1,7 +1,7 @@
-"""Canonical formatting: one look for every program, its comments kept.
+"""Writes programs in canonical form. Comments are kept.
 
-`fw 1` is the first statement; one constraint a line; blank lines between statements stay, one at a time. A statement
-with comments inside is written with one item, term, constraint or option a line, each with its own comments; a comment
+`fw 1` is the first statement. Each constraint has a line. Single blank lines between statements stay, more become one. A
+statement with comments inside gets a line for each item, term, constraint or option, with its own comments. A comment
 from inside one of these moves above it.
 """
 
@@ -52,8 +52,10 @@ def format_program(program: Program) -> str:
 
 
 def format_source(text: str | bytes, name: str = "<text>") -> tuple[str, tuple[Diagnostic, ...]]:
-    """The text in canonical form; or as it was, with what is wrong with it, or with a FW9101 where formatting would have
-    changed what it says (a bug of ours)."""
+    """The text in canonical form and its warnings. Where the text has errors it is returned unchanged, with them.
+
+    Where formatting would change what the program says, which is a bug of fwdsl, the error is FW9101.
+    """
     program, found = parse(text, name)
     if has_errors(found):
         return program.source.text, found
@@ -84,7 +86,7 @@ def _same(a: Program, b: Program) -> bool:
 
 
 def _equal(a: Sequence[object], b: Sequence[object]) -> bool:
-    """`==` of sequences of nodes, without recursion."""
+    """Whether two sequences of nodes are equal, without recursion."""
     todo: list[tuple[object, object]] = [(a, b)]
     while todo:
         x, y = todo.pop()
@@ -102,9 +104,9 @@ class _Notes:
     """The comments of one statement."""
 
     pieces: tuple[Node, ...]
-    head: list[str] = field(default_factory=list)  # behind the keyword, in front of the first piece
+    head: list[str] = field(default_factory=list)  # between the keyword and the first piece
     over: list[list[str]] = field(default_factory=list)  # above each piece
-    behind: list[list[str]] = field(default_factory=list)  # behind each piece; at most one when all are placed
+    behind: list[list[str]] = field(default_factory=list)  # behind each piece, in the end at most one
 
     def __post_init__(self) -> None:
         self.over = [[] for _ in self.pieces]
@@ -112,20 +114,20 @@ class _Notes:
 
     @property
     def inside(self) -> bool:
-        """Whether the statement needs a line for each piece."""
+        """Whether comments force a line for each piece of the statement."""
         return bool(self.head or any(self.over) or any(self.behind[:-1]))
 
     @property
     def tail(self) -> str:
-        """The comment behind the last piece, as it follows the code."""
+        """The comment behind the last piece, as written behind the code."""
         return self.after(-1)
 
     def after(self, i: int) -> str:
-        """The comment behind piece `i`, as it follows the code."""
+        """The comment behind piece `i`, as written behind the code."""
         return "".join("  " + text for text in self.behind[i])
 
     def hoisted(self) -> list[str]:
-        """Takes away the comments that stand between the keyword and the first piece."""
+        """Remove and return the comments between the keyword and the first piece."""
         up = [*self.head, *self.over[0]]
         self.head, self.over[0] = [], []
         return up
@@ -133,8 +135,10 @@ class _Notes:
 
 @dataclass(frozen=True)
 class _Entry:
-    """Lines to write, and where they come from: the first and last line of the source, or for a program that was never
-    text the number of its part."""
+    """Lines to write, with the first and the last line of the source that they come from.
+
+    In a program that was never text, the number of its part takes the place of the lines.
+    """
 
     lines: list[str]
     first: int
@@ -152,7 +156,7 @@ class _Writer:
         if not any(isinstance(s, Version) for s in self.program.statements):
             named = bool(self.program.statements) and isinstance(self.program.statements[0], ProblemName)
             next_to = entries[0].first if entries else 0
-            # A program's name stands right under its version; anything else after a blank line.
+            # A program's name stands right under its version, everything else after a blank line.
             at = next_to - 1 if named and not (self.written and self.program.comments) else next_to - 2
             entries.insert(0, _Entry(["fw 1"], at, at))
         lines: list[str] = []
@@ -186,7 +190,7 @@ class _Writer:
         return self.program.source.position(offset)[0]
 
     def _notes(self, statement: Statement, waiting: list[Comment]) -> _Notes:
-        """Takes the statement's comments from those that wait (the next one last)."""
+        """Take the statement's comments from `waiting`, which has the next comment last."""
         notes = _Notes(_pieces(statement))
         starts = [piece.span.start for piece in notes.pieces]
         while waiting:
@@ -230,7 +234,7 @@ class _Writer:
                 return self._list(notes)
 
     def _row(self, keyword: str, notes: _Notes) -> list[str]:
-        """Pieces behind a keyword, on its line or below each other."""
+        """The pieces behind a keyword, on its line or below each other."""
         above = notes.hoisted()
         flat = f"{keyword} " + ", ".join(self._piece(piece) for piece in notes.pieces)
         if not notes.inside and len(flat) <= WIDTH:
@@ -246,7 +250,7 @@ class _Writer:
         return lines
 
     def _valued(self, head: str, value: Expr, notes: _Notes) -> list[str]:
-        """A keyword and an expression, on its line or, a sum, with a term a line."""
+        """A keyword and an expression, on one line, or a sum with a line for each term."""
         flat = f"{head} {self.printer.flat(value)}"
         if not notes.inside and len(flat) <= WIDTH:
             return [flat + notes.tail]
@@ -263,7 +267,7 @@ class _Writer:
         return lines
 
     def _list(self, notes: _Notes) -> list[str]:
-        """`subject to`, with its only constraint or with a constraint a line."""
+        """`subject to` with its only constraint, or with a line for each constraint."""
         if len(notes.pieces) == 1 and not notes.inside:
             flat = "subject to " + self._piece(notes.pieces[0])
             if len(flat) <= WIDTH:
@@ -277,7 +281,7 @@ class _Writer:
     # --- pieces
 
     def _piece(self, piece: Node, column: int | None = None, indent: int = 0, tail: int = 0) -> str:
-        """An item, option or constraint: on one line, or from `column` on over several where it would not fit."""
+        """An item, option or constraint, on one line or, if it does not fit, over several lines from `column` on."""
         parts: list[str | Expr]
         match piece:
             case Item(name=name, type=kind, member=member, source=source, value=value):
@@ -298,7 +302,7 @@ class _Writer:
                 raise TypeError(f"not a piece: {type(piece).__name__}")
         texts = [part if isinstance(part, str) else self.printer.flat(part) for part in parts]
         if column is not None and column + sum(map(len, texts)) + tail > WIDTH:
-            # The longest expression is broken, what is around it stays on its lines: a name and a type alone have none.
+            # Only the longest expression is broken. A name with a type alone has none.
             expressions = [(i, part) for i, part in enumerate(parts) if not isinstance(part, str)]
             if expressions:
                 at, longest = max(expressions, key=lambda found: len(texts[found[0]]))
@@ -309,7 +313,7 @@ class _Writer:
 
 
 def _pieces(statement: Statement) -> tuple[Node, ...]:
-    """The parts that can have comments of their own."""
+    """The parts of a statement that can have comments of their own."""
     match statement:
         case Declaration(items=items):
             return items

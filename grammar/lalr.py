@@ -14,15 +14,17 @@ Actions = Mapping[str, Callable[[list[Any]], Any]]
 
 @dataclass(frozen=True)
 class Stop:
-    """The parse ended at token `index` (the end's index is the number of tokens); `accepts` are the terminals that
-    could have stood there, `$END` among them where the line could have ended."""
+    """The parse stopped at token `index`, which is the number of tokens at the line's end.
+
+    `accepts` are the terminals that were expected there, with `$END` where the line could have ended.
+    """
 
     index: int
     accepts: frozenset[str]
 
 
 def run(tables: Tables, start: str, tokens: Sequence[Token], end: Token, actions: Actions) -> Any:
-    """The value of `start` over the tokens, or a `Stop`."""
+    """The value of the symbol `start` for the tokens, or a `Stop`."""
     states, values = [tables.starts[start]], list[Any]()
     for index, token in enumerate((*tokens, end)):
         if not _feed(tables, states, values, token, actions):
@@ -31,7 +33,7 @@ def run(tables: Tables, start: str, tokens: Sequence[Token], end: Token, actions
 
 
 def _feed(tables: Tables, states: list[int], values: list[Any], token: Token, actions: Actions) -> bool:
-    """Reduce, then shift the token. False where it cannot be shifted."""
+    """Reduce, then shift the token. False if it cannot be shifted."""
     while (target := tables.states[states[-1]].get(token.type)) is not None:
         if target >= 0:
             states.append(target)
@@ -46,7 +48,7 @@ def _feed(tables: Tables, states: list[int], values: list[Any], token: Token, ac
 
 
 def _stop(tables: Tables, start: str, tokens: Sequence[Token], index: int) -> Stop:
-    # The token that was refused has already caused reductions that hide alternatives: go there again without it.
+    # The refused token has caused reductions that hide alternatives, so the stack is built again without it.
     states = [tables.starts[start]]
     for token in tokens[:index]:
         _advance(tables, states, token.type)

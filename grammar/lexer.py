@@ -1,4 +1,4 @@
-"""Text to tokens. Never fails: what is no token of the language becomes one that no rule takes."""
+"""Turns text into tokens and never fails: other characters become tokens that no rule takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .source import Source, Span
 from .tables import tables
 from .tree import Comment
 
-# Characters that look like one of ours and are meant as such: from word processors, web pages and papers.
+# Characters from word processors, web pages and papers that stand for one of the language's characters.
 LOOKALIKES = {
     **dict.fromkeys("−–—‐‑", "-"),
     **dict.fromkeys("×⋅∙•∗＊", "*"),
@@ -42,7 +42,7 @@ _TYPES |= {";": "SEMICOLON"}
 
 
 class Token(NamedTuple):
-    """A terminal with its text and place; `text` of a name is in Unicode's composed form (NFC)."""
+    """A terminal with its text and place. The text of a name is in Unicode's composed form (NFC)."""
 
     type: str
     text: str
@@ -51,7 +51,7 @@ class Token(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """Its place in the text."""
+        """The token's place in the text."""
         return Span(self.start, self.end)
 
 
@@ -68,7 +68,7 @@ def _pattern() -> re.Pattern[str]:
 def scan(source: Source, limit: int, damaged: bool = False) -> tuple[list[Token], list[Comment], list[Diagnostic]]:
     """Tokens (newlines kept, blanks dropped), comments, and at most `limit` findings about single characters.
 
-    NUL, which `read` has reported, is passed over as blank; U+FFFD too, which is reported once.
+    NUL is skipped like a blank, since `read` has reported it. U+FFFD is skipped too, and reported once.
     """
     text = source.text.replace("\0", " ")
     keywords = tables().keywords
@@ -110,7 +110,7 @@ def scan(source: Source, limit: int, damaged: bool = False) -> tuple[list[Token]
 
 
 def character(char: str) -> str:
-    """How messages name a character: itself where it can be seen, and its number and Unicode name."""
+    """A character in a message: itself if it is visible, and its number and Unicode name."""
     code = f"U+{ord(char):04X}"
     name = unicodedata.name(char, "")
     if char.isprintable() and not char.isspace():

@@ -1,8 +1,10 @@
-"""The newline filter: which lines are one statement. One token of lookahead, the bracket depth, the kind of statement.
+"""The newline filter, which decides which lines make one statement.
+
+It uses one token of lookahead, the bracket depth, and the kind of statement.
 
 A line goes on while a bracket is open; after a comma, `=`, `:`, `of`, `from`, `in`, a binary operator or a comparison;
 where the next line starts with `from`, `in`, `of`, a closing bracket, a comparison, `*`, `/` or `@`; and in `minimize`,
-`maximize` and `let` also where it starts with `+` or `-`. Blank and comment lines in between do not count. A keyword
+`maximize` and `let` also where it starts with `+` or `-`. Blank lines and comments in between do not count. A keyword
 that starts a statement always starts one at the start of a line, even in a bracket that somebody forgot to close.
 """
 
@@ -27,8 +29,8 @@ _SIGNS = frozenset(("PLUS", "MINUS"))
 class Line:
     """A logical line: a statement, the words `subject to`, one constraint, or (`STRAY`) a line that starts with no keyword.
 
-    `kind` is the terminal the line starts with, `CONSTRAINT` or `STRAY`; `stop` is the token that ended it where that
-    was a comma between constraints or a semicolon; `next` is the index at which the text goes on.
+    `kind` is the terminal that the line starts with, `CONSTRAINT` or `STRAY`. `stop` is the token that ended the line, if
+    it was a comma between constraints or a semicolon. `next` is the index at which the text goes on.
     """
 
     kind: str
@@ -38,16 +40,16 @@ class Line:
 
 
 def skip_newlines(tokens: Sequence[Token], index: int) -> int:
-    """The index of the first token from here on that is no newline."""
+    """The index of the first token from `index` on that is no newline."""
     while index < len(tokens) and tokens[index].type == "NEWLINE":
         index += 1
     return index
 
 
 def next_line(tokens: Sequence[Token], index: int, in_list: bool, starts: Callable[[int], bool]) -> Line:
-    """The logical line that starts at `index` (a token that is no newline); `in_list`: after a `subject to`.
+    """The logical line that starts at `index`, a token that is no newline. `in_list` says that it follows a `subject to`.
 
-    `starts` says of the index of a name at the start of a line whether it is meant as a keyword.
+    `starts` decides whether the name at an index, at the start of a line, is meant as a keyword.
     """
     kind = tokens[index].type
     if kind == "SUBJECT":
@@ -77,7 +79,7 @@ def next_line(tokens: Sequence[Token], index: int, in_list: bool, starts: Callab
 
 
 def _continues(kind: str, line: list[Token], token: Token, open_brackets: int) -> bool:
-    """Whether a line goes on with `token`, the first one after a newline."""
+    """Whether a line goes on with `token`, the first token after a newline."""
     if token.type in STARTERS:
         return False
     if open_brackets or not line or line[-1].type in CONTINUING or token.type in _BEFORE:

@@ -1,4 +1,4 @@
-"""Slips that one token shows by itself: characters of other languages, of mathematics and of word processors."""
+"""Recognises slips that a single token shows: characters of other languages, mathematics and word processors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def power(f: Failure) -> Slip | None:
 
 
 def _operand(f: Failure) -> str:
-    """The name or the group in front of the token found, without its brackets; else dots."""
+    """The name or the group in front of the token found, without brackets; dots if there is neither."""
     if f.before.type == "NAME":
         return f.before.text
     opened = next((i for i in range(f.index) if f.tokens[i].type == "LPAR" and f.closer(i) == f.index - 1), None)

@@ -1,4 +1,4 @@
-"""Program text to syntax tree. Each statement is parsed alone, so that one run reports every one that is wrong."""
+"""Turns a program's text into a syntax tree. Each statement is parsed alone, so that one run reports all wrong ones."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .tree import Constraint, Node, Program, Statement, SubjectTo, Version
 
 LIMIT = 20
 DEPTH = 200  # of brackets
-TREE_DEPTH = 250  # of nodes: what walks the tree may recurse
+TREE_DEPTH = 250  # of nodes, so that functions over the tree may recurse
 
 _TOO_DEEP = "Brackets nest at most 200 deep, and operations at most 250."
 
 
 def parse(text: str | bytes, name: str = "<text>") -> tuple[Program, tuple[Diagnostic, ...]]:
-    """The program and what is wrong with its text (at most 20 findings, in the order of the text). Never raises.
+    """The program, and at most 20 findings in the order of the text. Never raises.
 
-    The program holds the statements that could be parsed, and in `lost` the names that the others may declare.
+    The program holds the statements that could be parsed; `lost` has the names that the others may declare.
     """
     source, found = read(text, name)
     tokens, comments, unknown = scan(source, LIMIT, any(d.code == "FW1032" for d in found))
@@ -44,7 +44,7 @@ def parse(text: str | bytes, name: str = "<text>") -> tuple[Program, tuple[Diagn
     )
     for statement in program.statements:
         if isinstance(statement, Version) and statement.number.value != 1:
-            # Another version's syntax: every other finding would only follow from that.
+            # The text has another version's syntax, which would cause all other findings.
             return program, (_version(source, statement),)
     late = [_late(source, statement) for statement in program.statements[1:] if isinstance(statement, Version)]
     diagnostics = sorted([*reading.found, *late], key=lambda d: d.span or Span(0, 0))
@@ -62,7 +62,8 @@ class _Reading:
         self.lost: list[str] = []
         self.subject: Span | None = None  # the words `subject to` of the open list
         self.constraints: list[Constraint] = []
-        self.astray = False  # whether the last line belonged to no statement: more of them would only follow
+        # Whether the last line belonged to no statement, so that the next such line is not reported.
+        self.astray = False
 
     def run(self) -> None:
         index = skip_newlines(self.tokens, 0)
@@ -76,11 +77,11 @@ class _Reading:
         self._close_list()
 
     def _meant_as_keyword(self, index: int) -> bool:
-        """Whether a name at the start of a line is a misspelt keyword; inside a statement only two operands in a row show it."""
+        """Whether a name at the start of a line is a misspelt keyword. Within a statement only two operands in a row show it."""
         return mend_start(self.source, self.tokens, index, True) is not None
 
     def _take(self, line: Line) -> int:
-        """Deal with one line; the index at which the text goes on."""
+        """Parse one line and return the index at which the text goes on."""
         if line.kind != "CONSTRAINT":
             self._close_list()
         if line.stop is not None and line.stop.type == "SEMICOLON":
@@ -112,14 +113,13 @@ class _Reading:
             node, resume = self._parse("statement", line)
             if node is not None:
                 self.statements.append(node)
+            # The text behind a semicolon belongs to the statement before it, or is reported by itself.
             if line.stop is not None:
-                self.astray = (
-                    True  # what follows the semicolon belongs to the statement in front of it, or says what it is
-                )
+                self.astray = True
         return line.next if resume is None else resume
 
     def _parse(self, start: str, line: Line) -> tuple[Any, int | None]:
-        """The node, or None where a finding says why not; and where to go on if that is before the line's end."""
+        """The node, or None with a finding; and where to go on, if that is before the line's end."""
         tokens = line.tokens
         resume: int | None = None
         if (deep := _too_deep(tokens)) is not None:
@@ -144,7 +144,7 @@ class _Reading:
                 return node, resume
             slip: Slip = explain(Failure(self.source, line.kind, tokens, node.index, node.accepts, end))
             self.found.append(slip.diagnostic)
-            self.astray = slip.diagnostic.code == "FW1002"  # what it lacks may stand on the next line
+            self.astray = slip.diagnostic.code == "FW1002"  # the missing part may stand on the next line
             if slip.resume is not None:
                 resume = bisect_left(self.tokens, slip.resume, key=lambda token: token.start)
             if slip.mended is None or len(self.found) >= LIMIT:
@@ -215,7 +215,7 @@ def _tree_too_deep(node: Node) -> bool:
 
 
 def _declared(tokens: Sequence[Token]) -> list[str]:
-    """The names that a broken line may declare: all of its names, dimensions included, where it is a declaration."""
+    """The names that a broken declaration may declare: all of its names, dimensions included."""
     if not tokens or tokens[0].type in ("MINIMIZE", "MAXIMIZE", "SOLVE", "PROBLEM"):
         return []
     return [token.text for token in tokens if token.type == "NAME"]

@@ -1,4 +1,4 @@
-"""Slips that show in what surrounds a token: something is missing, misplaced, or of another language."""
+"""Recognises slips that show in the surroundings of a token: something is missing, misplaced, or foreign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .lines import CLOSING, COMPARISONS, OPENING, STARTERS
 from .source import Span
 from .words import KEYWORDS, SPELLING, found, quoted
 
-_INNER = frozenset("IN OF FROM TRUE FALSE INF".split())  # keywords that start no statement but stand inside one
+_INNER = frozenset("IN OF FROM TRUE FALSE INF".split())  # keywords within a statement
 _OPERAND = frozenset("NAME NUMBER STRING LPAR LSQB TRUE FALSE INF".split())
 
 
@@ -142,8 +142,10 @@ def brackets(f: Failure) -> Slip | None:
 
 
 def _closed(f: Failure) -> tuple[tuple[Token, ...] | None, int | None]:
-    """The line with its one open bracket closed in front of the comparison found; and, as that bracket made the filter
-    read on, the offset of the line behind it."""
+    """The line with its one open bracket closed before the comparison found, and the offset of the next line.
+
+    The newline filter has read past that offset because of the open bracket.
+    """
     rest = f.tokens[f.index :]
     here = f.source.position(f.found.start)[0]
     resume = next((token.start for token in rest if f.source.position(token.start)[0] > here), None)

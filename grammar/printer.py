@@ -1,4 +1,4 @@
-"""Expressions to text: the brackets that the tree needs and no others, on one line or, where that is too long, on several."""
+"""Writes expressions with as few brackets as the tree needs, on one line or, where that is too long, on several."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def format_expr(expr: Expr | Slice | Keyword | TypeExpr) -> str:
 
 
 def format_number(number: Number) -> str:
-    """Its own spelling, or for a number that was never written the shortest that reads back the same."""
+    """A number as it was written or, if it was never text, in the shortest form that reads back the same."""
     if number.text:
         return number.text
     value = number.value
@@ -48,16 +48,16 @@ def format_number(number: Number) -> str:
 
 
 def format_string(text: str) -> str:
-    """A text in quotes, with escapes where it cannot stand as it is."""
+    """A text in quotes, with escapes where they are needed."""
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
     return '"' + "".join(escapes.get(c, c if ord(c) >= 32 else f"\\u{ord(c):04x}") for c in text) + '"'
 
 
 class Printer:
-    """Prints the expressions of one program; remembers what it has printed, so that nesting costs nothing extra."""
+    """Prints the expressions of one program. Remembers the text of each node, so that nested ones are printed once."""
 
     def __init__(self) -> None:
-        self._flat: dict[int, tuple[Node, str]] = {}  # by identity; the node is kept so that its identity stays its own
+        self._flat: dict[int, tuple[Node, str]] = {}  # by identity; the node is kept so that no other gets its identity
 
     # --- on one line
 
@@ -131,10 +131,12 @@ class Printer:
     # --- on several lines
 
     def broken(self, node: Node, column: int, indent: int, tail: int = 0, bracketed: bool = False) -> str:
-        """The text of a node that starts at `column` on a line with this indent, broken where it would not fit with the
-        `tail` characters that follow it. Outside brackets lines break only behind an operator."""
+        """The text of a node that starts at `column` on a line with this indent, broken where it does not fit.
+
+        `tail` characters follow the text on its last line. Outside of brackets, lines break only behind an operator.
+        """
         flat = self.flat(node)
-        if column + len(flat) + tail <= WIDTH or indent > WIDTH // 2:  # so far to the right nothing is gained
+        if column + len(flat) + tail <= WIDTH or indent > WIDTH // 2:  # so far to the right, breaking gains nothing
             return flat
         match node:
             case Call(func=func, args=args, keywords=keywords) if args or keywords:
@@ -149,7 +151,7 @@ class Printer:
             case Sum():
                 return self._sum(node, column, indent, tail, bracketed)
             case Product(factors=factors):
-                # What is around the longest factor stays on its line.
+                # Only the longest factor is broken.
                 longest = max(range(len(factors)), key=lambda i: len(self.flat(factors[i])))
                 parts = [self._factor(factor, i) for i, factor in enumerate(factors)]
                 before = flat[: self._offset(node, longest)]
@@ -202,13 +204,13 @@ class Printer:
         return flat if column + len(flat) + tail <= WIDTH else "(" + self._block((node,), indent) + ")"
 
     def _block(self, nodes: Sequence[Node], indent: int) -> str:
-        """What stands between two brackets: one node a line, indented."""
+        """The text between two brackets, indented, with one node a line."""
         pad = "\n" + " " * (indent + STEP)
         lines = [self.broken(node, indent + STEP, indent + STEP, 1, bracketed=True) for node in nodes]
         return pad + ("," + pad).join(lines) + "\n" + " " * indent
 
     def _filled(self, nodes: Sequence[Node], indent: int) -> str:
-        """What stands between two brackets: as many nodes a line as fit, indented."""
+        """The text between two brackets, indented, with as many nodes a line as fit."""
         lines: list[str] = []
         for node in nodes:
             text = self.flat(node) + ","
@@ -221,7 +223,7 @@ class Printer:
 
 
 def _bare(factor: Expr, i: int) -> tuple[str, Expr]:
-    """The minus signs that may stand in front of a factor that is not the first, and what they stand in front of."""
+    """The minus signs in front of a factor that is not the first, and the factor without them."""
     signs = ""
     while i and isinstance(factor, Neg):
         signs, factor = signs + "-", factor.operand
@@ -235,7 +237,7 @@ def _sign(i: int, sign: int) -> str:
 
 
 def _negative(node: Node) -> bool:
-    """A number below zero: only trees that were never text have them."""
+    """Whether a node is a number below zero, which only trees that were never text have."""
     return isinstance(node, Number) and format_number(node).startswith("-")
 
 

@@ -1,4 +1,4 @@
-"""What the caller gives, as a `Source`: bytes or text, with or without a byte order mark, never refused outright."""
+"""Makes a `Source` of bytes or text, with or without a byte order mark. Never refuses its input."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read(text: str | bytes, name: str) -> tuple[Source, list[Diagnostic]]:
-    """The source, its byte order mark dropped; bytes that are no UTF-8 stand as U+FFFD, and are reported."""
+    """The source without its byte order mark. Bytes that are not UTF-8 become U+FFFD, and are reported."""
     found: list[Diagnostic] = []
-    broken: Span | None = None  # the first place that is no UTF-8
+    broken: Span | None = None  # the first place that is not UTF-8
     if isinstance(text, str):
         decoded = text
         if match := _SURROGATE.search(text):
@@ -43,7 +43,7 @@ def read(text: str | bytes, name: str) -> tuple[Source, list[Diagnostic]]:
 
 
 def not_utf8(source: Source, span: Span, message: str) -> Diagnostic:
-    """The text is damaged at `span`."""
+    """The finding for a text that is damaged at `span`."""
     return Diagnostic("FW1032", message, span, source, rule=_RULE, hint="save the file as UTF-8")
 
 

@@ -1,4 +1,4 @@
-"""From where the parser stopped to what to say about it: the recognisers are tried in order, the last one always speaks."""
+"""Explains where the parser stopped. The recognisers are tried in order, and the last one takes every failure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .failure import Failure, Slip
 from .source import Span
 from .words import SPELLING, found
 
-# A path without quotes can hold anything, a mark is a mistake by itself, a phrase is one by what surrounds it.
+# A path without quotes can hold anything, so it comes first. Marks are wrong by themselves, phrases by their surroundings.
 _RECOGNISERS = (
     declarations.unquoted_path,
     foreign.comment,
@@ -44,7 +44,7 @@ _RECOGNISERS = (
 
 
 def explain(failure: Failure) -> Slip:
-    """What is wrong there."""
+    """The slip at the place where the parser stopped."""
     for recogniser in _RECOGNISERS:
         if (slip := recogniser(failure)) is not None:
             return slip

@@ -1,4 +1,4 @@
-"""How lines start: the words that beginners write for our keywords, and lines that start with none."""
+"""Recognises how lines start: with words that beginners write for keywords, or with no keyword."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _RULE = "A line starts with the keyword of its statement."
 
 @dataclass(frozen=True)
 class Mended:
-    """The keyword meant, in place of the tokens up to index `stop`."""
+    """The keyword that was meant by the tokens up to index `stop`."""
 
     diagnostic: Diagnostic
     tokens: tuple[Token, ...]
@@ -50,7 +50,7 @@ class Mended:
 
 
 def mend_start(source: Source, tokens: Sequence[Token], index: int, in_list: bool) -> Mended | None:
-    """What was meant where a line starts (at `index`) with something like a keyword."""
+    """The keyword that was meant where a line starts (at `index`) with something like it."""
     token = tokens[index]
     if token.type not in ("NAME", "SUBJECT", "MINIMIZE", "MAXIMIZE"):
         return None
@@ -61,7 +61,7 @@ def mend_start(source: Source, tokens: Sequence[Token], index: int, in_list: boo
         written, code = token.text, "FW1003"
         declares = [t.type for t in tokens[index + 1 : index + 3]] == ["NAME", "COLON"]
         words = _meant(written, declares) if _starts_statement(tokens, index + 1, in_list, exact=False) else ""
-    # `subject` alone and the right words with no colon are not for us.
+    # `subject` alone, and correct keywords without a colon, are left to the parser.
     if not words or " ".join(written.split()) in (words, "subject"):
         return None
     stop = index
@@ -87,7 +87,7 @@ _EXACT = ("minimise", "maximise")
 
 
 def _known(text: str, start: int) -> tuple[str, str, str]:
-    """What is written at `start`, the keyword it stands for and the code of that slip, where it is a usual one."""
+    """The text at `start`, the keyword that it stands for and the slip's code, where it is a usual slip."""
     for pattern, words, code in _USUAL:
         if match := pattern.match(text, start):
             return match.group(), words, code
@@ -95,7 +95,7 @@ def _known(text: str, start: int) -> tuple[str, str, str]:
 
 
 def _meant(word: str, declares: bool) -> str:
-    """The keyword that a word resembles; where a declaration follows, three letters in the wrong order are enough."""
+    """The keyword that a word resembles. Where a declaration follows, less is enough: `vra` stands for `var`."""
     lower = word.lower()
     if lower in _OTHERS:
         return _OTHERS[lower]
@@ -120,7 +120,7 @@ def _starts_statement(tokens: Sequence[Token], stop: int, in_list: bool, exact: 
 
 
 def stray(source: Source, tokens: Sequence[Token]) -> Diagnostic:
-    """A line that starts with no keyword."""
+    """The finding for a line that starts with no keyword."""
     head = tokens[0]
     if (foreign := line_of_another_language(source, head)) is not None:
         return foreign

@@ -1,8 +1,8 @@
-"""The parser's tables: made from `fw.lark` by lark, kept in `fw.tables`.
+"""The parser's tables, which lark makes from `fw.lark`, and `fw.tables` keeps.
 
-Building the tables takes lark some 50 ms and importing lark as much again; reading them takes 3 ms and needs no lark. So
-they are kept beside the grammar, as plain JSON, with a hash of the grammar. Where the hash does not match (somebody is
-working on the grammar) they are built again in memory. After a change of `fw.lark` run
+Importing lark takes about 50 ms, and building the tables as much again; reading them takes 3 ms and needs no lark. So they
+are kept beside the grammar, as plain JSON, with a hash of the grammar. Where the hash does not match, since somebody is
+working on the grammar, they are built again in memory. After a change of `fw.lark` run
 
     python -m fwdsl.grammar.tables
 """
@@ -20,7 +20,7 @@ from typing import Any
 GRAMMAR = Path(__file__).with_name("fw.lark")
 SAVED = Path(__file__).with_name("fw.tables")
 STARTS = ("statement", "constraint")
-# Terminals that no rule uses: trivia, and what beginners write instead of the right thing.
+# Terminals that no rule uses: blanks, comments, and what beginners write by mistake.
 UNUSED = (
     "SUBJECT TO NEWLINE BLANK COMMENT POWER STRICT BACKWARDS UNEQUAL PRIME SINGLE SMART OPEN BAR SEMICOLON BAD".split()
 )
@@ -28,7 +28,7 @@ UNUSED = (
 
 @dataclass(frozen=True)
 class Rule:
-    """A production: what it makes, how many symbols it takes, and which function of `build` makes the value."""
+    """A production: the symbol it makes, the number of symbols it takes, and the function of `build` that makes the value."""
 
     origin: str
     length: int
@@ -52,7 +52,7 @@ class Tables:
 
 
 def stamp() -> str:
-    """What the tables depend on: the grammar's text and this module's idea of what tables are."""
+    """A hash of what the tables depend on: the grammar's text, the start symbols and the unused terminals."""
     return hashlib.sha256(GRAMMAR.read_bytes() + "|".join((*STARTS, *UNUSED)).encode()).hexdigest()
 
 
@@ -75,7 +75,7 @@ def build() -> Tables:
         (t for t in made.terminals if t not in words),
         key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name),
     )
-    # lark numbers states as its sets happen to lie: number them again in the order in which texts reach them.
+    # lark numbers states in the order of its sets, which varies, so they get numbers in the order in which texts reach them.
     number = {state: i for i, (_, state) in enumerate(sorted(table.start_states.items()))}
     rules: dict[Any, int] = {}
     states = []
@@ -91,7 +91,7 @@ def build() -> Tables:
             else:
                 row[symbol] = -1 - rules.setdefault(target, len(rules))
         states.append(row)
-    # lark stops in a start symbol's end state without looking at the end token: let it be shifted there.
+    # lark stops in a start symbol's end state without reading the end token, which is shifted there instead.
     for state in table.end_states.values():
         states[number[state]]["$END"] = number[state]
     return Tables(
@@ -130,7 +130,7 @@ def loads(text: str) -> Tables:
 
 @cache
 def tables() -> Tables:
-    """The tables of this grammar: the saved ones where they are current, else made anew."""
+    """The tables of this grammar: the saved ones if they are current, else new ones."""
     try:
         saved = loads(SAVED.read_text("ascii"))
     except (OSError, ValueError, KeyError, TypeError):

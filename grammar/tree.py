@@ -1,8 +1,7 @@
-"""The syntax tree: one node a construct, with its span; no mathematics.
+"""The syntax tree, which has a node with its span for each construct, and no mathematics.
 
 Brackets are not nodes: a nested `Sum` or `Product` says where they stood, and the formatter writes those that the tree
-needs. Two trees are equal when they say the same, wherever they stand: spans and spellings do not count (`1_000` equals
-`1000`).
+needs. Two trees are equal when they say the same: spans and spellings do not count (`1_000` equals `1000`).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Ident(Node):
-    """A name where it is declared, or a function's, option's or argument's name."""
+    """A name in its declaration, or the name of a function, option or argument."""
 
     name: str
 
@@ -44,14 +43,14 @@ class Ident(Node):
 
 @dataclass(frozen=True, slots=True)
 class Number(Node):
-    """`1`, `1.5`, `.5`, `1e-3`, `1_000`, `inf`; `text` is its spelling."""
+    """`1`, `1.5`, `.5`, `1e-3`, `1_000`, `inf`; `text` is the spelling."""
 
     value: float
     text: str = field(default="", compare=False)
 
     @property
     def is_integer(self) -> bool:
-        """Whether it was written as a whole number (`2`, not `2.0`)."""
+        """Whether the number was written as a whole number (`2`, not `2.0`)."""
         return self.value == self.value // 1 and abs(self.value) < 2**53 and not set(self.text) & set(".eE")
 
 
@@ -233,7 +232,7 @@ class Member(Node):
 
 @dataclass(frozen=True, slots=True)
 class Constraint(Node):
-    """One constraint of `subject to`, with its name if it has one (`budget: sum(x) == 1`)."""
+    """One constraint of `subject to`, with its name, if any (`budget: sum(x) == 1`)."""
 
     relation: Comparison | Member
     name: Ident | None = None
@@ -259,7 +258,7 @@ Statement = Version | ProblemName | Declaration | Let | Objective | SubjectTo | 
 
 @dataclass(frozen=True, slots=True)
 class Comment(Node):
-    """`# text`. `own_line` tells a comment on a line of its own from one behind code."""
+    """`# text`. `own_line` says that no code stands in front of the comment."""
 
     text: str
     own_line: bool
@@ -267,8 +266,10 @@ class Comment(Node):
 
 @dataclass(frozen=True, slots=True)
 class Program(Node):
-    """A whole file. Statements that could not be parsed are absent (their diagnostics say so); `lost` are the names that
-    they may declare, so that no later stage calls those unknown."""
+    """A whole file, without the statements that could not be parsed.
+
+    `lost` are the names that these may declare, so that no later stage calls the names unknown.
+    """
 
     statements: tuple[Statement, ...]
     comments: tuple[Comment, ...] = field(default=(), compare=False)

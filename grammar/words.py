@@ -1,4 +1,4 @@
-"""How messages spell what the grammar calls a terminal."""
+"""Words for the grammar's terminals in messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SPELLING = {
     )
 }
 KEYWORDS = frozenset(t for t, spelling in SPELLING.items() if spelling == f"`{t.lower()}`" and t.isalpha())
-# Terminals that stand for a larger thing where all of them are possible, in the order in which messages list them.
+# Terminals that are named together where all of them are possible, in the order in which messages list them.
 _GROUPS = (
     ("an expression", frozenset("NAME NUMBER LPAR LSQB MINUS STRING TRUE FALSE INF".split())),
     ("a comparison", frozenset("LE GE EQEQ".split())),
@@ -54,7 +54,7 @@ def quoted(text: str) -> str:
 
 
 def found(token: Token) -> str:
-    """What was found."""
+    """The token found, in words."""
     if token.type == "$END":
         return SPELLING["$END"]
     if token.type in KEYWORDS:
@@ -67,7 +67,7 @@ def found(token: Token) -> str:
 
 
 def expected(accepts: Collection[str]) -> str:
-    """What was expected: at most a handful of words, as a list with `or`."""
+    """The terminals expected, in a few words joined by `or`."""
     left = set(accepts)
     words: list[str] = []
     for word, group in _GROUPS:
@@ -75,7 +75,7 @@ def expected(accepts: Collection[str]) -> str:
             left -= group
             words.append(word)
     if "an operator" in words:
-        left -= {"LSQB", "LPAR"}  # an index, a call: nobody looks for these behind an operand
+        left -= {"LSQB", "LPAR"}  # an index or a call: nobody misses these behind an operand
     words += [spelling for terminal, spelling in SPELLING.items() if terminal in left]
     words = [w for w in dict.fromkeys(words) if w not in _LAST] + [w for w in _LAST if w in words]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

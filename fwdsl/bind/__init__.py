@@ -1,4 +1,4 @@
-"""Binding: data and parameters are attached to a checked model, by reference, and looked at once."""
+"""Binding attaches data and parameters to a checked model, by reference, after one pass over the data."""
 
 from .binder import bind, check_given
 from .bindings import Bindings, bind_python

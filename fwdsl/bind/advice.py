@@ -16,7 +16,7 @@ _FLOAT32_TOLERANCE = 1e-6
 
 
 def warn_scales(model: Model, stats: Mapping[str, DataStats], findings: Findings) -> None:
-    """Columns of a matrix whose Euclidean norms differ by more than 1e4; columns of zeros do not count."""
+    """Warn where the Euclidean norms of a matrix's columns differ by more than 1e4; columns of zeros do not count."""
     for decl in model.data:
         measured = stats.get(decl.name)
         if decl.type.kind != "matrix" or measured is None or measured.column_norms is None:
@@ -40,7 +40,7 @@ def warn_scales(model: Model, stats: Mapping[str, DataStats], findings: Findings
 
 
 def warn_float32(model: Model, stats: Mapping[str, DataStats], tol: float | None, findings: Findings) -> None:
-    """Data in single precision with a tolerance below 1e-6."""
+    """Warn about data in single precision where the tolerance is below 1e-6."""
     if tol is None:
         declared = dict(model.options).get("tol", Options.tol)
         tol = float(declared) if isinstance(declared, int | float) else Options.tol

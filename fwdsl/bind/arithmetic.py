@@ -1,4 +1,4 @@
-"""Sums and products of values, in float64 and in the form that each value has: what is sparse or a formula stays so."""
+"""Sums and products of values in float64. Sparse values stay sparse, and formulas stay formulas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .forms import Value, csr, double, is_formed, is_sparse
 
 
 def plus(a: Any, b: Any) -> Value:
-    """a + b, but for a sparse matrix and a number or a row, which would fill it."""
+    """a + b. A sparse matrix must not meet a number or a row here: their sum would be dense."""
     if is_formed(a) or is_formed(b):
         return _plus_formed(a, b)
     if is_sparse(a) or is_sparse(b):
@@ -21,7 +21,7 @@ def plus(a: Any, b: Any) -> Value:
 
 
 def _plus_formed(a: Any, b: Any) -> Value:
-    """A sum with a matrix that is kept as a sum already: numbers and rows that meet every entry are one more rank-one term."""
+    """A sum with a matrix that is kept as a sum already: a number or a row added to it is one more rank-one term."""
     from ..features.rank_one import RankOneUpdated
 
     if not is_formed(a):
@@ -109,7 +109,7 @@ def dot(a: Any, b: Any) -> Value:
 
 
 def inner(a: Any, b: Any) -> Value:
-    """All axes of a but the first against b; a family's block of each sample against that sample's row."""
+    """Contract all axes of a but the first with b, or the family's block of each sample with that sample's row."""
     a, b = double(a), double(b)
     if is_formed(a) or is_sparse(a):
         return np.asarray(_product(a, b) if np.ndim(b) == 1 else times(a, b).sum(axis=1)).reshape(-1)
@@ -122,7 +122,7 @@ def inner(a: Any, b: Any) -> Value:
 
 
 def quad(U: Any, X: Any) -> Value:
-    """u_i' X u_i for each row, with the row's own X where there is one for each."""
+    """u_i' X u_i for each row of U; X is one matrix for all rows, or has one for each."""
     U, X = double(U), double(X)
     if np.ndim(X) == 3:
         rows = U.toarray() if is_sparse(U) or is_formed(U) else U

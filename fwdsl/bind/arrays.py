@@ -1,4 +1,4 @@
-"""Turns what a user gave into the arrays that an instance holds; what is already right is passed on, not copied."""
+"""Converts what a user gave to the arrays that an instance holds, without a copy where none is needed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _POSITIONS = 2**53  # beyond, floats skip whole numbers
 
 
 class Unfit(Exception):
-    """A value that its declaration cannot take, in words that follow the name, or as a whole diagnostic.
+    """A value does not fit its declaration. The reason is in words that follow the name, or a whole diagnostic.
 
-    `at` is the entry that is wrong, where one is. Never leaves this package.
+    `at` is the wrong entry, where a single one is wrong. The exception never leaves this package.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ def numbers(value: object) -> Any:
 
 
 def vector(value: object) -> Any:
-    """`numbers` of one axis: an (n, 1) array is taken as its only column, a sparse one made dense."""
+    """`numbers` with one axis: an (n, 1) array stands for its only column, and a sparse array becomes dense."""
     array = numbers(value)
     if is_sparse(array):
         array = array.toarray()
@@ -95,7 +95,7 @@ def labels(value: object) -> tuple[Any, tuple[Any, ...]]:
 
 
 def known_labels(value: object, classes: Sequence[Any], axes: int = 1) -> Any:
-    """Codes (int64) of values among the classes of an earlier fit; `Unfit` with the first that is none of them."""
+    """The codes (int64) that an earlier fit gave to the values; `Unfit` names the first value that the fit does not know."""
     raw = _dense_values(value)
     raw = _only_column(raw) if axes == 1 else raw
     _refuse_nonfinite(raw)
@@ -109,12 +109,12 @@ def known_labels(value: object, classes: Sequence[Any], axes: int = 1) -> Any:
 
 
 def known_signs(value: object, classes: Sequence[Any], axes: int) -> Any:
-    """-1.0 and +1.0 for the two values of an earlier fit, in order."""
+    """-1.0 for the first of an earlier fit's two values, +1.0 for the second."""
     return 2.0 * known_labels(value, classes, axes) - 1.0
 
 
 def among(values: Any, known: Sequence[Any]) -> Any:
-    """The position of each value among the known ones (int64); -1 where it is none of them."""
+    """The position (int64) of each value among the known ones, -1 for an unknown value."""
     every = np.array(known)
     if values.dtype.kind == "O" or every.dtype.kind == "O" or (every.dtype.kind in "US") != (values.dtype.kind in "US"):
         places = {value: i for i, value in enumerate(known)}
@@ -144,7 +144,7 @@ def index(value: object) -> Any:
 
 
 def _array(value: object) -> Any:
-    """An ndarray, memory maps staying what they are."""
+    """The value as an ndarray; a memory map stays one."""
     if isinstance(value, np.memmap):
         return value
     try:
@@ -168,7 +168,7 @@ def _csr(value: Any) -> Any:
         raise Unfit("FW4504", f"holds {_kind(value)}, where real numbers are needed", _remedy(value))
     if value.ndim != 2:
         value = value.reshape(-1, 1)
-    shell = type(value)(value)  # shares the numbers; what is cached on the user's own object stays as it is
+    shell = type(value)(value)  # shares the numbers, and leaves what is cached on the user's object alone
     try:
         if hasattr(shell, "check_format"):
             shell.check_format(full_check=True)
@@ -190,7 +190,7 @@ def _csr(value: Any) -> Any:
 
 
 def _dense_values(value: object) -> Any:
-    """Values of labels: numbers, booleans, words; a sparse array is made dense, since its zeros are values too."""
+    """Labels as an array of numbers, booleans or words. A sparse array becomes dense, since its zeros are values too."""
     if is_sparse(value):
         return numbers(value).toarray()
     array = _array(value)
@@ -202,7 +202,7 @@ def _dense_values(value: object) -> Any:
 
 
 def _objects(value: object, array: Any) -> Any:
-    """Labels that are Python objects, as text or numbers if all are; NumPy makes words of a list of both."""
+    """Labels that are Python objects, as numbers or as words. NumPy would make words of a list that has both."""
     raw = array if array.dtype.kind == "O" else np.array(value, dtype=object)
     flat = raw.reshape(-1)
     for i, item in enumerate(flat):

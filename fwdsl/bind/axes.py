@@ -1,4 +1,4 @@
-"""The axes of an array against the dimensions of its type."""
+"""Compares the axes of an array with the dimensions of its type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .given import Given
 
 
 def claim_axes(given: Given, value: Any, classes: tuple[Any, ...], sizes: Sizes, findings: Findings) -> bool:
-    """Whether an array has as many axes as its type, and none that is empty or too long; its sizes are claimed."""
+    """Claim the sizes of an array. False where it has another number of axes than its type, or an axis is empty or too long."""
     decl = given.decl
     dims = decl.type.array_shape
     written = format_type(decl.type)

@@ -1,4 +1,4 @@
-"""Binding: a checked model and what the user supplies become an instance, or a list of what is wrong."""
+"""Makes an instance of a checked model and what the user supplies, or a list of what is wrong."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .unfit import note_unfit
 def bind(
     model: Model, bindings: Bindings, base: Path, tol: float | None = None, fitted: Statistics | None = None
 ) -> tuple[Instance | None, tuple[Diagnostic, ...]]:
-    """The instance of a model under given and declared data, or None with errors; warnings may come with either.
+    """The instance of a model with given and declared data, or None with errors. Warnings may come with either.
 
     `base` is the folder of the program: paths in its `from`s are relative to it, those of `bindings` to the working
-    directory. `tol` is the tolerance to solve to, where it is not the program's (it only matters to a warning); `fitted` are
-    the feature maps of an earlier instance (`instance.features`) or saved ones, whose statistics then serve for the data bound now.
+    directory. `tol` is the tolerance to solve to where it is not the program's; only a warning depends on it. `fitted` are
+    the feature maps of an earlier instance (`instance.features`), or saved ones: the new data use their statistics.
     All findings are reported together, errors first, 20 at most.
     """
     findings = Findings(model.source)
@@ -44,7 +44,7 @@ def bind(
     later: list[Given] = []
     observed: list[Observed] = []
     for given in collect(model, bindings, base, fixed, findings):
-        # An index may leave its number of classes to itself, once everything else has spoken.
+        # An index tells its number of classes only where nothing else does, so it comes last.
         if given.decl.type.kind == "index":
             later.append(given)
         elif given.decl.type.kind == "entries":
@@ -73,7 +73,7 @@ def bind(
 
 
 def check_given(model: Model, bindings: Bindings) -> tuple[Diagnostic, ...]:
-    """What is wrong with the names, parameters and dimensions that are given; data are neither read nor missed."""
+    """Check the names, parameters and dimensions that are given. Data are not read, and missing data are no error."""
     findings = Findings(model.source)
     names = known(model)
     check_names(model, bindings, names, findings)
@@ -85,7 +85,7 @@ def check_given(model: Model, bindings: Bindings) -> tuple[Diagnostic, ...]:
 
 
 def _given_dims(model: Model, bindings: Bindings, names: list[str], findings: Findings) -> dict[str, int]:
-    """The sizes that `--dim` gives, and Python's `bind` for a name that is only a dimension."""
+    """The sizes given by `--dim`, or by Python's `bind` for a name that is only a dimension."""
     declared = {d.name for d in model.data} | {p.name for p in model.params}
     sizes: dict[str, object] = {n: v for n, v in bindings.data.items() if n in names and n not in declared}
     sizes |= {n: v for n, v in bindings.dims.items() if n in names}

@@ -1,4 +1,4 @@
-"""What a user supplies for a program, before anybody looked at it."""
+"""What a user supplies for a program, unchecked."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Bindings:
-    """Values and sources that win over what a program declares.
+    """Values and sources that replace what a program declares.
 
-    data: Python values by name (of data, and from Python also of parameters and dimensions); sources: the names that
-    each `--data` serves and its source; params: `--set`; dims: `--dim`; labels: the label values that an earlier fit knows,
-    in order of code, by name of the data: new data must keep to them, and need not show all.
+    data: Python values by the name of a datum, parameter or dimension; sources: the names and the source of each `--data`;
+    params: `--set`; dims: `--dim`; labels: by the name of a datum, the label values of an earlier fit in order of code.
+    New data may have no other labels, and need not have all of them.
     """
 
     data: Mapping[str, object] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Bindings:
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def merge(self, other: Bindings) -> Bindings:
-        """Both, `other` winning name by name."""
+        """Both; a name that both have gets the value of `other`."""
         served = {name for names, _ in other.sources for name in names}
         again = served | set(other.data) | set(other.params) | set(other.dims)
         return Bindings(
@@ -40,7 +40,7 @@ class Bindings:
 
 
 def bind_python(**values: object) -> Bindings:
-    """The bindings of Python's `bind(X=..., delta=3.0)`: a name may be data, a parameter, or a dimension."""
+    """The bindings of Python's `bind(X=..., delta=3.0)`: a name is that of a datum, a parameter or a dimension."""
     return Bindings(data=dict(values))
 
 

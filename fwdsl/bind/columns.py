@@ -1,4 +1,4 @@
-"""Names of columns of several data that share a dimension."""
+"""Compares the column names of data that share a dimension."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from .findings import Findings
 
 
 def check_orders(model: Model, maps: Mapping[str, tuple[Any, ...]], findings: Findings) -> None:
-    """Note matrices along one dimension whose columns have the same names in different orders: they would be taken by position."""
+    """Note matrices along one dimension that have the same column names in different orders.
+
+    Columns are matched by position, so a variable would meet different columns.
+    """
     first: dict[Any, tuple[DataDecl, tuple[Any, ...]]] = {}
     for decl in model.data:
         names = maps.get(f"{decl.name}.columns", ())

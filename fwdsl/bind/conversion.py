@@ -1,4 +1,4 @@
-"""Makes what was given for a datum into the array, the labels or the number that its type says."""
+"""Converts what was given for a datum to the array, the labels or the number of its type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MATRICES = ("matrix", "symmetric", "psd")
 
 
 def convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
-    """The array of a datum, and the label values that its codes stand for."""
+    """The array of a datum, and the label values behind its codes."""
     type_, raw = given.decl.type, given.raw
     if isinstance(raw, DataOperator):
         return refuse_types(given.decl, raw), ()
@@ -55,7 +55,7 @@ def convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _as_fitted(given: Given, classes: tuple[Any, ...]) -> Any:
-    """Labels of new data by the map of an earlier fit."""
+    """Labels of new data, coded as in an earlier fit."""
     type_, raw = given.decl.type, given.raw
     if not isinstance(raw, LabelSets):
         return known_labels(raw, classes) if type_.kind == "labels" else known_signs(raw, classes, len(type_.shape))

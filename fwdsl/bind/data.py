@@ -1,4 +1,4 @@
-"""Attaches one datum: converted, its sizes claimed, its promises checked, measured once."""
+"""Attaches one datum: converts it, claims its sizes, checks its promises and measures it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .unfit import note_nonfinite, note_too_wide, note_unfit
 
 @dataclass
 class Bound:
-    """What is bound so far."""
+    """The values, statistics and origins that are bound so far."""
 
     values: dict[str, Any] = field(default_factory=dict)
     stats: dict[str, DataStats] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Bound:
 
 
 def attach_datum(given: Given, sizes: Sizes, bound: Bound, findings: Findings) -> None:
-    """Convert, check and note one datum; it is left out of `bound` where it has an error."""
+    """Convert and check one datum, and enter it into `bound` unless it has an error."""
     decl = given.decl
     try:
         value, classes = convert(given)
@@ -88,7 +88,7 @@ def attach_datum(given: Given, sizes: Sizes, bound: Bound, findings: Findings) -
 
 
 def attach_index(given: Given, sizes: Sizes, bound: Bound, findings: Findings) -> None:
-    """Convert, check and note the positions of an index, whose number of classes is taken from them where nothing else says it."""
+    """Convert and check the positions of an index. They tell its number of classes where nothing else does."""
     decl = given.decl
     try:
         value = index(given.raw)
@@ -121,14 +121,14 @@ def attach_index(given: Given, sizes: Sizes, bound: Bound, findings: Findings) -
 
 
 def _of_more_positions(classes: Any, top: int, size: int) -> str:
-    """What to do about a position that is too large."""
+    """The hint for a position that is too large."""
     if top == size:
         return "number the positions from 0"
     return f"leave out what has other positions or, unless `{classes}` is that of an earlier fit, give it a size of {top + 1}"
 
 
 def attach_entries(o: Observed, entries: Entries, bindings: Bindings, bound: Bound, findings: Findings) -> None:
-    """Convert, check and note the values of observed entries whose positions are known."""
+    """Convert and check the values of observed entries whose positions are known."""
     given, name = o.given, o.given.decl.name
     try:
         values, classes = values_of(o, bindings.labels.get(name))
@@ -161,7 +161,7 @@ def _check_promises(given: Given, value: Any, measured: Measured, findings: Find
         return
     for block in value if type_.kind == "family" else (value,):
         if block.shape[0] != block.shape[1]:
-            return  # a clash of dimensions, found already
+            return  # a clash of dimensions, which is reported already
         measured_block = measure(block) if type_.kind == "family" else measured
         if check_symmetric(given, block, measured_block, findings) and kind == "psd":
             check_psd(given, block, measured_block, findings)

@@ -1,4 +1,4 @@
-"""Dimensions: one size for each name, over everything that binds it."""
+"""Finds the size of each dimension from everything that binds it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .given import Given
 
 @dataclass(frozen=True)
 class _Claim:
-    """Somebody's size for a dimension: `what` is in words ("columns"), `given` the datum, None for `--dim`."""
+    """One statement of a dimension's size: `what` it counts ("columns") and the datum that was `given` (None for `--dim`)."""
 
     size: int
     what: str
@@ -25,7 +25,7 @@ class _Claim:
 
 
 def named(type_: Type) -> Iterator[str]:
-    """The names of dimensions that data of a type bind."""
+    """The names of the dimensions that data of a type bind."""
     dims: list[Dim] = [*type_.shape, *((type_.classes,) if type_.classes is not None else ())]
     if type_.element is not None:
         dims.extend(named(type_.element))
@@ -33,7 +33,7 @@ def named(type_: Type) -> Iterator[str]:
 
 
 def is_derived(dim: str) -> bool:
-    """Whether it is the number of columns of a feature map, or of observations: not the user's to give."""
+    """Whether a dimension is the number of columns of a feature map, or of observations, which no user gives."""
     return dim.startswith(("dim(", "len("))
 
 
@@ -49,7 +49,7 @@ def _declared(model: Model) -> list[tuple[Span, Type]]:
 
 
 class Sizes:
-    """What binds each dimension. Sizes are collected first and compared in the end, so that all clashes are found."""
+    """The sizes stated for each dimension. They are collected first and compared in the end, so that all clashes are found."""
 
     def __init__(self, fixed: Mapping[str, int]) -> None:
         self._claims: dict[str, list[_Claim]] = {n: [_Claim(s, "", None)] for n, s in fixed.items()}
@@ -57,9 +57,10 @@ class Sizes:
     def claim(
         self, given: Given, dim: Dim, size: int, what: str, findings: Findings, place: Place | None = None
     ) -> bool:
-        """Note that a datum has `size` of a dimension; an integer must match at once. False where no memory would hold a vector of that size.
+        """Note the size that a datum has along a dimension. False where it is not the integer that the program states, or where no
+        memory would hold a vector of that size.
 
-        `place` is what says so in the file, where that is known.
+        `place` is where the file states the size, if that is known.
         """
         if size > most_numbers():
             _too_long(given, size, what, findings, place)
@@ -89,9 +90,9 @@ class Sizes:
         return claims[0].size if claims else None
 
     def resolve(self, model: Model, excused: set[str], findings: Findings) -> dict[str, int]:
-        """The size of every dimension; clashes and dimensions that nothing binds are found.
+        """The size of every dimension. Clashes, and dimensions that nothing binds, are noted.
 
-        `excused` are the data whose value is missing or wrong: what they would have bound is not asked for.
+        `excused` are the data whose value is missing or wrong: the dimensions that they would bind are not missed.
         """
         for name, claims in self._claims.items():
             self._compare(name, claims, findings)
@@ -160,7 +161,7 @@ def _side(claim: _Claim) -> str:
 
 
 def _hint(first: _Claim, other: _Claim) -> str:
-    """A libsvm file does not say how many columns it has, only which of them occur."""
+    """The hint for two sizes. A libsvm file tells only which columns occur, not how many there are."""
     short, long = sorted((first, other), key=lambda c: c.size)
     advice = _features(short.given, short.what, long.size) if short.given else ""
     return advice or "give data that belong together, or use two names if the sizes are meant to differ"
@@ -187,7 +188,7 @@ def _unbound(name: str, model: Model, findings: Findings) -> None:
 
 
 def _binder(name: str, model: Model) -> str:
-    """The declaration that would bind a dimension: classes that a `labels` leaves out, the usual reason."""
+    """The hint to declare the classes of a `labels`, where that would bind the dimension."""
     plain = [d for d in model.data if d.type.kind == "labels" and len(d.type.shape) == 1]
     if len(plain) != 1:
         return "declare data that has it, "

@@ -12,11 +12,11 @@ Array = Any
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Observation k is the entry (rows[k], columns[k]) of a matrix of `shape`, with the value values[k].
+    """Observed entries: entry (rows[k], columns[k]) of a matrix of `shape` has the value values[k].
 
     Positions are int64 and count from 0; values are float64 or float32, -1 and 1 for `entries[n, p] of signs`. An entry may come
-    twice: these are two observations. Where ids were mapped to positions, `row_ids[i]` is the id that row i stands for, and
-    `column_ids` tells those of the columns; None where positions were given.
+    twice, as two observations. Where ids were mapped to positions, `row_ids[i]` is the id of row i, and `column_ids[j]` that
+    of column j; both are None where positions were given.
     """
 
     rows: Array
@@ -31,7 +31,6 @@ class Entries:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """That of the values."""
         dtype: np.dtype[Any] = self.values.dtype
         return dtype
 

@@ -1,4 +1,4 @@
-"""Numbers of constant expressions: data, parameters and dimensions put in, sparse data kept sparse."""
+"""Evaluates constant expressions of data, parameters and dimensions. Sparse data stay sparse."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Slots = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the names of an expression stand for."""
+    """The values of the names in an expression."""
 
     dims: Mapping[str, int]
     values: Slots
@@ -110,7 +110,7 @@ def _add(expr: Expr, env: Names) -> Value:
 
 
 def _spread(matrix: Any, other: Any, sources: Sequence[Expr]) -> Value:
-    """A sparse matrix plus a scalar or a row, which meets every entry of it; refused for the user's data."""
+    """A sparse matrix plus a scalar or a row, which fills the matrix; refused for the user's data."""
     if not np.any(other):
         return double(matrix)
     name = next((e.name for s in sources for e in s.walk() if e.op == "data" and len(e.type.array_shape) == 2), "")
@@ -132,7 +132,7 @@ def _sqrt(expr: Expr, env: Names) -> Value:
 
 
 def _of_both(operation: Callable[[Any, Any], Value]) -> Callable[[Expr, Names], Value]:
-    """An operation on the values of two arguments."""
+    """The evaluation of an operation with two arguments."""
 
     def of_both(expr: Expr, env: Names) -> Value:
         a, b = (_value(arg, env) for arg in expr.args)

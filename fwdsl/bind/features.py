@@ -1,4 +1,4 @@
-"""The feature maps of an instance: statistics and values, each computed once and on first need."""
+"""The feature maps of an instance. Statistics and values are computed once, when they are first needed."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _Key = tuple[str, tuple[Expr, ...], tuple[tuple[str, Expr], ...]]
 
 
 class Statistics(Protocol):
-    """Feature maps that are fitted: those of an instance, or saved ones."""
+    """Fitted feature maps: those of an instance, or saved ones."""
 
     def fitted(self, expr: Expr) -> Fitted:
         """The map of an expression with op "features", with its statistics."""
         ...
 
     def columns(self, expr: Expr) -> int:
-        """How many features there are: for an implicit map the number of expansion coefficients."""
+        """The number of features; for an implicit map, the number of expansion coefficients."""
         ...
 
 
 class Features:
-    """Feature maps over the data and parameters of one instance; equal maps are one.
+    """Feature maps over the data and parameters of one instance. Equal expressions share a map.
 
-    With `fitted` the statistics are those of other data, as `fwdsl eval` wants them: only the values are new. The maps of
-    `again` are of the same data, and are taken over, values included, where they depend on the same parameters.
+    With `fitted` the statistics are those of other data, as `fwdsl eval` needs them: only the values are new. The maps of
+    `again` have the same data. They are reused, values included, where their parameters are the same too.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Features:
         self._again = again
 
     def fitted(self, expr: Expr) -> Fitted:
-        """The map of an expression with op "features", with its statistics. Raises what `evaluate` does."""
+        """The fitted map of an expression with op "features". Raises what `evaluate` raises."""
         if self._origin is not None:
             return self._origin.fitted(expr)
         key = _key(expr)
@@ -64,7 +64,6 @@ class Features:
         return self._computed[key]
 
     def columns(self, expr: Expr) -> int:
-        """How many features there are: for an implicit map the number of expansion coefficients."""
         if self._origin is not None:
             return self._origin.columns(expr)
         if _key(expr) in self._fitted or expr.name not in (*IMPLICIT, "fourier"):
@@ -74,7 +73,7 @@ class Features:
         return evaluate_dim(expr.type.array_shape[0], self._dims)
 
     def _take_over(self, key: _Key) -> bool:
-        """Whether the earlier instance has the map under the same parameters; it is noted then."""
+        """Reuse the map of the earlier instance; False where it has none with the same parameters."""
         earlier = self._again
         if earlier is None or key not in earlier._fitted or earlier._inputs(key) != self._inputs(key):
             return False
@@ -84,7 +83,7 @@ class Features:
         return True
 
     def _inputs(self, key: _Key) -> dict[str, object]:
-        """What a map depends on besides data."""
+        """The parameters and dimensions that a map depends on."""
         parts = [e for part in (*key[1], *(e for _, e in key[2])) for e in part.walk()]
         dims = {d for e in parts for d in (*e.type.array_shape, e.name if e.op == "dim" else 0) if isinstance(d, str)}
         return {
@@ -97,7 +96,7 @@ class Features:
 
 
 class SavedFeatures:
-    """The maps of a model with statistics that `saved` made arrays of."""
+    """The maps of a model, with the statistics that `saved` packed into arrays."""
 
     def __init__(self, model: Model, arrays: Mapping[str, Any]) -> None:
         self._fitted: dict[_Key, Fitted] = {}
@@ -106,23 +105,21 @@ class SavedFeatures:
             self._fitted[_key(node)] = unpack(form, arrays)
 
     def fitted(self, expr: Expr) -> Fitted:
-        """The map of an expression with op "features", with its statistics."""
         return self._fitted[_key(expr)]
 
     def columns(self, expr: Expr) -> int:
-        """How many features there are: for an implicit map the number of expansion coefficients."""
         return self.fitted(expr).columns
 
 
 def saved(model: Model, features: Statistics) -> dict[str, Any]:
-    """The statistics of all maps of a model as arrays, `0.mean`, `0.std`, `1.bins`, ..., and `forms`: `SavedFeatures` reads them."""
+    """The statistics of all maps of a model as arrays `0.mean`, `0.std`, `1.bins`, ... and `forms`, for `SavedFeatures`."""
     packed = [pack(features.fitted(node), str(k)) for k, node in enumerate(feature_maps(model))]
     forms = json.dumps([form for form, _ in packed])
     return {"forms": np.array(forms), **{name: a for _, arrays in packed for name, a in arrays.items()}}
 
 
 def feature_maps(model: Model) -> tuple[Expr, ...]:
-    """The feature maps that a model names, each once, those within others first."""
+    """The feature maps of a model, each once, inner maps before outer ones."""
     found: dict[_Key | tuple[_Key, object], Expr] = {}
     for expr in expressions(model):
         for node in reversed(list(expr.walk())):
@@ -132,7 +129,7 @@ def feature_maps(model: Model) -> tuple[Expr, ...]:
 
 
 def implicit_maps(model: Model) -> dict[str, Expr]:
-    """The implicit feature map of each variable that has one: that of `Phi @ W` for `W`."""
+    """The implicit feature map of each variable that has one: `Phi` for `W` in `Phi @ W`."""
     nodes = [node for expr in expressions(model) for node in expr.walk() if node.op == "matmul"]
     maps = [(node.args[1], node.args[0]) for node in nodes if node.args[0].op == "features"]
     return {name: phi for w, phi in maps if phi.name in IMPLICIT for name in w.variables}
@@ -143,7 +140,7 @@ def _key(expr: Expr) -> _Key:
 
 
 def expressions(model: Model) -> Iterator[Expr]:
-    """The expressions of a model: of named ones, terms and constraints, options and arguments of sets included."""
+    """All expressions of a model: named ones, terms, constraints, options, and arguments of sets."""
     for _, value in model.lets:
         if isinstance(value, Expr):
             yield value

@@ -1,4 +1,4 @@
-"""Collects what is wrong with a binding; every finding points at the program, and at the data where it can."""
+"""Collects what is wrong with a binding. Findings point at the program and, where possible, at the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LIMIT = 20
 
 
 class Findings:
-    """Diagnostics over one program."""
+    """The diagnostics of one program."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -34,7 +34,7 @@ class Findings:
         self._note(Diagnostic(code, message, span, None, label, labels, rule, hint, None, place, severity))
 
     def adopt(self, diagnostics: tuple[Diagnostic, ...], span: Span, label: str = "") -> None:
-        """Note what a reader found in a file, on behalf of the declaration under `span`."""
+        """Note what a reader found in a file that serves the declaration under `span`."""
         for d in diagnostics:
             self._note(replace(d, span=d.span or span, label=d.label or label))
 
@@ -44,7 +44,7 @@ class Findings:
         return any(d.severity == "error" for d in self._found)
 
     def result(self) -> tuple[Diagnostic, ...]:
-        """Errors first, in the order they were found, then warnings; at most `LIMIT` of each."""
+        """Errors in the order they were found, then warnings; at most `LIMIT` of each."""
         errors = [d for d in self._found if d.severity == "error"]
         warnings = [d for d in self._found if d.severity == "warning"]
         return (*errors[:LIMIT], *warnings[:LIMIT])

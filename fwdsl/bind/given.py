@@ -1,4 +1,4 @@
-"""Chooses what each declared datum is bound to: given values, given files, declared files, literals."""
+"""Chooses the value of each declared datum: a given value, a given file, its declared file, or its literal."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .provenance import DECLARED
 
 @dataclass(frozen=True)
 class Given:
-    """A datum's value as it came: `origin` says where from, `place` is the file it was read from, if any.
+    """The unconverted value of a datum: `origin` says where it comes from, `place` is the file that it was read from, if any.
 
-    `located` tells that rows and columns of the array are those of the file; `labels` are the values that an earlier fit knows,
-    `header` the names of a table's columns.
+    `located` says that rows and columns of the array are those of the file. `labels` are the values that an earlier fit
+    knows, `header` the names of a table's columns.
     """
 
     decl: DataDecl
@@ -37,7 +37,7 @@ class Given:
     header: tuple[str, ...] = ()
 
     def at(self, position: Sequence[int]) -> str:
-        """An entry in words: `X[3, 2]` as Python counts, row and column from 1 where it was read from a file."""
+        """An entry in words: `X[3, 2]` counted from 0, or row and column counted from 1 where it was read from a file."""
         if self.place is None or not position:
             return f"`{self.decl.name}[{', '.join(map(str, position))}]`" if position else f"`{self.decl.name}`"
         parts = [f"{word} {i + 1}" for word, i in zip(("row", "column"), position, strict=False)]
@@ -56,7 +56,7 @@ class Given:
 
 @dataclass(frozen=True)
 class _Job:
-    """A source to read, with the declarations it is read for and those of them that keep what it serves."""
+    """A source to read, the declarations that it is read for, and which of them keep what it serves."""
 
     spec: SourceSpec
     serves: tuple[DataDecl, ...]
@@ -65,9 +65,9 @@ class _Job:
 
 
 def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int], findings: Findings) -> list[Given]:
-    """The value of every datum that has one: given values win, then given files, declared files, literals.
+    """The value of every datum that has one: a given value, else a given file, a declared file or a literal.
 
-    A file that serves several names is read once. Names that have nothing are found missing.
+    A file that serves several names is read once. Data without a value are noted as missing.
     """
     decls = {d.name: d for d in model.data}
     values = {name: value for name, value in bindings.data.items() if name in decls}
@@ -87,7 +87,7 @@ def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int
 
 
 def spec_of(call: tree.Call, base: Path) -> SourceSpec:
-    """The source that a program's `from` names, its path taken from the program's folder."""
+    """The source that a program's `from` names; its path is relative to the program's folder."""
     options = {k.name.name: _plain(k.value) for k in call.keywords}
     path = str(_plain(call.args[0])) if call.args else str(options.pop("path", ""))
     return SourceSpec(call.func.name, os.path.join(base, path) if base != Path(".") else path, options)
@@ -116,7 +116,7 @@ def _jobs(
         serves = tuple(decls[n] for n in names if n in decls)
         wanted = frozenset(d.name for d in serves) - taken
         if len(serves) < len(names) or not wanted:
-            continue  # a name that is none of the data is found elsewhere
+            continue  # `check_names` notes names that are no data
         whole = _complete(spec, serves, base)
         taken |= wanted
         if not whole.format:
@@ -139,8 +139,10 @@ def _jobs(
 
 
 def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> SourceSpec:
-    """A given source with the format and the options of the declared one, where it only replaces the path: a file of the same suffix
-    is read as the declared one is."""
+    """A given source, with the format and the options of the declared source where it only replaces the path.
+
+    A file with the suffix of the declared file is read as that one, even where the suffix alone tells another format.
+    """
     calls = [d.source for d in serves]
     first = calls[0]
     if first is None or any(c is not first and c != first for c in calls):
@@ -183,12 +185,12 @@ def _read(
 
 
 def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
-    """The names that the columns of a matrix have in an earlier fit."""
+    """The names of a matrix's columns in an earlier fit."""
     return tuple(labels.get(f"{decl.name}.columns", ())) if decl.type.kind != "entries" else ()
 
 
 def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[Any]], findings: Findings) -> Given:
-    """A value given in Python. A frame keeps the names of its columns, and is put into the order that an earlier fit has them in."""
+    """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
     origin = f"bind({decl.name}=...)"
     names = column_names(value) if decl.type.kind in ("matrix", "signs") and len(decl.type.shape) == 2 else ()
     fitted = _fitted_columns(decl, labels)
@@ -215,7 +217,7 @@ def _served(name: str, bindings: Bindings) -> bool:
 
 def _missing(decl: DataDecl, model: Model, bindings: Bindings, findings: Findings) -> None:
     if decl.name in all_given(bindings):
-        return  # as what it is not, which is reported
+        return  # the name is given as another kind of thing, which `check_names` notes
     findings.add(
         "FW4501",
         f"`{decl.name}` has no value: {given_names(bindings)}",

@@ -1,4 +1,4 @@
-"""The sizes of feature maps, learned while parameters get their values: some depend on parameters, and some parameters on them."""
+"""Learns the sizes of feature maps while parameters get their values, since each may depend on the other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .findings import Findings
 
 
 class Maps:
-    """The feature maps of a model while it is bound: enters "dim(Phi)" into `dims` as soon as it can be known.
+    """The feature maps of a model while it is bound. Enters "dim(Phi)" into `dims` as soon as the size is known.
 
-    `fitted` are maps of other data, whose statistics are kept; `again` maps of the same data and perhaps other parameters,
-    which are kept where these are the same.
+    `fitted` are maps of other data, whose statistics are kept. `again` are maps of the same data; those with the same
+    parameters are kept.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class Maps:
         self._features = Features(dims, self._data, fitted, again)
 
     def learn(self, params: Mapping[str, float]) -> None:
-        """Enter the sizes that these parameters determine."""
+        """Enter the sizes that follow from these parameters."""
         self._data.update(params)
         for node in list(self._waiting):
             try:
                 columns = self._features.columns(node)
             except KeyError:
-                continue  # a parameter to come, or a value whose absence was found already
+                continue  # a parameter that is not known yet, or a missing value that is noted already
             except (ValueError, ArithmeticError) as error:
                 self._fails(node, error)
             else:
@@ -51,7 +51,7 @@ class Maps:
             self._waiting.remove(node)
 
     def complete(self, params: Mapping[str, float]) -> Features | None:
-        """The feature maps under all parameters; None where the model has none."""
+        """The feature maps with all parameters known; None where the model has no maps."""
         self.learn(params)
         return self._features if self._maps else None
 
@@ -66,6 +66,6 @@ class Maps:
 
 
 def _own(node: Expr) -> str | None:
-    """The dimension that a map has for itself."""
+    """The dimension that is the map's number of columns."""
     columns = node.type.array_shape[1]
     return columns if isinstance(columns, str) and node.name in (*IMPLICIT, "fourier", "random_binning") else None

@@ -1,4 +1,4 @@
-"""One pass over a datum: finite or not, and the norms of its rows and columns. No temporary of the data's size."""
+"""One pass over a datum: whether it is finite, and the norms of its rows and columns. Makes no copy of the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..instance import DataStats
 from .forms import is_sparse
 
-_BLOCK = 1 << 17  # numbers looked at together: they stay in cache
+_BLOCK = 1 << 17  # numbers in a block, which stays in cache
 
 # Squares of numbers within these bounds neither overflow nor vanish in a sum.
 _SMALL, _LARGE = 1e-140, 1e140
@@ -19,7 +19,7 @@ _SMALL, _LARGE = 1e-140, 1e140
 
 @dataclass(frozen=True)
 class Measured:
-    """What the pass found: statistics, whether all entries are finite, and the smallest stored entry."""
+    """The result of the pass: statistics, whether all entries are finite, and the smallest stored entry."""
 
     stats: DataStats
     finite: bool
@@ -57,14 +57,14 @@ def measure(array: Any) -> Measured:
 
 
 def storage(array: Any) -> str:
-    """How it is kept: "csr", "scalar", "vector" or "dense"."""
+    """How an array is stored: "csr", "scalar", "vector" or "dense"."""
     if is_sparse(array):
         return "csr"
     return ("scalar", "vector")[array.ndim] if array.ndim < 2 else "dense"
 
 
 def is_mapped(array: Any) -> bool:
-    """Whether its numbers lie in a memory map, itself or as a view of one."""
+    """Whether an array is a memory map or a view of one."""
     base = array.data if is_sparse(array) else array
     while isinstance(base, np.ndarray):
         if isinstance(base, np.memmap):
@@ -75,7 +75,7 @@ def is_mapped(array: Any) -> bool:
 
 @dataclass
 class _Sums:
-    """Sums of squares of entries over a scale, with the extreme entries themselves."""
+    """Sums of squared entries, divided by a scale, and the extreme entries."""
 
     finite: bool = True
     smallest: float = np.inf
@@ -84,7 +84,7 @@ class _Sums:
     columns: np.ndarray[Any, Any] | None = None
 
     def look(self, block: np.ndarray[Any, Any]) -> None:
-        """Take in the extremes of a block; nan and infinities show in them."""
+        """Update the extremes by a block; nan and infinities show in them."""
         if block.size:
             low, high = float(block.min()), float(block.max())
             self.finite = self.finite and bool(np.isfinite(low) and np.isfinite(high))
@@ -125,7 +125,7 @@ def _by_rows(array: np.ndarray[Any, Any], scale: float) -> _Sums:
 
 
 def _by_columns(transposed: np.ndarray[Any, Any], scale: float) -> _Sums:
-    """As `_by_rows`, of an array whose columns lie in memory one after the other."""
+    """As `_by_rows`, for an array whose columns lie in memory one after the other."""
     sums = _Sums()
     rows = np.zeros(transposed.shape[1])
     columns = []

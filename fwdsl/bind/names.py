@@ -1,4 +1,4 @@
-"""Names that are given: declared or not, and given the way they are declared."""
+"""Checks that given names are declared, and given in the way that fits their declaration."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from .findings import Findings
 
 
 def all_given(bindings: Bindings) -> list[str]:
-    """Every name that is given, in whatever way."""
+    """Every given name, however it is given."""
     names = [*bindings.data, *(n for names, _ in bindings.sources for n in names), *bindings.params, *bindings.dims]
     return list(dict.fromkeys(names))
 
 
 def given_names(bindings: Bindings) -> str:
-    """A list of what was given, for messages about what was not."""
+    """A list of what was given, for messages about what is missing."""
     unique = all_given(bindings)
     return f"given were {', '.join(f'`{n}`' for n in unique)}" if unique else "nothing was given"
 
 
 def check_names(model: Model, bindings: Bindings, known_dims: Sequence[str], findings: Findings) -> None:
-    """Find names given that the program does not declare, or that are another kind of thing than they are given as."""
+    """Note given names that the program does not declare, or declares as another kind of thing."""
     data = [d.name for d in model.data]
     params = [p.name for p in model.params]
-    # What may be given in which way: Python's `bind` takes all three kinds.
+    # The kinds that each way of giving takes; Python's `bind` takes all three.
     ways: list[tuple[str, list[str], list[str]]] = [
         ("bind({}=...)", list(bindings.data), [*data, *params, *known_dims]),
         ("--data {}", [n for names, _ in bindings.sources for n in names], data),
@@ -71,7 +71,7 @@ def check_names(model: Model, bindings: Bindings, known_dims: Sequence[str], fin
 
 
 def _similar(name: str, allowed: Sequence[str]) -> str:
-    """The declared name that was most likely meant, or nothing."""
+    """A hint with the declared name that was most likely meant, or nothing."""
     other_case = [n for n in allowed if n.casefold() == name.casefold()]
     close = other_case or get_close_matches(name, allowed, n=1, cutoff=0.7)
     return close[0] if close else ""

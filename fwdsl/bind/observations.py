@@ -1,4 +1,4 @@
-"""From what a user gives for `entries[n, p]` to `Entries`: rows and columns are told apart from ids, and sizes agreed on."""
+"""Makes `Entries` of what a user gives for `entries[n, p]`: decides between positions and ids, and agrees on sizes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ AXES = ("rows", "columns")
 class Observed:
     """Triplets of one datum before sizes are known.
 
-    `sizes` are those that the value itself states (a sparse matrix has a shape); an axis `counts` where its numbers are
-    positions, as they are in Python; elsewhere they are ids until something gives the dimension a size.
+    `sizes` are those that the value itself states (a sparse matrix has a shape). An axis `counts` where its numbers are
+    positions, as in Python. Elsewhere they are ids until something gives the dimension a size.
     """
 
     given: Given
@@ -43,7 +43,7 @@ class Observed:
 
 
 def observe(given: Given) -> Observed:
-    """What a datum declared `entries[n, p]` was given; `Unfit` where that is no such thing."""
+    """The triplets given for a datum declared `entries[n, p]`; `Unfit` where the value holds none."""
     raw = given.raw
     if isinstance(raw, Triplets):
         found = Observed(given, raw)
@@ -74,12 +74,12 @@ def observe(given: Given) -> Observed:
 def place(
     observed: Sequence[Observed], sizes: Sizes, labels: Mapping[str, tuple[Any, ...]], findings: Findings
 ) -> list[tuple[Observed, Entries]]:
-    """Positions of all observed entries, whose values are still as they were given. What is wrong with one is found, and it is left out.
+    """Positions of all observed entries, with unconverted values. A datum with an error is left out, and the error noted.
 
-    A size is known from an integer, `--dim`, other data, or a value that states it; then numbers are positions. Otherwise positions
-    tell it, and where there are only ids, these are numbered in sorted order, together over all data that have the dimension.
-    `labels` has the ids of an earlier fit under `M.rows` and `M.columns`: entries of others have no prediction, and are left out with a
-    warning (FW4530), unless nothing were left.
+    A size is known from an integer, `--dim`, other data, or a value that states it; numbers are then positions. Otherwise
+    positions tell the size. Where there are only ids, they are numbered in sorted order, over all data of the dimension.
+    `labels` has the ids of an earlier fit under `M.rows` and `M.columns`. Entries with other ids cannot be predicted: they
+    are left out with a warning (FW4530), or an error where no entry is left.
     """
     known = _Dimensions(observed, sizes)
     out = []
@@ -103,7 +103,7 @@ def place(
 
 
 def values_of(o: Observed, labels: tuple[Any, ...] | None) -> tuple[Any, tuple[Any, ...]]:
-    """The values as floats; for `of signs` as -1 and 1, with the pair they stand for. `labels` is the pair of an earlier fit."""
+    """The values as floats; for `of signs` as -1 and 1, with the pair that they stand for. `labels` is an earlier fit's pair."""
     type_, raw = o.given.decl.type, o.triplets.values
     if type_.element is None:
         return vector(raw), ()
@@ -113,7 +113,7 @@ def values_of(o: Observed, labels: tuple[Any, ...] | None) -> tuple[Any, tuple[A
 
 
 def _seen(o: Observed, before: Sequence[tuple[Any, ...] | None], findings: Findings) -> Observed:
-    """The entries whose row and column an earlier fit knows; all of them where it knows none."""
+    """The entries whose row and column an earlier fit knows; all entries where there is no earlier fit."""
     t = _in_words(o.triplets, before)
     unseen = [
         np.zeros(t.rows.size, bool) if b is None else among(ids, b) < 0
@@ -142,7 +142,7 @@ def _seen(o: Observed, before: Sequence[tuple[Any, ...] | None], findings: Findi
 
 
 class _Dimensions:
-    """What dimensions of observed entries are before these bind them."""
+    """What is known of the dimensions of observed entries before the entries bind them."""
 
     def __init__(self, observed: Sequence[Observed], sizes: Sizes) -> None:
         self._sizes: dict[Dim, int | None] = {}
@@ -154,7 +154,7 @@ class _Dimensions:
         for dim, axes in uses.items():
             size = sizes.bound(dim)
             stated = [s for o, k in axes if (s := o.sizes[k]) is not None]
-            # A negative position is found later, where there is room for one at least.
+            # A negative position is noted later; the size is at least 1 until then.
             counted = [max(1, int(o.axis(k).max()) + 1) for o, k in axes if o.counts[k]]
             self._sizes[dim] = size or max(stated, default=None) or max(counted, default=None)
             if self._sizes[dim] is None:
@@ -165,19 +165,19 @@ class _Dimensions:
         return self._sizes[dim]
 
     def ids(self, dim: Dim) -> tuple[Any, ...] | None:
-        """All ids of a dimension in order of position."""
+        """All ids of a dimension, in order of position."""
         return self._ids.get(dim)
 
 
 def _sorted_ids(parts: Sequence[Any]) -> tuple[Any, ...]:
-    """The distinct ids; as words where some are."""
+    """The distinct ids, sorted; as words where some of them are words."""
     if len({p.dtype.kind in "US" for p in parts}) > 1:
         parts = [p.astype(str) for p in parts]
     return tuple(np.unique(np.concatenate(parts)).tolist())
 
 
 def _in_words(triplets: Triplets, ids: Sequence[Sequence[Any] | None]) -> Triplets:
-    """Ids that are numbers here and words in other data, as words."""
+    """The triplets with words for ids that are numbers here and words in other data."""
     rows, columns = (
         part.astype(str) if known and isinstance(known[0], str) and part.dtype.kind not in "US" else part
         for part, known in zip((triplets.rows, triplets.columns), ids, strict=True)
@@ -219,7 +219,7 @@ def _axis(value: Any, what: str) -> Any:
 
 
 def _plain(value: Any, what: str) -> Any:
-    """A flat array; a sparse one, of one row or column, with its zeros."""
+    """A value as a flat array; a sparse row or column gets its zeros."""
     try:
         array = np.asarray(value.toarray() if is_sparse(value) else value)
     except (ValueError, TypeError, OverflowError):

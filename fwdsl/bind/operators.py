@@ -1,4 +1,4 @@
-"""Binds operators: the checks that stand in for a pass over entries, and what a program may not do with them."""
+"""Binds operators: the checks in place of a pass over entries, and what a program may not do with operators."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .features import expressions
 from .findings import Findings
 
 PROBES = 3
-"""Pairs of random vectors that the adjoint is checked with: any of them shows a wrong one, with probability 1."""
+"""The number of random pairs of vectors that check the adjoint. Each pair shows a wrong adjoint with probability 1."""
 
 ADJOINT_TOLERANCE = 1e-6
-"""The relative difference of <A x, y> and <x, A'y> that an inexact (single precision) operator may have."""
+"""The relative difference of <A x, y> and <x, A'y> that is allowed, for operators in single precision."""
 
 NORM_TOLERANCE = 0.05
-"""How far the bound of |A| may lie above it: it scales steps and measures roundings, so a closer one would not pay."""
+"""How far the bound may lie above |A|. It scales steps and measures rounding, so a closer bound would not pay."""
 
 FAILURE = 1e-9
 """The probability with which the bound of |A| may be false."""
@@ -30,7 +30,7 @@ SEED = 20210
 
 
 def refuse_types(decl: DataDecl, A: DataOperator) -> DataOperator:
-    """The operator, where its declaration can take it; `Unfit` (FW4528) where that promises something of entries."""
+    """The operator, if its declaration promises nothing of its entries; else `Unfit` (FW4528)."""
     if decl.type.kind != "matrix" or decl.type.domain == "nonnegative":
         promise = "in nonnegative" if decl.type.kind == "matrix" else decl.type.kind
         raise Unfit(
@@ -42,7 +42,7 @@ def refuse_types(decl: DataDecl, A: DataOperator) -> DataOperator:
 
 
 def attach(A: DataOperator) -> DataStats:
-    """Check the products of an operator and bound its norm, once; `Unfit` (FW4526, FW4527, FW4529) where it is no operator."""
+    """Check the products of an operator and bound its norm, once. Raises `Unfit` (FW4526, FW4527, FW4529)."""
     if not A.source.checked:
         try:
             _check_adjoint(A)
@@ -62,7 +62,7 @@ def _check_adjoint(A: DataOperator) -> None:
         x, y = rng.standard_normal(A.shape[1]), rng.standard_normal(A.shape[0])
         Ax, Aty = A.matvec(x), A.rmatvec(y)
         left, right = float(Ax @ y), float(x @ Aty)
-        # both are sums of terms of random signs, so their own size is this, and not what is left of it
+        # both are sums of terms of random signs, which cancel: the terms give the size to compare with
         size = float(np.linalg.norm(Ax) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(Aty))
         if abs(left - right) > ADJOINT_TOLERANCE * size / np.sqrt(max(A.shape)) or not np.isfinite(size):
             raise Unfit(
@@ -73,7 +73,7 @@ def _check_adjoint(A: DataOperator) -> None:
 
 
 def _bound_norm(source: Source) -> None:
-    """Bound |A| by Lanczos, or look for a vector that refutes what the user states."""
+    """Bound |A| by Lanczos, or look for a vector that refutes the norm that the user states."""
     from ..backends.spectral.bounds import largest_singular_bound
 
     A = DataOperator(source)
@@ -98,7 +98,7 @@ def _bound_norm(source: Source) -> None:
 
 
 def check_uses(model: Model, values: Mapping[str, Any], findings: Findings) -> set[str]:
-    """Find where a program needs the entries of data that are bound to operators (FW4528); the names of those data."""
+    """Note where a program needs the entries of data that are bound to operators (FW4528), and return their names."""
     names = {name for name, value in values.items() if isinstance(value, DataOperator)}
     if not names:
         return set()
@@ -118,7 +118,7 @@ def check_uses(model: Model, values: Mapping[str, Any], findings: Findings) -> s
 
 
 def _visit(expr: Expr, product: bool, parent: Expr, names: set[str], found: dict[str, Expr]) -> None:
-    """Note data of `names` that are used otherwise than as a factor of a product, with what uses them."""
+    """Enter the data of `names` that are used other than as a factor of a product into `found`, with what uses them."""
     if expr.op == "data" and expr.name in names:
         if not product:
             found.setdefault(expr.name, parent)

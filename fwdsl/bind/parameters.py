@@ -1,4 +1,4 @@
-"""Values of parameters: given ones, and defaults, within the domain that each declares."""
+"""Finds the value of each parameter, given or default, and checks that it lies in the declared domain."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def bind_parameters(
     findings: Findings,
     learn: Callable[[Mapping[str, float]], None] = lambda values: None,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """A number for each parameter, and where it came from. Defaults may use dimensions and earlier parameters.
+    """The value of each parameter, and where it comes from. Defaults may use dimensions and earlier parameters.
 
-    `learn` is told the parameters so far before a default is evaluated: the columns of a feature map may depend on them.
+    `learn` is called with the parameters so far before a default is evaluated, since it may use the size of a feature map.
     """
     values: dict[str, float] = {}
     origins: dict[str, str] = {}
@@ -53,7 +53,7 @@ def bind_parameters(
 
 
 def given_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) -> tuple[float | None, str]:
-    """The value that a parameter is given, None with the reason found, and where it came from."""
+    """The given value of a parameter (None, with the reason noted, where it has none), and where it comes from."""
     by_option = decl.name in bindings.params
     origin = f"--set {decl.name}" if by_option else f"bind({decl.name}=...)"
     value = _number(decl, (bindings.params if by_option else bindings.data)[decl.name], origin, findings)
@@ -65,7 +65,7 @@ def given_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) -> 
 def check_domain(
     name: str, value: float, domain: str, decl: DataDecl | ParamDecl, origin: str, findings: Findings
 ) -> bool:
-    """Whether a scalar is finite and within its domain, which is found if not."""
+    """Whether a scalar is finite and within its domain; noted if not."""
     expected, fits = _DOMAINS.get(domain, ("finite", lambda v: True))
     if math.isfinite(value):
         if fits(value):
@@ -84,7 +84,7 @@ def check_domain(
 
 
 def scalar(value: object) -> float | None:
-    """A real number as a float, however it is wrapped; None for anything else."""
+    """A real number as a float, also from an array of one entry; None for anything else."""
     try:
         array = np.asarray(value)
     except (ValueError, TypeError):
@@ -112,7 +112,7 @@ def _default(decl: ParamDecl, dims: Mapping[str, int], values: Mapping[str, floa
     try:
         return float(evaluate(decl.default, dims, values))
     except KeyError:
-        return None  # a dimension or an earlier parameter has no value, which was found already
+        return None  # a dimension or an earlier parameter has no value, which is noted already
     except (ValueError, OverflowError) as error:
         findings.add(
             "FW4513",
@@ -126,7 +126,7 @@ def _default(decl: ParamDecl, dims: Mapping[str, int], values: Mapping[str, floa
 
 def _missing(decl: ParamDecl, bindings: Bindings, findings: Findings) -> None:
     if decl.name in all_given(bindings):
-        return  # as what it is not, which is reported
+        return  # the name is given as another kind of thing, which `check_names` notes
     findings.add(
         "FW4502",
         f"the parameter `{decl.name}` has no value: {given_names(bindings)}",

@@ -1,4 +1,4 @@
-"""Whether the positions and counts that a program writes down fit the sizes that the data gave."""
+"""Checks that the positions and counts in a program fit the sizes of the data."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Sizes = Mapping[str, int]
 
 
 def check_positions(model: Model, dims: Sizes, params: Mapping[str, Any], findings: Findings) -> None:
-    """Find slices out of range or empty, literal groups that address or leave out the wrong entries, and a `k` above its vector's size.
+    """Note slices that are empty or out of range, groups with wrong or missing entries, and a `k` above its vector's size.
 
-    What integer dimensions show is an error of the checker's already.
+    The checker has reported those of integer dimensions already.
     """
     slices = {
         (node.span.start, node.span.end): node
@@ -103,7 +103,7 @@ def _entries(size: int) -> str:
     return "1 entry" if size == 1 else f"{size} entries"
 
 
-# --- what a model holds --------------------------------------------------------------------------------------------
+# --- slices, groups and sets of a model -------------------------------------------------------------------------------
 
 
 def _expressions(model: Model) -> Iterator[Expr]:
@@ -129,7 +129,7 @@ def _of_term(term: Term) -> Iterator[Expr]:
 
 
 def _grouped(model: Model, dims: Sizes) -> Iterator[tuple[Expr, int, Span]]:
-    """Literal groups, with the number of entries that they are of."""
+    """Literal groups, with the number of entries that they divide."""
     for term in model.terms:
         groups = dict(term.options).get("groups")
         if groups is not None and groups.op == "list":
@@ -141,7 +141,7 @@ def _grouped(model: Model, dims: Sizes) -> Iterator[tuple[Expr, int, Span]]:
 
 
 def _sets(model: Model, dims: Sizes) -> Iterator[tuple[SetRef, int]]:
-    """Every set that is made of no other, with the size of the vectors it is of."""
+    """Every set that is not made of others, with the size of its vectors."""
     for constraint in model.constraints:
         if constraint.set is not None:
             yield _innermost(constraint, constraint.set, dims)
@@ -156,6 +156,6 @@ def _innermost(constraint: Constraint, ref: SetRef, dims: Sizes) -> tuple[SetRef
 
 
 def _shape(type_: Type, dims: Sizes) -> tuple[int, ...]:
-    """The sizes of an expression, of a family those of one block."""
+    """The sizes of an expression; for a family, those of one block."""
     own = type_.element if type_.kind == "family" and type_.element is not None else type_
     return tuple(evaluate_dim(d, dims) for d in own.array_shape)

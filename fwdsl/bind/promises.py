@@ -1,4 +1,4 @@
-"""What a declaration promises of its numbers: nonnegative, symmetric, positive semidefinite."""
+"""Checks what a declaration promises of its numbers: nonnegative, symmetric, positive semidefinite."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLOCK = 1 << 17
 
 
 def check_nonnegative(given: Given, array: Any, measured: Measured, findings: Findings) -> None:
-    """Find the first negative entry of data declared `in nonnegative`."""
+    """Note the first negative entry of data declared `in nonnegative`."""
     if measured.smallest >= 0.0:
         return
     at, value = _first_negative(array)
@@ -31,9 +31,9 @@ def check_nonnegative(given: Given, array: Any, measured: Measured, findings: Fi
 
 
 def check_symmetric(given: Given, array: Any, measured: Measured, findings: Findings) -> bool:
-    """Whether a square matrix equals its transpose up to rounding; if not, the entry that differs most is found."""
+    """Whether a square matrix equals its transpose up to rounding; if not, the entry that differs most is noted."""
     size = float(np.max(measured.stats.column_norms, initial=0.0))
-    # What rounding leaves of a symmetric formula passes; it is far below any tolerance to solve to.
+    # The rounding of a symmetric formula passes: it is far below any tolerance to solve to.
     allowed = size * (1e-6 if array.dtype == np.float32 else 1e-12)
     at, difference = _asymmetry(array)
     if difference <= allowed:
@@ -54,9 +54,9 @@ def check_symmetric(given: Given, array: Any, measured: Measured, findings: Find
 
 
 def check_psd(given: Given, array: Any, measured: Measured, findings: Findings) -> None:
-    """Find that a symmetric matrix has a negative eigenvalue, beyond rounding.
+    """Note a symmetric matrix that has a negative eigenvalue, beyond rounding.
 
-    Proved by a factorisation of A + s I with s = d * eps * ||A||_F, which exists where A is positive semidefinite.
+    The proof is a factorisation of A + s I with s = d * eps * ||A||_F, which exists if A is positive semidefinite.
     """
     norms = measured.stats.column_norms
     top = float(norms.max())
@@ -99,7 +99,7 @@ def _first(data: Any) -> int:
 
 
 def _asymmetry(array: Any) -> tuple[tuple[int, int], float]:
-    """Where |A - A'| is largest, and how large."""
+    """The position and the value of the largest entry of |A - A'|."""
     if is_sparse(array):
         gap = abs(array - array.T).tocoo()
         if gap.nnz == 0:
@@ -110,7 +110,7 @@ def _asymmetry(array: Any) -> tuple[tuple[int, int], float]:
     where, largest = (0, 0), 0.0
     step = max(1, _BLOCK // array.shape[1])
     for start in range(0, array.shape[0], step):
-        # Above the diagonal is enough.
+        # The entries above the diagonal are enough.
         gap = np.abs(array[start : start + step, start:] - array[start:, start : start + step].T)
         k = int(np.argmax(gap))
         if gap.flat[k] > largest:
@@ -131,7 +131,7 @@ def _factors_dense(array: Any, shift: float) -> bool:
 
 
 def _factors_sparse(array: Any, shift: float) -> bool:
-    """Whether A + s I = L D L' with D > 0: an LU factorisation that keeps to the diagonal has such pivots."""
+    """Whether A + s I = L D L' with D > 0, read from the pivots of an LU factorisation that stays on the diagonal."""
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
 

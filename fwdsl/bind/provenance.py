@@ -1,4 +1,4 @@
-"""Where the values of an instance come from."""
+"""Says where the values of an instance come from."""
 
 from __future__ import annotations
 

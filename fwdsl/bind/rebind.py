@@ -1,4 +1,4 @@
-"""Other parameters for an instance that is bound already: its data are neither read nor looked at again."""
+"""Binds other parameters to an instance without reading or checking its data again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .positions import check_positions
 
 
 def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tuple[Diagnostic, ...]]:
-    """The instance with the parameters of `bindings`; whatever else these hold must be what the instance was bound to."""
+    """The instance with the parameters of `bindings`. Everything else in these must be what the instance was bound to."""
     model = instance.model
     findings = Findings(model.source)
     data = {d.name for d in model.data}

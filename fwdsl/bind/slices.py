@@ -1,4 +1,4 @@
-"""Parts of values by position: slices along each axis, whose ends are dimensions."""
+"""Takes parts of values by position: slices along each axis, whose ends are dimensions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .forms import Value, csr, is_formed, is_sparse
 
 
 def take(value: Any, items: Sequence[Any], dims: Mapping[str, int]) -> Value:
-    """`value[items]`: for each axis a position, or the two ends of a slice. What is out of range is a `ValueError`."""
+    """`value[items]`: for each axis a position, or the two ends of a slice. Raises ValueError for what is out of range."""
     for axis, item in enumerate(items):
         _check_range(item, value.shape[axis], dims)
     if not is_sparse(value) and not is_formed(value):
         index = tuple(slice(*(_end(e, dims) for e in i)) if isinstance(i, tuple) else i for i in items)
         result = value[index]
         return float(result) if not np.ndim(result) else result
-    # Two axes are kept while slicing: SciPy's releases differ on what one row of a sparse array is.
+    # Two axes are kept while slicing, since SciPy's releases differ on the shape of one row of a sparse array.
     kept = tuple(_ends(i, value.shape[axis], dims) for axis, i in enumerate(items))
     part = value[kept if len(kept) > 1 else (*kept, slice(None))]
     single = [isinstance(i, int) for i in items] + [False] * (2 - len(items))

@@ -1,4 +1,4 @@
-"""Observed entries as a file has them, to positions: indices where a size is known from elsewhere, names where not."""
+"""Turns the ids in a file of observed entries into positions. Ids are indices if the size is known, and names if not."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SHOWN = 3
 def positions(
     given: Given, known: Sequence[int | None], ids: Sequence[Sequence[Any] | None], findings: Findings
 ) -> tuple[list[Any], list[tuple[Any, ...] | None]] | None:
-    """Rows and columns from 0, and for each the ids in order of position (None where they are indices); None with the reasons found.
+    """Rows and columns from 0, and the ids of each in order of position (None for indices); None, with the reasons noted.
 
-    `known` has the sizes that are known from elsewhere, `ids` those of an earlier fit, which the new ones must be among.
+    `known` has the sizes that are known from elsewhere; `ids` are those of an earlier fit, which has all ids of new data.
     """
     triplets: Triplets = given.raw
     codes: list[Any] = []
@@ -63,7 +63,7 @@ def _is_whole(value: object) -> bool:
 
 
 def _other_base(found: Any, base: int, size: int) -> str:
-    """What to write where the ids count from 1, and are taken to count from 0."""
+    """The hint for ids that seem to count from 1 where they are read as counting from 0."""
     from_one = base == 0 and found.dtype.kind == "i" and found.min() >= 1 and found.max() == size
     return ", or give `base=1`" if from_one else ""
 

@@ -1,4 +1,4 @@
-"""What is wrong with one datum, said of its declaration and of the place that it came from."""
+"""Notes what is wrong with one datum, at its declaration and at its place in a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RULES: Mapping[str, str] = {
 
 
 def note_unfit(given: Given, unfit: Unfit, findings: Findings) -> None:
-    """Note that a datum could not be made into what its type says."""
+    """Note that a datum could not be converted to its type."""
     decl = given.decl
     if unfit.diagnostic is not None:
         d = unfit.diagnostic
@@ -51,7 +51,7 @@ def note_unfit(given: Given, unfit: Unfit, findings: Findings) -> None:
 
 
 def note_nonfinite(given: Given, value: Any, findings: Findings) -> None:
-    """Note the first entries of an array that are no finite numbers."""
+    """Note the first entries of an array that are not finite."""
     for row, column, entry in find_nonfinite(value, _SHOWN):
         tail = np.unravel_index(column, value.shape[1:]) if value.ndim > 2 else (column,)
         at = (row, *(int(i) for i in tail))[: value.ndim]
@@ -66,7 +66,7 @@ def note_nonfinite(given: Given, value: Any, findings: Findings) -> None:
 
 
 def note_too_wide(given: Given, value: Any, findings: Findings) -> None:
-    """Note a sparse matrix with more columns than memory has room for one number each, at the row of the last."""
+    """Note a sparse matrix with more columns than fit in memory at one number each, at the row of the last column."""
     at: tuple[int, ...] = ()
     if value.indices.size:
         last = int(np.argmax(value.indices))

@@ -1,10 +1,9 @@
 """Diagnostics for people and programs: one object (`fwdsl.grammar.diagnostic.Diagnostic`), rendered as text or JSON.
 
-`catalogue` holds the long form of every code; it is loaded when `explain` first needs it.
+`explain` prints the long forms of codes, which `catalogue` reads from Markdown files. Neither is loaded with this package.
 """
 
-from .explain import explain
 from .jsonform import to_json
 from .text import render_text
 
-__all__ = ["explain", "render_text", "to_json"]
+__all__ = ["render_text", "to_json"]

@@ -1,16 +1,16 @@
-"""How characters of a user's text stand on a terminal: tabs, wide characters, and what must not be printed as it is."""
+"""Prints the characters of a user's text on a terminal: tabs, wide characters, and escapes for unsafe ones."""
 
 from __future__ import annotations
 
 from unicodedata import category, combining, east_asian_width
 
 TAB = 4
-# Control, format (which could turn the direction of the text), surrogate and unassigned characters, line separators.
+# Characters to escape: control, format (which can change the direction of text), surrogate, unassigned, line separators.
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 
 
 def cell(char: str, column: int, unicode: bool = True) -> str:
-    """What to print for a character that starts at display column `column` (from 0): itself, spaces or an escape."""
+    """The print of a character that starts at display column `column` (from 0): itself, spaces or an escape."""
     if " " <= char <= "~":
         return char
     if char == "\t":
@@ -21,7 +21,7 @@ def cell(char: str, column: int, unicode: bool = True) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that a printable text takes: two for wide characters, none for combining marks."""
+    """The number of columns of a printable text: two for wide characters, none for combining marks."""
     if text.isascii():
         return len(text)
     return sum(_width(char) for char in text)
@@ -34,7 +34,7 @@ def _width(char: str) -> int:
 
 
 def printable(text: str, unicode: bool = True) -> str:
-    """A message's text, safe on a terminal, on one line."""
+    """A message's text on one line, safe to print on a terminal."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(" " if char in "\t\r\n" else cell(char, 0, unicode) for char in text)

@@ -1,4 +1,4 @@
-"""A line of a program cut and laid out to fit, with the columns its code points came to stand on."""
+"""Cuts a line of a program to fit, and tells the display columns of its code points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Excerpt:
         return self.first + len(self.columns) - 1
 
     def shows(self, start: int, end: int) -> bool:
-        """Whether what is marked from code point `start` to `end` begins within the piece."""
+        """Whether a mark from code point `start` to `end` begins within the piece."""
         return self.first <= start < self.last or start == end == self.last
 
     def marked(self, start: int, end: int) -> tuple[int, int]:
@@ -35,7 +35,7 @@ class Excerpt:
 
 
 def cut(line: str, start: int, end: int, room: int, unicode: bool = True) -> Excerpt:
-    """Lay out `line` in at most `room` columns so that `[start, end)` is seen, with an ellipsis where it was cut.
+    """Lay out `line` in at most `room` columns so that `[start, end)` is visible, with an ellipsis where it is cut.
 
     The work is proportional to `room`, not to the length of the line.
     """
@@ -43,11 +43,11 @@ def cut(line: str, start: int, end: int, room: int, unicode: bool = True) -> Exc
     if piece.last == len(line):
         return piece
     ellipsis = "…" if unicode else "..."
-    # A third of the room for what stands before, less if the marked part needs it.
+    # The text before the mark gets a third of the room, or less if the mark needs it.
     before = min(room // 3, max(room - (end - start) - 2 * len(ellipsis), room // 8))
     first = max(0, min(start - before, len(line) - room + len(ellipsis)))
     piece = _window(line, first, room, ellipsis, unicode)
-    # Escapes and wide characters may have pushed the marked part out.
+    # Escapes and wide characters may have pushed the mark out.
     return piece if piece.shows(start, end) else _window(line, start, room, ellipsis, unicode)
 
 
@@ -61,7 +61,7 @@ def _window(line: str, first: int, room: int, ellipsis: str, unicode: bool) -> E
 
 
 def _lay_out(line: str, first: int, head: str, room: int, unicode: bool) -> Excerpt:
-    """As much of the line from `first` on as fits."""
+    """As much of the line as fits, from code point `first` on."""
     shown = [head]
     column = width(head)
     columns = [column]

@@ -1,4 +1,4 @@
-"""A diagnostic as JSON: what tools and editors read."""
+"""Diagnostics as JSON, for tools and editors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics as text: a message, the line it is about with carets under the exact columns, the rule and the remedy.
+"""Diagnostics as text: the message, its line with carets under the exact columns, the rule and the remedy.
 
 error[FW2003]: `A @ w` multiplies d columns by k entries
  --> fit.fw:4:24
@@ -24,7 +24,7 @@ from ..grammar.source import Source, Span
 from .cells import printable
 from .excerpt import cut
 
-_LONGEST_TEXT = 1000  # a message quotes the user's names, which may be of any length
+_LONGEST_TEXT = 1000  # a message quotes the user's names, which have any length
 _LINES_OF_A_SPAN = 4
 _STYLES = {"error": "1;31", "warning": "1;33", "quiet": "34", "strong": "1", "good": "32"}
 
@@ -36,7 +36,7 @@ def render_text(
     color: bool = False,
     unicode: bool = True,
 ) -> str:
-    """All of them, an empty line between, each ending with a newline; "" for none.
+    """The diagnostics as text, separated by empty lines, each ending with a newline; "" for none.
 
     Lines of the program are cut to `width` columns (at least 40). With `unicode=False` the text is plain ASCII.
     """
@@ -46,7 +46,7 @@ def render_text(
 
 @dataclass(frozen=True)
 class _Mark:
-    """Code points `[start, end)` of one line (from 0) to underline, with words behind them."""
+    """Code points `[start, end)` of one line (from 0) to underline, followed by words."""
 
     line: int
     start: int
@@ -93,7 +93,7 @@ class _Rendering:
     # --- the program's lines ---------------------------------------------------------------------------------------
 
     def _marks(self) -> list[_Mark]:
-        """What to underline, in the order of the lines, the primary span first in its line."""
+        """The marks in the order of the lines, the primary span first in its line."""
         d = self.diagnostic
         if d.source is None:
             return []
@@ -114,7 +114,7 @@ class _Rendering:
             previous = number
 
     def _line(self, text: str, number: int, digits: int, marks: list[_Mark], sign: str, style: str) -> Iterator[str]:
-        """A line with a row for each mark; again, cut elsewhere, for marks that the first piece does not show."""
+        """A line with a row for each mark. The line is repeated, cut elsewhere, for marks that the first piece does not show."""
         room = self.width - digits - 3
         while marks:
             excerpt = cut(text, marks[0].start, marks[0].end, room, self.unicode)
@@ -137,7 +137,7 @@ class _Rendering:
                     yield f"{bar} {indent * ' '}{self._paint(row, tone)}"
 
     def _fixed_lines(self, fix: Fix | None) -> list[tuple[int, str, int, int]]:
-        """The lines after the fix: number, text, and the code points that are new."""
+        """The lines after the fix: number, text, and the range of new code points."""
         source = self.diagnostic.source
         if fix is None or source is None:
             return []
@@ -195,15 +195,15 @@ class _Rendering:
 
 
 def _says(hint: str, fix: Fix) -> bool:
-    """Whether the hint already tells what the fix does."""
+    """Whether the hint already shows the fix."""
     return not fix.description or fix.description in hint or f"`{fix.replacement}`" in hint
 
 
 def _marks_of(source: Source, span: Span, text: str, primary: bool) -> Iterator[_Mark]:
-    """A mark for each line of a span (the first and the last of a long one), the words at the last."""
+    """A mark for each line of a span, or for the first and last line of a long span. The last mark has the words."""
     first, column = source.position(span.start)
     last, end = source.position(span.end)
-    if end == 1 and last > first:  # it ends with a line's end
+    if end == 1 and last > first:  # the span ends with a line's end
         last -= 1
         end = len(source.line(last)) + 1
     numbers = range(first, last + 1)

@@ -1,4 +1,4 @@
-"""Feature maps over a data matrix: `fit(name, X, options)` takes a map's statistics, its `transform` computes the features."""
+"""Feature maps over a data matrix: `fit(name, X, options)` computes a map's statistics, `transform` the features."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .standardize import Standardize
 __all__ = ["IMPLICIT", "FeatureMap", "Fitted", "GramOperator", "Kernel", "RankOneUpdated", "feature_map", "fit"]
 
 IMPLICIT = ("rbf", "polynomial", "linear")
-"""The maps of which only the Gram matrix is used."""
+"""The maps that are used by their Gram matrix alone."""
 
 
 def feature_map(name: str, options: Mapping[str, Any]) -> FeatureMap:
-    """The map of a name of the language, its options as numbers."""
+    """The map that a name of the language stands for, with options as numbers."""
     match name:
         case "fourier":
             return Fourier(int(options["features"]), float(options["gamma"]), int(options.get("seed", 0)))
@@ -43,5 +43,5 @@ def feature_map(name: str, options: Mapping[str, Any]) -> FeatureMap:
 
 
 def fit(name: str, X: Any, options: Mapping[str, Any]) -> Fitted:
-    """A map fitted to X (n, p): dense, memory-mapped, a `csr_array` or a `RankOneUpdated`."""
+    """Fit a map to X (n, p), which is dense, memory-mapped, a `csr_array` or a `RankOneUpdated`."""
     return feature_map(name, options).fit(X)

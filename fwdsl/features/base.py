@@ -1,4 +1,4 @@
-"""What every feature map is: statistics fitted to data once, then a transformation of this or new data."""
+"""The protocol of feature maps: statistics are fitted to data once, and transform this or new data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 class Fitted(ABC):
-    """A feature map with the statistics of the data it was fitted to.
+    """A feature map with the statistics of the data that it was fitted to.
 
-    `inputs` is the number of columns it takes, `columns` the number it gives.
+    `inputs` is the number of columns that it takes, `columns` the number that it returns.
     """
 
     inputs: int
@@ -29,4 +29,4 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def fit(self, X: Any) -> Fitted:
-        """Take its statistics from X (n, p)."""
+        """Compute the map's statistics from X (n, p)."""

@@ -1,4 +1,4 @@
-"""Pivoted Cholesky factorisation of a Gram matrix that is known by its rows and its diagonal."""
+"""Pivoted Cholesky factorisation of a Gram matrix, given by its rows and its diagonal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .base import Array
 
-_PANEL = 64  # rows that are asked for at a time
+_PANEL = 64  # rows computed at a time
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -17,7 +17,7 @@ _EPS = float(np.finfo(np.float64).eps)
 class GramFactor:
     """L (n, r) with K = L L' up to rounding.
 
-    `error` bounds |K - L L'|_2: the trace of what remains, which is positive semidefinite, and the rounding of the factorisation.
+    `error` bounds |K - L L'|_2 by the trace of the remainder, which is positive semidefinite, plus the rounding.
     `pivots` are the r samples whose features span those of all: L[pivots] is lower triangular.
     """
 
@@ -27,7 +27,6 @@ class GramFactor:
 
     @property
     def rank(self) -> int:
-        """r."""
         return int(self.L.shape[1])
 
     def coefficients(self, w: Array) -> Array:
@@ -39,15 +38,15 @@ class GramFactor:
         return out
 
     def coordinates(self, a: Array) -> Array:
-        """L'a: what `coefficients` leads back from."""
+        """L'a, the inverse of `coefficients`."""
         return np.asarray(self.L.T @ a)
 
 
 def pivoted_cholesky(rows: Callable[[Array], Array], diagonal: Array, max_bytes: int) -> GramFactor | None:
-    """Factorise the positive semidefinite K until what remains of its diagonal is rounding; None beyond `max_bytes`.
+    """Factorise the positive semidefinite K until only rounding remains of its diagonal; None beyond `max_bytes`.
 
-    `rows(indices)` gives rows of K. Pivots are taken in panels of the largest remaining diagonal entries; a panel's candidate
-    that the earlier ones make dependent waits for a later panel.
+    `rows(indices)` returns rows of K. Pivots are taken in panels of the largest remaining diagonal entries. A candidate that
+    depends on the earlier ones of its panel waits for a later panel.
     """
     n = diagonal.size
     left = np.array(diagonal, dtype=np.float64)
@@ -67,7 +66,7 @@ def pivoted_cholesky(rows: Callable[[Array], Array], diagonal: Array, max_bytes:
                 break
             column = rest[:, j] - L[:, first:r] @ L[pivot, first:r]
             if column[pivot] <= allowed:
-                # What is computed afresh is less rounded than what was updated, and ends the loop.
+                # A diagonal computed afresh has less rounding than an updated one, so it decides when to stop.
                 left[pivot] = max(float(column[pivot]), 0.0)
                 continue
             if r == most:

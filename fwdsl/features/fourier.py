@@ -11,15 +11,15 @@ import numpy as np
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, is_sparse
 
-_WEIGHTS = 1 << 23  # frequencies that are held at a time: 64 MB
+_WEIGHTS = 1 << 23  # frequencies held at a time: 64 MB
 
 
 @dataclass(frozen=True)
 class FittedFourier(Fitted):
     """sqrt(2 / m) cos(W x + b): W (m, p) normal with variance 2 gamma, b (m,) uniform in [0, 2 pi).
 
-    b and then the rows of W are drawn by NumPy's default generator from `seed`, again for each transformation: where they
-    are many they are never all in memory. Inner products of two rows have the mean exp(-gamma |x - x'|_2^2).
+    NumPy's default generator draws b and then the rows of W from `seed`, again for each transformation, so that many rows are
+    never all in memory. Inner products of two rows have the mean exp(-gamma |x - x'|_2^2).
     """
 
     inputs: int
@@ -28,7 +28,7 @@ class FittedFourier(Fitted):
     seed: int
 
     def transform(self, X: Any) -> Array:
-        """Dense features (n, m), float32 for such data, computed in float64 from blocks of rows."""
+        """Dense features (n, m), computed in float64 by blocks of rows; float32 for float32 data."""
         n, p = X.shape
         out = np.empty((n, self.columns), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         generator = np.random.default_rng(self.seed)
@@ -49,12 +49,14 @@ class FittedFourier(Fitted):
 
 @dataclass(frozen=True)
 class Fourier(FeatureMap):
-    """Random Fourier features that approximate rbf, exp(-gamma |x - x'|_2^2) (Rahimi and Recht, 2007)."""
+    """Random Fourier features that approximate rbf, exp(-gamma |x - x'|_2^2).
+
+    Source: A. Rahimi, B. Recht, Random features for large-scale kernel machines, NIPS 2007.
+    """
 
     features: int
     gamma: float
     seed: int = 0
 
     def fit(self, X: Any) -> FittedFourier:
-        """Nothing but the number of columns."""
         return FittedFourier(int(X.shape[1]), self.features, self.gamma, self.seed)

@@ -1,4 +1,4 @@
-"""Implicit feature maps `rbf`, `polynomial`, `linear`: of their features only inner products are ever computed."""
+"""Implicit feature maps `rbf`, `polynomial`, `linear`: only inner products of their features are computed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .matrices import inner, squared_norms
 Kind = Literal["rbf", "polynomial", "linear"]
 
 CACHE = 1 << 28
-"""Bytes of blocks and rows that an operator keeps."""
+"""The bytes of blocks and rows that an operator keeps."""
 
 _SIDE = 512  # rows and columns of a block
 
@@ -35,11 +35,11 @@ class Kernel(FeatureMap):
     coef0: float = 0.0
 
     def fit(self, X: Any) -> FittedKernel:
-        """Keep the samples: a function of the map's space is a combination of them."""
+        """Keep the samples, since a function in the map's space is a combination of them."""
         return FittedKernel(self, X)
 
     def block(self, X: Any, Y: Any, squares_x: Array, squares_y: Array) -> Array:
-        """K(x_i, y_j) over rows of X and Y, dense; the squared norms of the rows count for rbf only."""
+        """K(x_i, y_j) for rows of X and Y, dense. The squared norms of the rows are used for rbf only."""
         products = inner(X, Y)
         if self.kind == "rbf":
             # |x - y|^2 = |x|^2 + |y|^2 - 2 x.y, in place
@@ -47,19 +47,19 @@ class Kernel(FeatureMap):
             products += squares_x[:, None]
             products += squares_y
             np.maximum(products, 0.0, out=products)
-            # far apart at a large gamma is 0, whatever overflows on the way
+            # points far apart at a large gamma have 0, whatever overflows on the way
             with np.errstate(over="ignore"):
                 products *= -self.gamma
             return np.asarray(np.exp(products, out=products))
         if self.kind == "polynomial":
             products += self.coef0
-            # what is not finite is refused where the matrix is made
+            # a matrix that is not finite is refused where it is made
             with np.errstate(over="ignore"):
                 return np.asarray(products**self.degree)
         return products
 
     def diagonal(self, squares: Array) -> Array:
-        """K(x_i, x_i) from the squared norms."""
+        """K(x_i, x_i), computed from the squared norms."""
         if self.kind == "rbf":
             return np.ones(squares.size)
         return np.asarray((squares + self.coef0) ** self.degree) if self.kind == "polynomial" else squares.copy()
@@ -67,28 +67,26 @@ class Kernel(FeatureMap):
 
 @dataclass(frozen=True, eq=False)
 class FittedKernel(Fitted):
-    """An implicit map over its samples: `columns` is their number, one expansion coefficient each."""
+    """An implicit map over its samples, with one expansion coefficient for each."""
 
     kernel: Kernel
     samples: Any
 
     @property
     def inputs(self) -> int:  # type: ignore[override]
-        """The number of columns of the data."""
         return int(self.samples.shape[1])
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """The number of expansion coefficients."""
         return int(self.samples.shape[0])
 
     def transform(self, X: Any) -> GramOperator | CrossGram:
-        """What takes expansion coefficients to predictions at the rows of X: K(X, samples), by block."""
+        """K(X, samples), computed by block, which maps expansion coefficients to predictions at the rows of X."""
         return GramOperator(X, self.kernel) if X is self.samples else CrossGram(X, self.samples, self.kernel)
 
 
 class _Samples:
-    """The rows of a data matrix with their squared norms, moved towards the origin where the kernel does not see it."""
+    """The rows of a data matrix with their squared norms. They are centred where the kernel depends on differences only."""
 
     def __init__(self, X: Any, kernel: Kernel, centre: Array | None) -> None:
         self.X = X
@@ -114,9 +112,9 @@ class _Samples:
 class GramOperator:
     """The n x n matrix K(X, X), computed by block.
 
-    X is dense, memory-mapped, a `csr_array` or a `RankOneUpdated`. Blocks on and above the diagonal are computed once for a product, and
-    those that fit `cache` bytes are kept, the first ones: products run over all of them in turn, where what was used last is
-    what is needed last. Rows have a cache of their own, which forgets those not used for longest.
+    X is dense, memory-mapped, a `csr_array` or a `RankOneUpdated`. A product computes each block on and above the diagonal
+    once. The first blocks that fit into `cache` bytes are kept, since products run over all blocks in the same order. Rows
+    have a cache of their own, which drops the least recently used.
     """
 
     __array_ufunc__ = None
@@ -132,23 +130,19 @@ class GramOperator:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, n)."""
         n = int(self._samples.X.shape[0])
         return n, n
 
     @property
     def ndim(self) -> int:
-        """2."""
         return 2
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """float64."""
         return np.dtype(np.float64)
 
     @property
     def T(self) -> GramOperator:
-        """Itself: it is symmetric."""
         return self
 
     def diag(self) -> Array:
@@ -157,8 +151,8 @@ class GramOperator:
 
     @property
     def is_finite(self) -> bool:
-        """Whether no entry, and nothing on the way to one, is too large for a float."""
-        # no entry is larger than the largest of the diagonal; |x - y|^2 adds up four terms of at most the largest square
+        """Whether all entries, and the intermediate results of computing them, are finite."""
+        # no entry is larger than the largest on the diagonal; |x - y|^2 adds up four terms of at most the largest square
         largest = float(self._samples.squares.max(initial=0.0))
         return bool(np.all(np.isfinite(self._diagonal)) and math.isfinite(4.0 * largest))
 
@@ -185,7 +179,7 @@ class GramOperator:
         return self.matvec(a.T).T
 
     def rows(self, indices: Sequence[int] | Array) -> Array:
-        """The rows at some positions, dense (m, n)."""
+        """The rows at the given positions, dense (m, n)."""
         wanted = np.asarray(indices, dtype=np.int64)
         missing = np.array([i for i in dict.fromkeys(wanted.tolist()) if i not in self._rows], dtype=np.int64)
         fresh = dict(zip(missing.tolist(), self._compute(missing), strict=True)) if missing.size else {}
@@ -206,7 +200,7 @@ class GramOperator:
     def factor(self, max_bytes: int) -> GramFactor | None:
         """L (n, r) with K = L L' up to rounding, or None where it needs more memory.
 
-        By a Cholesky factorisation that pivots on the largest remaining diagonal entry; K itself is never formed.
+        A Cholesky factorisation that pivots on the largest remaining diagonal entry; K itself is never formed.
         """
         return pivoted_cholesky(self._compute, self._diagonal, max_bytes)
 
@@ -255,17 +249,14 @@ class CrossGram:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, n)."""
         return int(self._here.X.shape[0]), int(self._there.X.shape[0])
 
     @property
     def ndim(self) -> int:
-        """2."""
         return 2
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """float64."""
         return np.dtype(np.float64)
 
     def matvec(self, a: Array) -> Array:
@@ -281,7 +272,6 @@ class CrossGram:
         return self.matvec(a)
 
     def toarray(self) -> Array:
-        """The dense matrix."""
         return np.vstack([self._here.against(self._there, rows, slice(None)) for rows in _parts(self.shape[0])])
 
 
@@ -290,7 +280,7 @@ def _parts(n: int) -> Iterator[slice]:
 
 
 def _centre(X: Any, kernel: Kernel) -> Array | None:
-    """The mean of dense samples: rbf sees differences only, which are small numbers less of their norms there."""
+    """The mean of dense samples for rbf, which depends on differences only: they round less from centred samples."""
     if kernel.kind != "rbf" or not isinstance(X, np.ndarray):
         return None
     total = np.zeros(X.shape[1])

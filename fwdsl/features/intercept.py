@@ -14,17 +14,16 @@ from .rank_one import RankOneUpdated
 
 @dataclass(frozen=True)
 class FittedIntercept(Fitted):
-    """[X 1], in the form and precision of the data; it has no statistics."""
+    """[X 1], in the form and precision of the data. It has no statistics."""
 
     inputs: int
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """One more than it takes."""
         return self.inputs + 1
 
     def transform(self, X: Any) -> Any:
-        """The rows of X, each with a 1 behind it."""
+        """The rows of X, each followed by a 1."""
         n, p = X.shape
         if isinstance(X, RankOneUpdated):
             return RankOneUpdated(self.transform(X.A), X.u, np.append(X.v, 0.0))
@@ -42,12 +41,11 @@ class Intercept(FeatureMap):
     """Appends a column of ones."""
 
     def fit(self, X: Any) -> FittedIntercept:
-        """Nothing but the number of columns."""
         return FittedIntercept(int(X.shape[1]))
 
 
 def _sparse(X: Any) -> Any:
-    """A stored 1 at the end of each row, where sorted indices have it."""
+    """Append a stored 1 to each row, which keeps the indices sorted."""
     from scipy.sparse import csr_array
 
     n, p = X.shape

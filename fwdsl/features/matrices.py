@@ -1,4 +1,4 @@
-"""What feature maps do with a data matrix, however it is stored: dense, memory-mapped, `csr_array`, or `RankOneUpdated`."""
+"""Operations on a data matrix in any form: dense, memory-mapped, `csr_array`, or `RankOneUpdated`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .base import Array
 from .rank_one import RankOneUpdated
 
 BLOCK = 1 << 18
-"""Numbers of a block that are looked at together."""
+"""How many numbers a block has."""
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether it is a SciPy sparse array."""
+    """Whether X is a SciPy sparse array."""
     return hasattr(X, "tocsr")
 
 
 def blocks(rows: int, width: int, numbers: int = BLOCK) -> Iterator[slice]:
-    """Slices of rows that have about `numbers` numbers each."""
+    """Slices of rows with about `numbers` numbers each."""
     step = max(1, numbers // max(1, width))
     return (slice(start, min(rows, start + step)) for start in range(0, rows, step))
 
@@ -61,7 +61,7 @@ def scale_rows(X: Any, factors: Array) -> Any:
 
 
 def inner(X: Any, Y: Any) -> Array:
-    """X Y' of two blocks of rows as a dense float64 array, in whatever forms they are."""
+    """X Y' of two blocks of rows, in any form, as a dense float64 array."""
     if isinstance(X, RankOneUpdated):
         return inner(X.A, Y) - np.outer(X.u, Y @ X.v)
     if isinstance(Y, RankOneUpdated):
@@ -90,7 +90,10 @@ def squared_norms(X: Any) -> Array:
 
 
 def _updated_norms(X: RankOneUpdated) -> Array:
-    """Of A - u v': stored places one by one, the others as u_i times the rest of |v|, so that nothing large cancels."""
+    """The squared norms of the rows of A - u v', without cancellation of large numbers.
+
+    Stored places are computed one by one, the others as u_i times the norm of the rest of v.
+    """
     A = X.A
     at = stored_rows(A)
     there = X.v[A.indices]

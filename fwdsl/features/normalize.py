@@ -10,23 +10,22 @@ import numpy as np
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse, scale_rows, squared_norms
 
-# Within these bounds sums of squares neither overflow nor vanish.
+# Within these bounds sums of squares neither overflow nor underflow.
 _SMALL, _LARGE = 1e-140, 1e140
 
 
 @dataclass(frozen=True)
 class FittedNormalize(Fitted):
-    """x / |x|_2 by row, in the form and precision of the data; it has no statistics."""
+    """x / |x|_2 for each row, in the form and precision of the data. It has no statistics."""
 
     inputs: int
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """As many as it takes."""
         return self.inputs
 
     def transform(self, X: Any) -> Any:
-        """The rows of X at length 1; rows of zeros stay."""
+        """The rows of X, scaled to length 1; rows of zeros stay."""
         with np.errstate(over="ignore"):
             norms = np.sqrt(squared_norms(X))
         odd = ~((norms > _SMALL) & (norms < _LARGE))
@@ -38,15 +37,14 @@ class FittedNormalize(Fitted):
 
 @dataclass(frozen=True)
 class Normalize(FeatureMap):
-    """Rows to Euclidean length 1; rows of zeros stay."""
+    """Scales rows to Euclidean length 1; rows of zeros stay."""
 
     def fit(self, X: Any) -> FittedNormalize:
-        """Nothing but the number of columns."""
         return FittedNormalize(int(X.shape[1]))
 
 
 def _first_scale(X: Any) -> Array:
-    """For each row the power of two that takes its largest entry to about 1; 1 for a row of zeros."""
+    """For each row, the power of two that scales its largest entry to about 1; 1 for a row of zeros."""
     if is_sparse(X):
         tops = abs(X).max(axis=1).toarray().reshape(-1).astype(np.float64)
     else:

@@ -13,20 +13,20 @@ from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse
 
 _FLOAT = np.finfo(np.float64)
-_GROUP = 1 << 22  # numbers of grids and of hashes that are held at a time
+_GROUP = 1 << 22  # numbers of grids and of hashes held at a time
 _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _SHIFTS = (np.uint64(32), np.uint64(29), np.uint64(32))
 
 
 @dataclass(frozen=True, eq=False)
 class FittedRandomBinning(Fitted):
-    """The indicators of a point's bin in each of `grids` random grids, over sqrt(grids).
+    """The indicators of a point's bin in each of `grids` random grids, divided by sqrt(grids).
 
-    A grid has in each column a pitch d, of the density gamma^2 d exp(-gamma d), and a shift uniform in [0, d): drawn by NumPy's
-    default generator from `seed`, again for each pass. A bin is told by a 64-bit hash of its position, which is a sum over the
-    columns in which 0 counts nothing: sparse rows cost what they store. Inner products of two rows have the mean
-    exp(-gamma |x - x'|_1). The columns are the bins that the fitted data occupy, grid by grid: `bins[starts[g]:starts[g + 1]]`
-    are those of grid g, sorted. Bins of new data that none of the fitted data were in have no column.
+    In each column, a grid has a pitch d of density gamma^2 d exp(-gamma d), and a shift uniform in [0, d). NumPy's default
+    generator draws them from `seed`, again for each pass. A bin is identified by a 64-bit hash of its position. The hash is a
+    sum over the columns in which 0 adds nothing, so sparse rows cost what they store. Inner products of two rows have the
+    mean exp(-gamma |x - x'|_1). The columns are the bins that the fitted data occupy, grid by grid:
+    `bins[starts[g]:starts[g + 1]]` are the sorted bins of grid g. Other bins, of new data, have no column.
     """
 
     inputs: int
@@ -38,11 +38,10 @@ class FittedRandomBinning(Fitted):
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """The number of bins."""
         return int(self.bins.size)
 
     def transform(self, X: Any) -> Any:
-        """A `csr_array` (n, columns) with at most `grids` entries a row, in float64 (float32 for such data)."""
+        """A `csr_array` (n, columns) with at most `grids` entries in a row, in float64, or float32 for float32 data."""
         from scipy.sparse import csr_array
 
         n = X.shape[0]
@@ -62,7 +61,10 @@ class FittedRandomBinning(Fitted):
 
 @dataclass(frozen=True)
 class RandomBinning(FeatureMap):
-    """Random binning features that approximate exp(-gamma |x - x'|_1) (Rahimi and Recht, 2007)."""
+    """Random binning features that approximate exp(-gamma |x - x'|_1).
+
+    Source: A. Rahimi, B. Recht, Random features for large-scale kernel machines, NIPS 2007.
+    """
 
     grids: int
     gamma: float
@@ -78,7 +80,7 @@ class RandomBinning(FeatureMap):
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Pitches, shifts and random keys by column, and what the bin of 0 contributes to a hash."""
+    """The pitch, shift and random key of each column, and the contribution of the bin of 0 to a hash."""
 
     pitches: Array
     shifts: Array
@@ -86,7 +88,7 @@ class _Grid:
     zero: Array
 
     def hash(self, values: Array, columns: Any) -> Array:
-        """What the values at some columns contribute to the hashes of their rows."""
+        """The contributions of the values in some columns to the hashes of their rows."""
         positions = np.floor((values - self.shifts[columns]) / self.pitches[columns])
         return np.asarray(_mixed(positions, self.keys[columns]) - self.zero[columns])
 
@@ -94,7 +96,7 @@ class _Grid:
 def _grids(p: int, gamma: float, seed: int) -> Iterator[_Grid]:
     generator = np.random.default_rng(seed)
     while True:
-        # within what a float64 holds: a smaller `gamma` than that puts all that is finite into one bin
+        # kept within float64: an even smaller `gamma` puts all finite numbers into one bin
         pitches = np.clip(generator.gamma(2.0, 1.0 / gamma, p), _FLOAT.tiny, _FLOAT.max)
         shifts = generator.uniform(0.0, 1.0, p) * pitches
         keys = generator.integers(0, 2**64, p, dtype=np.uint64)
@@ -102,7 +104,7 @@ def _grids(p: int, gamma: float, seed: int) -> Iterator[_Grid]:
 
 
 def _hashes(X: Any, grids: int, gamma: float, seed: int) -> Iterator[Array]:
-    """The bin of each row in one grid after the other; the data are passed over once for a group of grids."""
+    """The bin of each row, for one grid after the other. A pass over the data serves a group of grids."""
     n, p = X.shape
     source = _grids(p, gamma, seed)
     for group in blocks(grids, max(n, 4 * p), _GROUP):
@@ -131,7 +133,7 @@ def _hash_sparse(X: Any, grids: list[_Grid], out: Array) -> None:
 
 
 def _mixed(positions: Array, keys: Array) -> Array:
-    """A hash of a whole number under a key; adding 0.0 makes of -0.0 the 0.0 that it equals."""
+    """A hash of a whole number under a key. Adding 0.0 turns -0.0 into 0.0, which it equals."""
     x = (positions + 0.0).view(np.uint64) + keys
     x ^= x >> _SHIFTS[0]
     x *= _MULTIPLIERS[0]

@@ -1,4 +1,4 @@
-"""Sparse matrices less a rank-one term: what centring makes of sparse data."""
+"""Sparse matrices minus a rank-one term, such as centred sparse data."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .base import Array
 class RankOneUpdated:
     """The n x p matrix A - u v', never formed.
 
-    A is a `csr_array` (a `csc_array` behind `.T`), or another such matrix; u (n,) and v (p,) are float64. It takes `@` with vectors, matrices
-    and sparse matrices from either side, `.T`, products with numbers, slices, and `abs()`, whose entries bound those of
-    |A - u v'| from above. `toarray()` is for small ones: NumPy never makes an array of it by itself.
+    A is a `csr_array` (a `csc_array` behind `.T`), or another `RankOneUpdated`; u (n,) and v (p,) are float64. The matrix has
+    `@` with vectors, matrices and sparse matrices from either side, `.T`, products with numbers, slices, and `abs()`, whose
+    entries bound those of |A - u v'| from above. `toarray()` is for small matrices: NumPy never calls it by itself.
     """
 
     A: Any
@@ -28,38 +28,34 @@ class RankOneUpdated:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, p)."""
         return int(self.A.shape[0]), int(self.A.shape[1])
 
     @property
     def ndim(self) -> int:
-        """2."""
         return 2
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """That of A."""
         dtype: np.dtype[Any] = self.A.dtype
         return dtype
 
     @property
     def nnz(self) -> int:
-        """Stored numbers that a product touches."""
+        """The stored numbers that a product reads."""
         return int(self.A.nnz) + self.u.size + self.v.size
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the stored numbers and their positions."""
+        """The bytes of the stored numbers and their positions."""
         own = self.A.nbytes if isinstance(self.A, RankOneUpdated) else _bytes(self.A)
         return int(own) + self.u.nbytes + self.v.nbytes
 
     @property
     def T(self) -> RankOneUpdated:
-        """A' - v u'."""
         return RankOneUpdated(self.A.T, self.v, self.u)
 
     def matvec(self, x: Array) -> Array:
-        """A x - u (v'x) for a vector or the columns of a matrix."""
+        """A x - u (v'x) for a vector x or the columns of a matrix."""
         inner = self.v @ x
         product = np.asarray(self.A @ x, dtype=np.float64)
         return product - (self.u * inner if product.ndim == 1 else np.outer(self.u, inner))
@@ -106,15 +102,13 @@ class RankOneUpdated:
         raise TypeError("a sparse matrix less a rank-one term is not made dense by itself; use `toarray()`")
 
     def astype(self, dtype: Any, copy: bool = True) -> RankOneUpdated:
-        """The same with A in another precision."""
+        """The same matrix with A in another precision."""
         return RankOneUpdated(self.A.astype(dtype, copy=copy), self.u, self.v)
 
     def toarray(self) -> Array:
-        """The dense matrix in float64."""
         return np.asarray(np.subtract(self.A.toarray(), np.outer(self.u, self.v), dtype=np.float64))
 
     def diagonal(self) -> Array:
-        """The entries (i, i)."""
         size = min(self.shape)
         return np.asarray(np.subtract(self.A.diagonal(), self.u[:size] * self.v[:size], dtype=np.float64))
 
@@ -124,7 +118,7 @@ class RankOneUpdated:
         return float(own) - float(self.u.sum()) * float(self.v.sum())
 
     def tocsr_rows(self) -> RankOneUpdated:
-        """The same with A stored by rows, as slices of rows want it."""
+        """The same matrix with A stored by rows, for slices of rows."""
         inner = self.A.tocsr_rows() if isinstance(self.A, RankOneUpdated) else self.A.tocsr()
         return RankOneUpdated(inner, self.u, self.v)
 

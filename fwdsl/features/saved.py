@@ -1,6 +1,6 @@
-"""Statistics of feature maps for files: what `fwdsl eval` takes new data through without the old.
+"""Packs the statistics of feature maps for files, so that `fwdsl eval` can transform new data without the old.
 
-A packed map is a form of plain values, which JSON can hold, and arrays by name.
+A packed map is a form of plain values, for JSON, and arrays by name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Form = dict[str, Any]
 
 
 def pack(fitted: Fitted, prefix: str) -> tuple[Form, dict[str, Array]]:
-    """A map's form, and its arrays under names that begin with `prefix`; of an implicit map these are the samples."""
+    """A map's form, and its arrays under names that begin with `prefix`. The arrays of an implicit map are its samples."""
     if isinstance(fitted, FittedKernel):
         kernel = fitted.kernel
         form = {"map": kernel.kind, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
@@ -45,7 +45,7 @@ def pack(fitted: Fitted, prefix: str) -> tuple[Form, dict[str, Array]]:
 
 
 def unpack(form: Mapping[str, Any], arrays: Mapping[str, Array]) -> Fitted:
-    """The map of a form and its arrays. A `KeyError` where something is missing."""
+    """The map of a form and its arrays. Raises KeyError where something is missing."""
     name, prefix = form["map"], form["arrays"]
     if name not in _EXPLICIT:
         options = {n: form[n] for n in ("gamma", "degree", "coef0")}

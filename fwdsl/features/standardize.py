@@ -25,12 +25,10 @@ class FittedStandardize(Fitted):
 
     @property
     def inputs(self) -> int:  # type: ignore[override]
-        """The number of columns."""
         return int(self.mean.size)
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """As many as it takes."""
         return self.inputs
 
     def transform(self, X: Any) -> Any:
@@ -47,17 +45,17 @@ class FittedStandardize(Fitted):
 
 @dataclass(frozen=True)
 class Standardize(FeatureMap):
-    """Columns to mean 0 (with `center`) and standard deviation 1, the root of the mean squared deviation.
+    """Scales columns to standard deviation 1, the root of the mean squared deviation, and with `center` to mean 0.
 
-    A column of one value only has 1 for its deviation, so that it becomes 0 (or stays).
+    A column with a single value is not scaled, so that it becomes 0 (or stays without `center`).
     """
 
     center: bool = True
 
     def fit(self, X: Any) -> FittedStandardize:
-        """Means and deviations, in two passes and float64, so that a large mean costs no digits."""
+        """Compute means and deviations in two passes and float64, so that a large mean costs no digits."""
         low, high = _extremes(X)
-        # Powers of two: nothing is rounded, and no square overflows or vanishes.
+        # Scaling by powers of two rounds nothing, and no square overflows or underflows.
         top = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(np.float64).tiny)
         scale = np.exp2(np.minimum(np.ceil(np.log2(top)), 1023.0))
         mean = _sums(X, 1.0 / scale, np.zeros(X.shape[1]), 1) / X.shape[0]
@@ -68,7 +66,7 @@ class Standardize(FeatureMap):
 
 
 def _extremes(X: Any) -> tuple[Array, Array]:
-    """The least and the largest number of each column."""
+    """The smallest and the largest number of each column."""
     if is_sparse(X):
         return X.min(axis=0).toarray().reshape(-1), X.max(axis=0).toarray().reshape(-1)
     low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)

@@ -1,5 +1,5 @@
-"""Data sources: what a `from` or a `--data` names, the readers of each format, and scans of what was read.
+"""Data sources: what a `from` or a `--data` names, a reader for each format, and scans of the arrays read.
 
-`sources` describes a source and parses the command line's forms, `read` turns one into arrays, `scan` looks for
+`sources` describes a source and parses the command line's forms, `read` turns a source into arrays, `scan` finds
 non-finite numbers and maps labels. Importing this package loads nothing.
 """

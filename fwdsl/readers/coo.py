@@ -1,6 +1,6 @@
-"""Observed entries: a row, a column and a value on each line, separated by commas; a header is optional.
+"""Reads observed entries: a row, a column and a value on each line, separated by commas; a header is optional.
 
-Whether ids are indices or names depends on what else the program is bound to, so they come back as written.
+Whether ids are indices or names depends on the program's other data, so they come back as written.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _NAMES = ("row", "column", "value")
 _INTEGER = re.compile(r"[+-]?\d{1,20}\Z", re.ASCII)
 _RULE = "A coo file has a row, a column and a value on each line."
 _EXACT = 2.0**53
-"""From here on floats skip whole numbers, and two ids would become one."""
+"""From this number on floats skip whole numbers, so that two ids would become one."""
 
 
 def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
-    """The `Triplets` of the one role, of kind `entries`. Raises `Unreadable` where the file cannot be read."""
+    """The `Triplets` for the only role, of kind `entries`. Raises `Unreadable` where the file cannot be read."""
     check(path, findings)
     if len(roles) != 1 or roles[0].kind != "entries":
         findings.cannot_serve(
@@ -66,8 +66,8 @@ def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
 def _columns(
     path: str, kinds: Sequence[str], role: Role, findings: Findings
 ) -> tuple[list[np.ndarray[Any, Any]], int, bool]:
-    """The three columns, the line of the first entry (0 where lines and entries part), and whether their first may be
-    the name of the column: among words, only the others tell."""
+    """The three columns, the line of the first entry (0 where entries and lines do not correspond), and whether the first
+    value may be the name of its column, which only the other values tell where all are words."""
     with opened(path, findings) as stream:
         header, rest, line = first_line(lines(stream), {"header": False}, path, findings)
         if header.count != 3:
@@ -104,13 +104,13 @@ def _columns(
 
 
 class _Count:
-    """Counts the lines that go through."""
+    """Counts the lines that pass through it."""
 
     def __init__(self) -> None:
         self.lines = 0
 
     def through(self, text: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-        """The chunks, counted."""
+        """Pass chunks on and count their lines."""
         while True:
             self.lines += text.count(b"\n")
             if text:
@@ -126,12 +126,12 @@ def _value(role: Role) -> str:
 
 
 def _second(tail: bytes) -> str:
-    """The value of the line behind the first."""
+    """The value on the second line."""
     return tail.partition(b"\n")[0].rpartition(b",")[2].decode("utf-8", "replace").strip()
 
 
 def _are_no_numbers(k: int, columns: Sequence[np.ndarray[Any, Any]], found: Sequence[Any]) -> bool:
-    """Whether a column that was read as numbers holds words, or numbers that floats do not tell apart."""
+    """Whether a column that was read as numbers holds words, or numbers too large for floats to tell apart."""
     if any(d.code in ("FW4020", "FW4021") and d.place.column == k + 1 for d in found):
         return True
     ids = columns[k]
@@ -139,7 +139,7 @@ def _are_no_numbers(k: int, columns: Sequence[np.ndarray[Any, Any]], found: Sequ
 
 
 def _ids(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Ids as int64 where all are whole numbers, as floats where all are numbers, else as words."""
+    """Ids as int64 if all are whole numbers, as floats if all are numbers, else as words."""
     if column.dtype.kind == "f":
         whole = column.astype(np.int64)
         return whole if np.array_equal(whole, column) else column
@@ -155,5 +155,5 @@ def _ids(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _stands_alone(values: np.ndarray[Any, Any]) -> bool:
-    """Whether the first of more than two values occurs only once: the name of the column."""
+    """Whether the first of more than two values occurs only once, which makes it the name of the column."""
     return np.unique(values).size > 2 and not np.any(values[1:] == values[0])

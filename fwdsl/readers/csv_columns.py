@@ -1,4 +1,4 @@
-"""Which columns of a csv file serve which declared names."""
+"""Chooses the columns of a csv file for the declared names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .roles import Role
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Positions: of the table's columns (for the role `table`), and of each role that takes one column."""
+    """The positions of the columns of the role `table`, and of the column of each other role."""
 
     table: Role | None
     columns: tuple[int, ...]
@@ -85,7 +85,7 @@ def choose(
 
 
 def _missing(fitted: Match, header: Header, table: Role, path: str, findings: Findings) -> None:
-    """Note the columns of an earlier fit that a file has not, or not once."""
+    """Note the columns of an earlier fit that a file lacks or has twice."""
     findings.add(
         "FW4032",
         f"`{path}` has {fitted.words(header.names or ())}, which `{table.name}` has in the fit",
@@ -98,7 +98,7 @@ def _missing(fitted: Match, header: Header, table: Role, path: str, findings: Fi
 def _targets(
     header: Header, singles: list[Role], target: int | None, listed: list[int] | None, path: str, findings: Findings
 ) -> tuple[tuple[Role, int], ...] | None:
-    """A column for each of `singles`: the target, else the one of its name, else the only one there is."""
+    """A column for each of `singles`: the target, else the column of its name, else the only column."""
     names = header.names or ()
     chosen: dict[str, int] = {}
     rest = []

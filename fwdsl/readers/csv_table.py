@@ -1,7 +1,7 @@
-"""csv files: numbers separated by commas, a header unless told otherwise, fields quoted as in RFC 4180.
+"""Reads csv files: numbers separated by commas, a header unless `header=false`, fields quoted as in RFC 4180.
 
-Chunks without quotes are cut on whole arrays; from the first quote on, where a field may hold line breaks, and wherever
-something is wrong, Python's csv module reads row by row.
+Chunks without quotes are cut with array operations. From the first quote on, a field may hold line breaks: there, and
+wherever something is wrong, Python's csv module reads row by row.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read_csv(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
 
 
 class _Words:
-    """A column whose values may be words: each distinct one is kept once, with the row where it came first."""
+    """A column whose values may be words. Each distinct value is kept once, with its first row."""
 
     def __init__(self) -> None:
         self._codes = Growing(np.int32)
@@ -57,7 +57,10 @@ class _Words:
         self._codes.extend(np.array(codes, np.int32))
 
     def finish(self, role: Role, column: int, what: str, findings: Findings) -> np.ndarray[Any, Any]:
-        """Numbers if all are, else words (ids always); what looks like a number and is not finite, and a third sign, are noted."""
+        """The values as numbers if all are numbers, else as words; ids are always words.
+
+        Numbers that are not finite, and signs of other than two values, are noted.
+        """
         words = list(self._known)
         codes = self._codes.finish()
         values = np.array(words)
@@ -82,7 +85,7 @@ class _Words:
 
 
 class Table:
-    """The columns chosen of a csv file, as they are read."""
+    """The chosen columns of a csv file while it is read."""
 
     def __init__(
         self,
@@ -116,7 +119,7 @@ class Table:
                 break
 
     def add_chunk(self, text: bytes, line: int) -> bool:
-        """Add whole lines without quotes; False, and nothing added, where they are out of the ordinary."""
+        """Add whole lines without quotes. Adds nothing and returns False where a line needs the exact reader."""
         text = text.replace(b"\r\n", b"\n")
         buffer = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero((buffer == 44) | (buffer == 10))
@@ -251,7 +254,7 @@ class Table:
             if len(record) > self._header.count
             else "",
             row=row,
-            column=min(len(record), self._header.count) + 1,  # the first that is missing or too many
+            column=min(len(record), self._header.count) + 1,  # the first column that is missing or too many
         )
 
 
@@ -311,7 +314,7 @@ def _header(
 
 
 def note_not_csv(error: csv.Error, row: int, path: str, findings: Findings) -> None:
-    """Note what Python's csv module says of a line."""
+    """Note an error that Python's csv module raised on a line."""
     amid = "new-line" in str(error)
     findings.add(
         "FW4035",
@@ -323,7 +326,7 @@ def note_not_csv(error: csv.Error, row: int, path: str, findings: Findings) -> N
 
 
 def _decoded(chunks: Iterable[bytes], line: int, findings: Findings) -> Iterator[str]:
-    """Lines of text, or `Unreadable` with the first that is not UTF-8 noted."""
+    """Lines of text. Raises `Unreadable`, the line noted, at the first one that is not UTF-8."""
     for chunk in chunks:
         for raw in chunk.removesuffix(b"\n").split(b"\n"):
             try:

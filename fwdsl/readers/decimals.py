@@ -1,7 +1,8 @@
-"""Numbers out of a buffer of text, many at a time.
+"""Converts many numbers in a buffer of text at a time.
 
 Integers and short decimals are computed on whole arrays: a decimal of value m / 10^k with m <= 2^53 and k <= 22 is one
-correctly rounded division, since both are exact in float64 (Clinger 1990). What does not fit is converted one by one.
+correctly rounded division, since both are exact in float64 (W. D. Clinger, How to read floating point numbers
+accurately, PLDI 1990). Other numbers are converted one by one.
 The results equal `float(text)` to the last bit.
 """
 
@@ -32,13 +33,15 @@ def integers(buffer: Bytes, starts: Ints, ends: Ints) -> Ints | None:
     if longest > 18:
         return None
     values = np.zeros(starts.size, np.int64)
-    rows: Ints | None = None  # those that still have digits; None for all
+    rows: Ints | None = None  # the rows that still have digits; None for all
     for place in range(longest):
         if rows is None and place >= int(lengths.min()):
             rows = np.flatnonzero(lengths > place)
         elif rows is not None:
             rows = rows[lengths[rows] > place]
-        digits = buffer[(starts if rows is None else starts[rows]) + place] - np.uint8(48)  # wraps below "0"
+        digits = buffer[(starts if rows is None else starts[rows]) + place] - np.uint8(
+            48
+        )  # wraps around for characters below "0"
         if digits.max(initial=0) > 9:
             return None
         if rows is None:
@@ -84,12 +87,12 @@ def to_finite(text: str) -> float | None:
 
 
 def is_infinite(text: str) -> bool:
-    """Whether what `to_finite` refuses is nan, an infinity, or a number that overflows to one."""
+    """Whether a text that `to_finite` refuses is nan, an infinity, or a number that overflows."""
     return bool(_INFINITE.match(text) or _NUMBER.match(text))
 
 
 def _same_length(buffer: Bytes, starts: Ints, length: int) -> tuple[Floats, Ints | None]:
-    """Decimals `[+-]digits[.digits]` of one length; the second array lists those that are not, or not exactly."""
+    """Decimals `[+-]digits[.digits]` of one length. The second array lists the rows that are no such decimal, or not exact."""
     first = buffer[starts]
     digits = first - np.uint8(48)
     plain = digits <= 9
@@ -99,7 +102,7 @@ def _same_length(buffer: Bytes, starts: Ints, length: int) -> tuple[Floats, Ints
         others: Ints | np.ndarray[Any, np.dtype[np.int16]] = np.zeros(starts.size, np.int16)
     else:
         negative = first == 45
-        others = (negative | (first == 43)).astype(np.int16)  # how many bytes are no digits, and allowed not to be
+        others = (negative | (first == 43)).astype(np.int16)  # the bytes that may be no digits: so far, the sign
         mantissa = np.where(plain, digits, 0).astype(np.int64)
     dots = np.zeros(starts.size, np.int16) if negative is None else (first == 46).astype(np.int16)
     fraction = dots * np.int16(length - 1)  # digits behind the dot

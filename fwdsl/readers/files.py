@@ -1,4 +1,4 @@
-"""Opening sources: compression told by the suffix, and what goes wrong with files said in the user's words."""
+"""Opens sources, decompresses them by their suffix, and notes what goes wrong in the user's words."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
 
 class Unreadable(Exception):
-    """Reading cannot go on; the reason is in the findings. Never leaves this package."""
+    """Reading cannot go on; the findings hold the reason. The exception never leaves this package."""
 
 
 @contextmanager
 def opened(path: str, findings: Findings) -> Iterator[BinaryIO]:
-    """The file's bytes, decompressed; whatever fails, here or while it is read, is noted and raised as `Unreadable`."""
+    """The file's bytes, decompressed. Errors here and while reading are noted and raised as `Unreadable`."""
     check(path, findings)
     try:
         with _open(path) as stream:
@@ -46,7 +46,7 @@ def opened(path: str, findings: Findings) -> Iterator[BinaryIO]:
 
 
 def check(path: str, findings: Findings) -> None:
-    """Raise `Unreadable`, the reason noted, unless `path` is a file that is not empty and agrees with its suffix."""
+    """Raise `Unreadable`, with the reason noted, unless `path` is a file that is not empty and fits its suffix."""
     file = Path(path)
     try:
         if file.is_dir():
@@ -71,10 +71,10 @@ def check(path: str, findings: Findings) -> None:
 
 
 def lines(stream: BinaryIO, block: int = BLOCK) -> Iterator[bytes]:
-    """Chunks of whole lines of about `block` bytes; the last ends with a newline even where the file does not.
+    """Chunks of whole lines, about `block` bytes each. The last one ends with a newline even where the file does not.
 
-    A UTF-8 byte order mark is dropped. Where the first line ends with a carriage return alone, as on old Macs, so do the others; they are given
-    with newlines.
+    A UTF-8 byte order mark is dropped. Where the first line ends with a carriage return alone, as on old Macs, all lines are
+    taken to end so, and get newlines instead.
     """
     rest: list[bytes] = []
     for data in _with_newlines(stream, block):
@@ -167,7 +167,7 @@ def _missing(file: Path, path: str, findings: Findings) -> None:
 
 
 def _stem(name: str) -> str:
-    """The name without suffixes of compression: `a9a.svm` and `a9a.svm.gz` are easily confused."""
+    """The name without its suffix of compression: `a9a.svm` and `a9a.svm.gz` are easily confused."""
     return next((name[: -len(s)] for s in COMPRESSIONS if name.lower().endswith(s)), name).lower()
 
 

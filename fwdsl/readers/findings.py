@@ -1,4 +1,4 @@
-"""Collects what is wrong with one source, and stops counting where a reader of messages would."""
+"""Collects what is wrong with one source, up to a limit that people still read."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ if TYPE_CHECKING:
 LIMIT = 20
 
 _SYSTEMATIC = ("FW4010", "FW4020")
-"""What a whole column has that is none of numbers: told of a few rows, so that other errors are seen."""
+"""Codes that every row of a column may have. They are reported for a few rows, so that other errors are seen too."""
 _ALIKE = 3
 _LOOKED_AT = 1000
 
 
 class Findings:
-    """Diagnostics of one source, at most `LIMIT` of them, all about one file."""
+    """The diagnostics of one source, at most `LIMIT` of them, all about one file."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.headers: dict[str, tuple[str, ...]] = {}  # the names of the columns of tables that have some
+        self.headers: dict[str, tuple[str, ...]] = {}  # the names of the columns, by table, where it has names
         self._found: list[Diagnostic] = []
-        self._alike: dict[
-            tuple[str, int | None], list[int]
-        ] = {}  # of a systematic finding: places in the list; -1: left out
+        # By systematic finding: its places in the list, -1 for those left out.
+        self._alike: dict[tuple[str, int | None], list[int]] = {}
 
     def add(
         self,
@@ -43,7 +42,7 @@ class Findings:
         value: str | None = None,
         severity: Severity = "error",
     ) -> None:
-        """Note one finding; what exceeds the limit is dropped."""
+        """Note one finding; findings beyond the limit are dropped."""
         if self.full:
             return
         if code in _SYSTEMATIC:
@@ -83,7 +82,7 @@ class Findings:
         )
 
     def no_rows(self) -> None:
-        """Note a file that is there, and holds nothing."""
+        """Note a file that exists and holds no rows."""
         self.add("FW4004", f"`{self.file}` has no rows", rule="A source holds at least one row.")
 
     def cannot_serve(self, roles: Sequence[Role], holds: str, rule: str, hint: str) -> None:
@@ -97,7 +96,7 @@ class Findings:
 
     @property
     def full(self) -> bool:
-        """Whether the limit is reached, so that looking further is of no use."""
+        """Whether the limit is reached, so that reading on is of no use."""
         return len(self._found) >= LIMIT or any(len(alike) >= _LOOKED_AT for alike in self._alike.values())
 
     @property
@@ -106,7 +105,7 @@ class Findings:
         return any(d.severity == "error" for d in self._found)
 
     def result(self) -> tuple[Diagnostic, ...]:
-        """What was noted, in order; the last one told of a column's says how many more there are."""
+        """The findings in order. The last one about a column says how many more there are."""
         found = list(self._found)
         for alike in self._alike.values():
             more = alike.count(-1)

@@ -1,4 +1,4 @@
-"""Arrays that grow in place: a file's rows are not counted before they are read."""
+"""Arrays that grow in place, since the rows of a file are not counted before they are read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 class Growing:
     """A one-dimensional array with room to spare.
 
-    Growing reallocates by a quarter, which the system does for large arrays without a copy: reading holds about one
-    and a quarter of what it returns, not the two of a list of chunks that is joined.
+    Growing adds a quarter, which the system does without a copy for large arrays. So reading takes about 1.25 times the
+    memory of the result, where joining a list of chunks takes 2 times.
     """
 
     def __init__(self, dtype: type[np.generic] | np.dtype[Any]) -> None:
@@ -25,7 +25,6 @@ class Growing:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What it holds."""
         return self._array.dtype
 
     def extend(self, values: np.ndarray[Any, Any]) -> None:
@@ -37,10 +36,10 @@ class Growing:
         self._size = need
 
     def widen(self, dtype: type[np.generic]) -> None:
-        """Change the type of what it holds."""
+        """Change the type of the numbers."""
         self._array = self._array.astype(dtype)
 
     def finish(self) -> np.ndarray[Any, Any]:
-        """The array, cut to its size; nothing may be appended after."""
+        """The array, cut to its size. Nothing may be appended afterwards."""
         self._array.resize(self._size, refcheck=False)
         return self._array

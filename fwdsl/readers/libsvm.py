@@ -1,4 +1,4 @@
-"""libsvm (svmlight) files: `label index:value ...`, one row a line, read in chunks into a CSR array."""
+"""Reads libsvm (svmlight) files, with a row `label index:value ...` on each line, in chunks into a CSR array."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .roles import Raw
 
 _INT32 = 2**31 - 1
-_SYSTEMATIC = ("FW4013", "FW4014")  # what is wrong on one line then is so on most: said for one chunk, not for all
+_SYSTEMATIC = ("FW4013", "FW4014")  # these are wrong on most lines if on one, so one chunk's findings are enough
 
 
 def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
@@ -67,7 +67,7 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
 
 
 def _check_signs(path: str, name: str, labels: np.ndarray[Any, Any], findings: Findings) -> None:
-    """Note labels that are not of two values, at the line of the one that stands out."""
+    """Note labels that do not have two values, at the line of the rarest."""
     if labels.size and np.all((labels == labels.min()) | (labels == labels.max())) and labels.min() < labels.max():
         return
     distinct, codes = np.unique(labels, return_inverse=True)
@@ -80,7 +80,7 @@ def _check_signs(path: str, name: str, labels: np.ndarray[Any, Any], findings: F
 
 
 def _line_of(path: str, position: int, findings: Findings) -> int:
-    """The line of the row at `position`: lines that are blank or comments are no rows."""
+    """The line of the row at `position`. Blank lines and comments are no rows."""
     line = 0
     with opened(path, findings) as stream:
         for text in lines(stream):
@@ -135,7 +135,7 @@ class _Parts:
 def _assign(
     path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings
 ) -> tuple[Role | None, Role | None] | None:
-    """Which role gets the matrix and which the labels."""
+    """The role that gets the matrix, and the role that gets the labels."""
     several = bool(options.get("multilabel", False))
     targets = [r for r in roles if r.is_column or (several and r.kind == "signs")]
     tables = [r for r in roles if r.is_table and r not in targets]

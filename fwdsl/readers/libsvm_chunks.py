@@ -1,7 +1,7 @@
-"""Chunks of libsvm text to rows: fast on whole arrays, and exactly line by line where that fails.
+"""Parses chunks of libsvm text: fast with array operations, and exactly, line by line, where that fails.
 
-A line is `label [qid:number] index:value ... [# comment]`. Where a row may have several labels they are separated by
-commas, and may be absent.
+A line is `label [qid:number] index:value ... [# comment]`. Where a row may have several labels, they are separated by
+commas, and there may be none.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .tokens import tokenize
 _COMMENT = re.compile(rb"#[^\n]*")
 _QID = re.compile(rb"(?m)^([ \t]*[^ \t\r\n:]+[ \t]+)qid:\d+(?=\s)")
 _INDEX = re.compile(r"\d+\Z", re.ASCII)
-_LARGEST = 2**62  # of an index; int64 less a margin
+_LARGEST = 2**62  # the largest index: int64 less a margin
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -39,7 +39,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the program says of the file: the first index, the number of columns if fixed, several labels a row."""
+    """What the program says of the file: the first index, the number of columns if fixed, and whether rows have several labels."""
 
     base: int = 1
     features: int | None = None
@@ -47,7 +47,7 @@ class Layout:
 
 
 def parse_fast(text: bytes, layout: Layout) -> Rows | None:
-    """The rows of a chunk of whole lines; None where anything is wrong or out of the ordinary."""
+    """The rows of a chunk of whole lines; None where a line is wrong or needs the exact reader."""
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
     if b"qid:" in text:
@@ -61,7 +61,7 @@ def parse_fast(text: bytes, layout: Layout) -> Rows | None:
     is_index = buffer[ends] == 58
     is_value = buffer[starts - 1] == 58  # a first token at 0 looks at the last byte, a newline
     pairs = int(np.count_nonzero(is_index))
-    # As many colons as tokens before one and tokens behind one: each colon stands between an index and a value.
+    # There are as many colons as indices and as values, so each colon stands between an index and a value.
     if pairs != text.count(b":") or pairs != np.count_nonzero(is_value) or np.any(is_index & is_value):
         return None
     heads = tokens.first[:-1][tokens.per_line > 0]
@@ -97,7 +97,7 @@ def parse_fast(text: bytes, layout: Layout) -> Rows | None:
 
 
 def parse_exactly(text: bytes, line: int, layout: Layout, findings: Findings) -> Rows:
-    """The same rows, line by line from line number `line`, noting all that is wrong with them."""
+    """The same rows, line by line from line number `line`; notes everything that is wrong with them."""
     labels: list[float] = []
     sets: list[str] = []
     cuts = [0]
@@ -140,7 +140,7 @@ def parse_exactly(text: bytes, line: int, layout: Layout, findings: Findings) ->
 
 
 def _ordered(cuts: Ints, columns: Ints, values: Floats) -> tuple[Ints, Floats] | None:
-    """Columns and values, increasing within each row; None where a column comes twice."""
+    """Columns and values, sorted by column within each row; None where a row has a column twice."""
     same_row = np.ones(max(columns.size - 1, 0), np.bool_)
     inner = cuts[1:-1]
     same_row[inner[(inner > 0) & (inner < columns.size)] - 1] = False
@@ -198,7 +198,7 @@ def _pair(word: str, row: int, into: dict[int, float], layout: Layout, findings:
             value=word,
         )
         return
-    # Python refuses to convert very long digits; no index is that long.
+    # Python refuses to convert very many digits; no index has as many.
     if not _INDEX.match(left) or len(left) > 4000 or int(left) > _LARGEST:
         findings.add(
             "FW4012",

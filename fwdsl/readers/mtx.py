@@ -1,6 +1,6 @@
-"""Matrix Market files: coordinate ones become CSR, array ones dense; symmetric ones are expanded.
+"""Reads Matrix Market files: coordinate files become CSR arrays, array files dense ones, and symmetric ones are expanded.
 
-As in `scipy.io.mmread`, entries of a coordinate file that come twice are added up.
+As in `scipy.io.mmread`, duplicate entries of a coordinate file are added up.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Entries:
                 self._add_line(raw, number)
 
     def check_count(self) -> None:
-        """Note a number of entries that is not the one promised."""
+        """Note a number of entries that differs from the size line."""
         if not self._findings.failed and self._count != self._promised:
             self._findings.add(
                 "FW4062",
@@ -123,7 +123,7 @@ class _Entries:
         return matrix
 
     def dense(self) -> np.ndarray[Any, Any]:
-        """The matrix of an array file, which lists it column by column, or a triangle of it."""
+        """The matrix of an array file, which lists the columns, or the columns of one triangle."""
         head, values = self._head, self._values.finish()
         if head.symmetry == "general":
             return values.reshape(head.columns, head.rows).T
@@ -142,7 +142,7 @@ class _Entries:
         return {"symmetric": n * (n + 1) // 2, "skew-symmetric": n * (n - 1) // 2}.get(head.symmetry, n * head.columns)
 
     def _add_fast(self, text: bytes) -> bool:
-        """Add whole lines on whole arrays; False, and nothing added, where they are out of the ordinary."""
+        """Add whole lines with array operations. Adds nothing and returns False where a line needs the exact reader."""
         head = self._head
         tokens = None if b"%" in text else tokenize(text)
         if tokens is None:

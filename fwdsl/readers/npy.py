@@ -1,4 +1,4 @@
-"""npy and npz files: memory-mapped where they lie plainly on disk, and never unpickled."""
+"""Reads npy and npz files. A plain npy file is memory-mapped; pickles are never loaded."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_npy(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
 
 
 def read_npz(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
-    """For each role the array of its name, or of `key=`; a matrix written by `scipy.sparse.save_npz` comes as CSR.
+    """The array of each role's name, or of `key=`. A matrix written by `scipy.sparse.save_npz` becomes a CSR array.
 
     Raises `Unreadable` where the archive or an array in it cannot be read.
     """
@@ -108,7 +108,7 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: Findings)
     """The matrix that `scipy.sparse.save_npz` wrote."""
     from scipy.sparse import csc_array, csr_array
 
-    part = Role(role.name, "labels", (None,))  # of any type; `format` is text
+    part = Role(role.name, "labels", (None,))  # takes any type, since `format` is text
     layout, data, indices, cuts, shape = (
         _member(archive, k, part, path, findings) for k in ("format", "data", "indices", "indptr", "shape")
     )
@@ -133,7 +133,7 @@ def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findin
     """The array of a stream that cannot be mapped."""
     dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
     needed = math.prod(shape) * dtype.itemsize
-    read = Growing(np.uint8)  # not what the header says at once: it may say anything
+    read = Growing(np.uint8)  # grows as it is read: the header may claim any size
     while read.size < needed:
         piece = stream.read(min(needed - read.size, 1 << 20))
         if not piece:
@@ -150,7 +150,7 @@ def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findin
 def _read_header(
     stream: BinaryIO, role: Role, path: str, key: str | None, findings: Findings
 ) -> tuple[np.dtype[Any], tuple[int, ...], int, bool]:
-    """Type, shape, offset of the numbers, and whether they lie in Fortran's order; `Unreadable` if not numbers."""
+    """The type, the shape, the offset of the numbers, and whether they are in Fortran order. `Unreadable` if not numbers."""
     where = _where(path, key)
     try:
         version = npy_format.read_magic(stream)
@@ -160,13 +160,11 @@ def _read_header(
             shape, fortran, dtype = npy_format.read_array_header_2_0(stream)
         else:  # 3.0 exists for records whose fields have names outside latin-1
             shape, fortran, dtype = (), False, np.dtype([("", np.float64)])
-        # NumPy lets `True` pass for a size
+        # NumPy takes `True` for a size
         sound = all(type(n) is int and n >= 0 for n in shape) and math.prod(shape) * dtype.itemsize < 2**62
     except (OSError, EOFError, zlib.error, lzma.LZMAError):
         raise
-    except (
-        Exception
-    ):  # NumPy reads the header as a Python literal, which fails in many ways, none of them a bug of ours
+    except Exception:  # NumPy reads the header as a Python literal, which fails in many ways for a broken file
         sound = False
     if not sound:
         findings.add(

@@ -1,4 +1,4 @@
-"""parquet files, by pyarrow (extra `parquet`): columns are chosen as in a csv file with a header."""
+"""Reads parquet files by pyarrow (extra `parquet`). Columns are chosen as in a csv file with a header."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:
 
 
 def _is_plain(field: Any, may_be_text: bool, findings: Findings) -> bool:
-    """Whether a column's type can serve; noted if not."""
+    """Whether the values of a column can be used; noted if not."""
     from pyarrow import types
 
     type_ = field.type.value_type if types.is_dictionary(field.type) else field.type
@@ -93,7 +93,7 @@ def _is_plain(field: Any, may_be_text: bool, findings: Findings) -> bool:
 
 
 def _column(column: Any, name: str, position: int, findings: Findings) -> np.ndarray[Any, Any]:
-    """A column as numbers or words; empty and non-finite entries are noted, with the row counted from 1."""
+    """A column as numbers or words. Empty and non-finite entries are noted, with the row counted from 1."""
     if column.null_count:
         for row in np.flatnonzero(column.is_null().to_numpy())[:LIMIT]:
             findings.add(
@@ -127,7 +127,7 @@ def _column(column: Any, name: str, position: int, findings: Findings) -> np.nda
 
 
 def _common(columns: Sequence[np.ndarray[Any, Any]]) -> type[np.floating[Any]]:
-    """float32 where all columns are."""
+    """float32 if all columns are float32, else float64."""
     return np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
 
 

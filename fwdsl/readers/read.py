@@ -20,11 +20,11 @@ __all__ = ["LabelSets", "Role", "read"]
 def read(
     spec: SourceSpec, roles: Sequence[Role], headers: dict[str, tuple[str, ...]] | None = None
 ) -> tuple[dict[str, Raw], tuple[Diagnostic, ...]]:
-    """The arrays that a source serves, by name, and its diagnostics; no name is served where one of them is an error.
+    """The arrays that a source serves, by name, and its diagnostics. There are no arrays where one of these is an error.
 
     A `Raw` is a dense array, a memory map (plain `.npy`), a `csr_array` (libsvm, sparse mtx), an array of label values
-    (numbers or words), `LabelSets` or `Triplets` (coo). Text formats are checked to be finite as they are read; arrays of npy and npz are
-    not (see `scan.find_nonfinite`), since that would load a memory map. The names of the columns of tables go into
+    (numbers or words), `LabelSets` or `Triplets` (coo). The numbers of text formats are checked to be finite. Those of npy
+    and npz are not, since that would load a memory map (see `scan.find_nonfinite`). The column names of tables go into
     `headers`. `spec.format` must be one of `sources.FORMATS`.
     """
     findings = Findings(spec.path)
@@ -48,7 +48,7 @@ class _Reader(Protocol):
 
 
 def _reader(name: str) -> _Reader:
-    """A format's reader, imported when it is needed."""
+    """The reader of a format, imported when it is needed."""
     match name:
         case "libsvm":
             from .libsvm import read_libsvm

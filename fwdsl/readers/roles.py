@@ -1,4 +1,4 @@
-"""What a source is asked to serve, and what a reader gives back."""
+"""What a source must serve, and what a reader returns."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class Role:
     """A declared name that a source must serve.
 
-    `kind` is the head of its type (`matrix`, `vector`, `signs`, `labels`, `index`, `tensor`, ...); `shape` has an
-    integer where the program fixes a dimension and `None` where the data does; `ids`, of the coordinates of observed entries,
-    are texts that are kept as they are. `of` is what observed entries are of:
-    `signs`, or nothing for numbers; `columns` are the names that an earlier fit's table has, in order.
+    `kind` is the head of its type (`matrix`, `vector`, `signs`, `labels`, `index`, `tensor`, ...), or `ids` for coordinates
+    of observed entries, which stay texts. `shape` has an integer where the program fixes a dimension, and None where the
+    data does. `of` is the kind of observed values: `signs`, or empty for numbers. `columns` are the column names of an
+    earlier fit's table, in order.
     """
 
     name: str
@@ -30,28 +30,28 @@ class Role:
 
     @property
     def is_column(self) -> bool:
-        """Whether it takes one value per row (`labels[n, k]` does: its `k` is a number of classes)."""
+        """Whether the role takes one value per row. `labels[n, k]` does: `k` is a number of classes."""
         return self.kind in ("labels", "index") or (self.kind in ("vector", "signs") and len(self.shape) == 1)
 
     @property
     def is_table(self) -> bool:
-        """Whether it takes several values per row."""
+        """Whether the role takes several values per row."""
         return not self.is_column and len(self.shape) == 2
 
     @property
     def may_be_text(self) -> bool:
-        """Whether its values are classes, which may be words."""
+        """Whether the values are classes, which may be words."""
         return self.kind in ("signs", "labels", "ids")
 
     @property
     def width(self) -> int | None:
-        """The declared number of columns of a table, if the program fixes it."""
+        """The number of columns of a table, if the program fixes it."""
         return self.shape[1] if self.is_table else None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LabelSets:
-    """Sets of labels, one a row: `signs` is (n, k) of +1 (has the label) and -1, `classes` the k labels, sorted."""
+    """Sets of labels, one for each row. `signs` (n, k) is +1 where a row has a label, else -1; `classes` are the k labels, sorted."""
 
     signs: np.ndarray[Any, Any]
     classes: np.ndarray[Any, Any]
@@ -60,7 +60,7 @@ class LabelSets:
 @dataclass(frozen=True, eq=False, slots=True)
 class Triplets:
     """Observed entries as a file has them: `rows` and `columns` are the ids as written (int64, floats or words), `values`
-    numbers, or words where they may be. Where a dimension has its size from elsewhere, its ids count from `base`.
+    numbers, or words if the role takes them. Ids of a dimension whose size is known from elsewhere count from `base`.
 
     Entry i stands on line `first + i` of the file; `first` is 0 where the file has lines without entries.
     """

@@ -1,4 +1,4 @@
-"""Looks at arrays that were read: finite or not, two labels or more."""
+"""Scans arrays: finds non-finite numbers, and maps signs and labels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from ..grammar.diagnostic import Diagnostic, Place
 from .findings import shown
 
-Array = Any  # an array, a memory map, or a scipy.sparse.csr_array: scipy is not imported here
+Array = Any  # an array, a memory map, or a scipy.sparse.csr_array; SciPy is not imported here
 
-_BLOCK = 1 << 20  # numbers looked at together
+_BLOCK = 1 << 20  # numbers in a block
 _SHOWN = 8
 
 
 def find_nonfinite(array: Array, limit: int = 20) -> list[tuple[int, int, float]]:
-    """The first entries that are nan or infinite, as (row, column, value) counted from 0; column 0 for a vector.
+    """The first entries that are nan or infinite, as (row, column, value) counted from 0. The column of a vector is 0.
 
     Looks at blocks of 2^20 numbers, so that neither a memory map nor a sparse array is copied. In a tensor the column
     counts the entries of `array[row]` in C order.
@@ -39,9 +39,9 @@ def find_nonfinite(array: Array, limit: int = 20) -> list[tuple[int, int, float]
 def map_signs(
     raw: np.ndarray[Any, Any], name: str = "y", place: Place | None = None
 ) -> tuple[np.ndarray[Any, Any], tuple[Any, Any]] | Diagnostic:
-    """Two distinct values to -1.0 and +1.0, the smaller to -1, with the pair (low, high) that they stand for.
+    """Map two distinct values to -1.0 (the smaller) and +1.0. The pair (low, high) that these stand for is returned too.
 
-    `raw` has any shape and holds numbers, booleans or words. A diagnostic where there are not exactly two values; its
+    `raw` has any shape and holds numbers, booleans or words. Returns a diagnostic where there are not exactly two values; its
     row is that of `raw`, counted from 1.
     """
     distinct = _distinct(raw)
@@ -56,7 +56,7 @@ def map_signs(
 
 
 def odd_one(codes: np.ndarray[Any, Any], count: int) -> tuple[int, int]:
-    """Of `count` codes where two were expected, the rarest, most likely the slip, and where it comes first."""
+    """The rarest of `count` codes, most likely a slip where two were expected, and its first position."""
     odd = _odd(np.bincount(codes, minlength=count))
     return odd, int(np.argmax(codes == odd))
 
@@ -99,12 +99,12 @@ def _word(value: object) -> str:
 
 
 def _odd(counts: np.ndarray[Any, Any]) -> int:
-    """The last of the rarest."""
+    """The last code among the rarest."""
     return int(counts.size - 1 - np.argmin(counts[::-1]))
 
 
 def _distinct(raw: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Sorted distinct values, without sorting a long array as a whole."""
+    """The sorted distinct values; a long array is not sorted as a whole."""
     flat = raw.reshape(-1)
     found = flat[:0]
     for start in range(0, flat.size, _BLOCK):
@@ -116,14 +116,14 @@ def _dense(array: np.ndarray[Any, Any], limit: int) -> list[tuple[int, int, floa
     if array.dtype.kind not in "fc" or array.size == 0:
         return []
     if array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous:
-        # Column by column, as it lies in memory; then in the order of rows, like any other.
+        # The columns lie one after the other in memory: they are scanned in turn, and the entries sorted by row.
         found = sorted((row, column, value) for column, row, value in _rows(array.T, limit))
         return found[:limit]
     return list(_rows(array, limit))
 
 
 def _rows(array: np.ndarray[Any, Any], limit: int) -> Iterator[tuple[int, int, float]]:
-    """Entries that are not finite, by blocks of whole rows."""
+    """The entries that are not finite, found by blocks of whole rows."""
     array = np.atleast_1d(array)
     width = array[0].size
     step = max(1, _BLOCK // width)
@@ -138,7 +138,7 @@ def _rows(array: np.ndarray[Any, Any], limit: int) -> Iterator[tuple[int, int, f
 
 
 def _bad(block: np.ndarray[Any, Any], limit: int) -> np.ndarray[Any, Any]:
-    # A finite sum needs no second look; an infinite one may be an overflow.
+    # A finite sum shows that all entries are finite. An infinite one may be an overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(block.sum()):
             return np.zeros(0, np.int64)

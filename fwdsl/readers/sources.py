@@ -17,8 +17,9 @@ COMPRESSIONS = (".gz", ".bz2", ".xz")
 class SourceSpec:
     """A source: `libsvm("a9a.svm", features=123)` is `SourceSpec("libsvm", "a9a.svm", {"features": 123})`.
 
-    `format` is empty where a `--data` names a file whose suffix does not tell it; the declared source's stands then. `inferred` says that
-    only the suffix tells it: where the declared source has another format and a file of that suffix too, its own stands.
+    `format` is empty where a `--data` names a file whose suffix does not tell it; the format of the declared source is then
+    taken. `inferred` says that only the suffix tells the format: if the declared file has the same suffix, its declared
+    format is taken.
     """
 
     format: str
@@ -29,10 +30,10 @@ class SourceSpec:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: the suffixes that tell it, and its options with the kind of value each takes.
+    """A file format: its suffixes, and its options with the kind of value that each takes.
 
     Kinds: `count` (an integer from 1), `flag`, `base` (0 or 1), `text`, `column` (a name, or a position from 0;
-    negative ones count from the end, as in NumPy), `columns` (a list of those).
+    negative positions count from the end, as in NumPy), `columns` (a list of columns).
     """
 
     suffixes: tuple[str, ...]
@@ -59,7 +60,7 @@ def compression(path: str) -> str:
 
 
 def infer_format(path: str) -> str | None:
-    """The format that a file's suffix tells (`a.svm.gz` is libsvm), or None: `.txt` and the like could be anything."""
+    """The format of a file by its suffix (`a.svm.gz` is libsvm), or None: `.txt` and the like could be anything."""
     stem = path.lower()
     stem = stem[: len(stem) - len(compression(path))]
     return next((name for name, f in FORMATS.items() if stem.endswith(f.suffixes)), None)
@@ -81,10 +82,9 @@ _DATA_HINT = "write `--data X,y=train.svm`, `--data X,y=libsvm:train.txt` or `--
 
 
 def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagnostic:
-    """`X,y=libsvm:PATH`, `A=f.npz:key`, `NAME=PATH` to the names and the source.
+    """Parse `X,y=libsvm:PATH`, `A=f.npz:key` or `NAME=PATH` into the names and the source.
 
-    A format before a colon wins over the suffix. Where neither tells, the source's `format` is empty: see
-    `unknown_format`.
+    A format before a colon wins over the suffix. Where neither tells the format, it is empty (see `unknown_format`).
     """
     left, equals, path = text.partition("=")
     if not equals:
@@ -117,7 +117,7 @@ def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagn
 
 
 def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:
-    """What to say where neither a prefix, nor the suffix, nor the program tells a file's format."""
+    """The error for a file whose format neither a prefix, nor the suffix, nor the program tells."""
     written = ",".join(names)
     return Diagnostic(
         "FW0105",
@@ -128,7 +128,7 @@ def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:
 
 
 def parse_set_argument(text: str) -> tuple[str, float] | Diagnostic:
-    """`delta=3` to `("delta", 3.0)`; numbers as the language writes them, a sign allowed; nothing is evaluated."""
+    """Parse `delta=3` into `("delta", 3.0)`. The number is written as in the language, with a sign if need be."""
     parts = _assignment("FW0110", "--set", text, "parameter", "value", "a number", "delta=3")
     if isinstance(parts, Diagnostic):
         return parts
@@ -146,12 +146,12 @@ def parse_set_argument(text: str) -> tuple[str, float] | Diagnostic:
 
 
 def parse_dim_argument(text: str, option: str = "--dim") -> tuple[str, int] | Diagnostic:
-    """`k=5` to `("k", 5)`: a dimension is a whole number from 1."""
+    """Parse `k=5` into `("k", 5)`; a dimension is a whole number from 1."""
     parts = _assignment("FW0120", option, text, "dimension", "size", "a whole number", "k=5")
     if isinstance(parts, Diagnostic):
         return parts
     name, number = parts
-    # Longer digits than Python converts by default are no dimension either.
+    # More digits than Python converts by default are no dimension either.
     if not _INTEGER.match(number) or len(number) > 30 or not 1 <= int(number) < 2**63:
         return Diagnostic(
             "FW0121",
@@ -180,7 +180,7 @@ def _assignment(
 
 
 def _split_format(path: str) -> tuple[str, str]:
-    """Format and path of `libsvm:PATH`; no format where what stands before the colon is part of a path."""
+    """The format and the path of `libsvm:PATH`; no format where the text before the colon is part of a path."""
     match = _PREFIX.match(path)
     return (match["format"], match["path"]) if match else ("", path)
 

@@ -1,4 +1,4 @@
-"""Cuts a chunk of whole lines into tokens, on whole arrays."""
+"""Cuts a chunk of whole lines into tokens with array operations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tokens:
 
 
 def tokenize(text: bytes, separator: bytes = b"") -> Tokens | None:
-    """Tokens between white space and, if given, one more separating byte; None where there is another control byte.
+    """The tokens between white space and, if given, one more separating byte; None where the text has other control bytes.
 
     `text` is whole lines: it ends with a newline.
     """

@@ -8,14 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from fwdsl.diagnostics.catalogue import all_entries
-from fwdsl.diagnostics.document import FAMILIES_OF_PROGRAMS, rendered_example
+
+from .examples import codes, rendered
 
 GOLDEN = Path(__file__).with_name("golden")
-
-
-def codes() -> list[str]:
-    """The codes that have a golden file."""
-    return [code for code in all_entries() if code.startswith(FAMILIES_OF_PROGRAMS)]
 
 
 def main() -> None:
@@ -23,7 +19,7 @@ def main() -> None:
     for path in GOLDEN.glob("*.txt"):
         path.unlink()
     for code in codes():
-        (GOLDEN / f"{code}.txt").write_text(rendered_example(all_entries()[code].bad), encoding="utf-8")
+        (GOLDEN / f"{code}.txt").write_text(rendered(all_entries()[code].bad), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:
-    """Every page but the generated ones; `text` blocks with a line `...` are left as they are."""
+    """Every page but the generated one; `text` blocks with a line `...` are left as they are."""
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
-        if path.name in ("diagnostics.md", "methods.md"):
+        if path.name == "methods.md":
             continue
         text = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:

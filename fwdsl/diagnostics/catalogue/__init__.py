@@ -1,51 +1,102 @@
-"""The catalogue of codes: modules named by family (`fw1`, and `fw0_commands` for a part of FW0nnn), each with `ENTRIES`.
+"""The long forms of all codes, read from the Markdown files beside this one: `FW2.md` holds those of FW2000 to FW2999.
 
-A code is never renumbered or reused.
+A code is never renumbered or reused. Each file begins with its family's title, and each entry has this form, in order of
+code (the blocks are of the same language: `fw` for complete programs, `text` for command lines and pieces of anything else):
+
+    ## FW1021: a bracket that closes nothing
+
+    One paragraph, which may go over several lines.
+
+    Not accepted:
+
+    ```fw
+    ...
+    ```
+
+    Accepted:
+
+    ```fw
+    ...
+    ```
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 from types import MappingProxyType
 
-from .entry import Entry
+FOLDER = Path(__file__).parent
 
-__all__ = ["FAMILY_TITLES", "Entry", "all_entries", "lookup", "modules"]
-
-#: What the first digit of a code says.
-FAMILY_TITLES: Mapping[str, str] = MappingProxyType(
-    {
-        "FW0": "Command line and files",
-        "FW1": "Syntax",
-        "FW2": "Names, types and shapes",
-        "FW3": "Convexity",
-        "FW4": "Data",
-        "FW5": "Planning",
-        "FW6": "Running",
-        "FW9": "Ours: bugs of fwdsl",
-    }
+_TITLE = re.compile(r"# (?P<family>FW\d)nnn: (?P<title>.+)\n")
+_BLOCK = r"```{language}\n(?P<{name}>(?:(?!```).*\n)+)```\n"
+_ENTRY = re.compile(
+    r"\n## (?P<code>FW\d{4}): (?P<title>.+)\n"
+    r"\n(?P<explanation>(?:(?!```|[#\s]).+\n)+)"
+    r"\nNot accepted:\n\n"
+    + _BLOCK.format(language="(?P<language>fw|text)", name="bad")
+    + r"\nAccepted:\n\n"
+    + _BLOCK.format(language="(?P=language)", name="good")
 )
 
 
-def modules() -> Iterator[tuple[str, Mapping[str, Entry]]]:
-    """Each module's family (`FW1`) with its entries."""
-    for name in sorted(module.name for module in iter_modules(__path__)):
-        if name.startswith("fw"):
-            yield name[:3].upper(), import_module(f".{name}", __name__).ENTRIES
+@dataclass(frozen=True)
+class Entry:
+    """The long form of a diagnostic: a title in lower case without a final stop, a few sentences, and two examples."""
+
+    title: str
+    explanation: str
+    #: Whether the examples are complete programs.
+    is_program: bool
+    bad: str
+    good: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """The codes with the same first digit."""
+
+    title: str
+    entries: Mapping[str, Entry]
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """Every family, by the start of its codes (`FW2`), in order."""
+    files = sorted(FOLDER.glob("FW?.md"))
+    return MappingProxyType({path.stem: read_family(path.stem, path.read_text(encoding="utf-8")) for path in files})
 
 
 @cache
 def all_entries() -> Mapping[str, Entry]:
     """Every code with its entry, in order of code."""
-    merged: dict[str, Entry] = {}
-    for _, entries in modules():
-        merged.update(entries)
-    return MappingProxyType(dict(sorted(merged.items())))
+    return MappingProxyType({code: entry for family in families().values() for code, entry in family.entries.items()})
 
 
 def lookup(code: str) -> Entry | None:
     """The entry of a code, however its letters are written; None where there is no such code."""
     return all_entries().get(code.upper())
+
+
+def read_family(name: str, text: str) -> Family:
+    """The family that a file's text describes; ValueError, with the line, where the text does not have the form above."""
+    title = _TITLE.match(text)
+    if title is None or title["family"] != name:
+        raise ValueError(f"{name}.md, line 1: the title `# {name}nnn: ...` is expected")
+    entries: dict[str, Entry] = {}
+    position = title.end()
+    while position < len(text):
+        match = _ENTRY.match(text, position)
+        line = text.count("\n", 0, position) + 2
+        if match is None:
+            raise ValueError(f"{name}.md, line {line}: the entry that starts here does not have the form of an entry")
+        code = match["code"]
+        if not code.startswith(name) or code <= max(entries, default=name):
+            raise ValueError(f"{name}.md, line {line}: {code} is out of order, or of another family")
+        explanation = match["explanation"].strip().replace("\n", " ")
+        entries[code] = Entry(match["title"], explanation, match["language"] == "fw", match["bad"], match["good"])
+        position = match.end()
+    return Family(title["title"], MappingProxyType(entries))
