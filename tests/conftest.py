@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,12 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 # What a user's terminal says must not change what is compared.
 for _name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
     os.environ.pop(_name, None)
+
+# A run that was started in the background ignores these, and so would the processes that the tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _name in ("SIGHUP", "SIGTERM"):
+    if hasattr(signal, _name):
+        signal.signal(getattr(signal, _name), signal.SIG_DFL)
 
 ROOT = Path(__file__).resolve().parent.parent
 

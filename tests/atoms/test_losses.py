@@ -171,7 +171,7 @@ def test_bounds_times_weights_are_in_the_domain_whatever_the_rounding() -> None:
     rng = np.random.default_rng(7)
     for name, loss in LOSSES.items():
         b = targets(loss, 2000, rng)
-        f = LossFunction(loss, b, rng.random(2000), np.array([q.default / 3.0 for q in loss.parameters]))
+        f = LossFunction(loss, b, rng.random(2000), np.array([q.default / 3.0 for q in loss.word.options]))
         for bound in f.dual_bounds():
             y = np.where(np.isfinite(bound), bound, 0.0)
             assert math.isfinite(f.conjugate(y)), name
@@ -218,9 +218,12 @@ def test_a_loss_that_lacks_a_part_fails_at_import() -> None:
     def make(without: str) -> Callable[[], type]:
         return lambda: type("Incomplete", (Loss,), {k: v for k, v in complete.items() if k != without})
 
-    for part in ("value", "prox", "conjugate_naive", "smoothness", "target", "infimum_naive"):
+    for part in ("value", "prox", "conjugate_naive", "smoothness", "infimum_naive"):
         with pytest.raises(TypeError, match=f"Incomplete lacks .*{part}"):
             make(part)()
     with pytest.raises(TypeError, match="smooth and lacks curvature"):
         make("curvature")()
     assert make("nothing")().name == "squared"
+    complete["name"] = "square_of"
+    with pytest.raises(TypeError, match="`square_of`, which is no such word"):
+        make("nothing")()

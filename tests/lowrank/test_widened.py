@@ -171,10 +171,9 @@ def test_intercepts_are_minimised_out(loss: str) -> None:
     rng = np.random.default_rng(3)
     n, c = 40, 3
     kind = LOSSES[loss]
-    b = {"signs": rng.choice([-1.0, 1.0], n * c), "count": rng.integers(0, 5, n * c) * 1.0}.get(
-        kind.target, rng.standard_normal(n * c)
-    )
-    w, p = rng.uniform(0.1, 2.0, n * c), np.array([o.default for o in kind.parameters])
+    drawn = rng.choice([-1.0, 1.0], n * c), rng.integers(0, 5, n * c) * 1.0, rng.standard_normal(n * c)
+    b = drawn[0] if kind.word.target == "signs" else drawn[2] if kind.word.residual else drawn[1]
+    w, p = rng.uniform(0.1, 2.0, n * c), np.array([o.default for o in kind.word.options])
     f = LossFunction(kind, b, w, p)
     shifted, z, d = Shifted(f, Pool(1), c), rng.standard_normal(n * c), rng.standard_normal(n * c)
     y = np.empty_like(z)
