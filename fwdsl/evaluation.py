@@ -17,7 +17,7 @@ from .bind.dimensions import named
 from .bind.features import Features, Statistics, implicit_maps
 from .canon.affine import AffineReader, Unsupported
 from .canon.build import LARGEST_FACTOR
-from .canon.factored import LARGEST_DENSE
+from .canon.factored import LARGEST_DENSE_FORM
 from .canon.form import Block
 from .check.shapes import format_type
 from .errors import DataError, PlanError, RunError
@@ -219,7 +219,7 @@ class _Point:
         start = 0
         self._values = fit.variables
         self._factored = {
-            name for name, v in fit.variables.items() if isinstance(v, LowRank) and v.size > LARGEST_DENSE
+            name for name, v in fit.variables.items() if isinstance(v, LowRank) and v.size > LARGEST_DENSE_FORM
         }
         for decl in fit.model.variables:
             if decl.name in self._factored:

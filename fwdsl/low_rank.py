@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-LARGEST_DENSE = 100_000_000
-"""Numbers beyond which it is not written out."""
+LARGEST_WRITTEN = 100_000_000
+"""Numbers up to which a matrix that is kept as factors may be written out."""
 
 _CHUNK = 1 << 21
 
@@ -22,7 +22,7 @@ class LowRank(NDArrayOperatorsMixin):
     """X = U V' of shape (n, p), U (n, k) and V (p, k) with orthogonal columns of equal lengths: X's singular values are their squares.
 
     `X @ v`, `v @ X` and `X.at(rows, columns)` work on the factors; `X.dense()`, `np.asarray(X)` and other arithmetic write X out, and are a
-    `ValueError` beyond 1e8 numbers.
+    `ValueError` beyond `LARGEST_WRITTEN` numbers.
     """
 
     U: Array
@@ -88,8 +88,8 @@ class LowRank(NDArrayOperatorsMixin):
         return out
 
     def dense(self) -> Array:
-        """X, written out; `ValueError` where it has more than 1e8 numbers."""
-        if self.size > LARGEST_DENSE:
+        """X, written out; `ValueError` where it has more than `LARGEST_WRITTEN` numbers."""
+        if self.size > LARGEST_WRITTEN:
             n, p = self.shape
             raise ValueError(
                 f"a matrix of {n:,} x {p:,} is not written out: take entries by `.at(rows, columns)`, products by `@`, "

@@ -19,7 +19,7 @@ from .form import Block, Stacked
 from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
 
-LARGEST_DENSE = 50_000_000
+LARGEST_FILLED = 50_000_000
 """Numbers up to which a sparse constant that is added to an expression may be filled up."""
 
 
@@ -104,11 +104,11 @@ class AffineReader:
         return Stacked(parts, affine.offset, affine.shape)
 
     def read(self, expr: Expr) -> Affine:
-        """The affine form of an expression; `Unsupported` where a sparse matrix would be filled up beyond `LARGEST_DENSE`."""
+        """The affine form of an expression; `Unsupported` where a sparse matrix would be filled up beyond `LARGEST_FILLED`."""
         if expr.is_constant:
             value = self.constant(expr)
             if hasattr(value, "nnz"):
-                if math.prod(value.shape) > LARGEST_DENSE:
+                if math.prod(value.shape) > LARGEST_FILLED:
                     what = (
                         f"a sparse matrix of {math.prod(value.shape):,} places added to an expression in the variables"
                     )

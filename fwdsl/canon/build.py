@@ -24,7 +24,7 @@ from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
 from .emptiness import Empty, Region, check_box, check_meeting
-from .factored import LARGEST_DENSE, Factored, factored_form
+from .factored import LARGEST_DENSE_FORM, Factored, factored_form
 from .form import Block, Canonical, Stacked, SumTerm
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
@@ -48,7 +48,7 @@ def canonicalise(instance: Instance) -> tuple[Canonical | Factored | None, tuple
     arrangement = arrange(instance.model, apart)
     try:
         factored = factored_form(instance, arrangement)
-        if factored is not None and factored.size > LARGEST_DENSE:
+        if factored is not None and factored.size > LARGEST_DENSE_FORM:
             return factored, ()
         refusal = too_large(instance, arrangement) if factored is None else None
         if refusal is not None:

@@ -4,7 +4,7 @@ r"""Problems over one matrix that is kept as a product of two thin factors, and 
 
 F one smooth loss f, K X the observed entries of X or a product A X, k a number. A free intercept b beside X is minimised out: then
 F(z) = min over b of f(z + d b), b one number or one for each column of A X. Recognised from an arrangement before anything of the size of X
-is allocated: beyond `LARGEST_DENSE` numbers this is the only canonical form that such a program has; below, it stands beside the dense one.
+is allocated: beyond `LARGEST_DENSE_FORM` numbers this is the only canonical form that such a program has; below, it stands beside the dense one.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .numbers import bare_factor, loss_function
 from .samples import Samples
 from .seen import Path, Seen, seen
 
-LARGEST_DENSE = 5_000_000
-"""Numbers of a variable up to which the dense canonical form is built too."""
+LARGEST_DENSE_FORM = 5_000_000
+"""Numbers of a variable up to which the dense canonical form is built beside the factored one."""
 
 NO_VALUES = (
     "the numbers bound leave no factored form: the data is neither dense nor sparse numbers, a constant stands beside targets"

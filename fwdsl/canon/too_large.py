@@ -7,7 +7,7 @@ import math
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..instance import Instance
-from ..low_rank import LARGEST_DENSE
+from ..low_rank import LARGEST_WRITTEN
 from ..memory import most_numbers
 from ..model import Type, evaluate_dim
 from .arrange import Arrangement
@@ -21,7 +21,7 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
         if block.type.kind != "matrix" or not has_trace_norm(block):
             continue
         n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
-        if math.prod((n, p)) <= LARGEST_DENSE:
+        if math.prod((n, p)) <= LARGEST_WRITTEN:
             continue
         decl = next(v for v in instance.model.variables if v.name == block.name)
         reasons = "; ".join(unfactored(arrangement) or (NO_VALUES,))

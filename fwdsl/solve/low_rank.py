@@ -18,7 +18,7 @@ from ..canon.factored import Factored
 from ..canon.numbers import bare_factor
 from ..certify.factored import radius_dual, squared_norm, trace_norm, verify_factored
 from ..certify.verify import Verified
-from ..low_rank import LARGEST_DENSE, LowRank
+from ..low_rank import LARGEST_WRITTEN, LowRank
 from ..options import Options
 from ..plan import Plan
 from ..solution import Progress, Solution
@@ -86,7 +86,7 @@ def _starting_point(form: Factored, start: Solution | Mapping[str, Any] | None) 
     if isinstance(value, LowRank):
         fits = value.shape == form.shape
         found = "" if fits else f"`{form.name}` has shape {form.shape}, and the value to start from {value.shape}"
-    elif form.size > LARGEST_DENSE:
+    elif form.size > LARGEST_WRITTEN:
         found = f"`{form.name}` is kept as factors, and the value to start from is none"
     else:
         found = flaw(form.name, value, form.shape)

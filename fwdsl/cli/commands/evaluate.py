@@ -57,9 +57,9 @@ def run(argv: Sequence[str], output: Output) -> int:
 def _save(name: str, values: Mapping[str, Any]) -> None:
     import numpy as np
 
-    from ...low_rank import LARGEST_DENSE
+    from ...low_rank import LARGEST_WRITTEN
 
-    kept = {key: value for key, value in values.items() if getattr(value, "size", 1) <= LARGEST_DENSE}
+    kept = {key: value for key, value in values.items() if getattr(value, "size", 1) <= LARGEST_WRITTEN}
     arrays = {key: value.toarray() if hasattr(value, "toarray") else np.asarray(value) for key, value in kept.items()}
     try:
         write_atomically(name, lambda stream: np.savez(stream, allow_pickle=False, **arrays))
