@@ -114,11 +114,11 @@ def losses(report: Report) -> list[list[str]]:
     rng = np.random.default_rng(0)
     z, out, w = rng.standard_normal(SAMPLES), np.empty(SAMPLES), np.full(SAMPLES, 1.0 / SAMPLES)
     targets = {"signs": np.where(rng.random(SAMPLES) < 0.5, -1.0, 1.0), "real": rng.standard_normal(SAMPLES)}
-    targets["count"] = rng.poisson(1.0, SAMPLES).astype(float)
+    counts = rng.poisson(1.0, SAMPLES).astype(float)
     rows, found = [], {}
     for name, loss in LOSSES.items():
-        b = targets.get(loss.target, targets["real"])
-        fast = FastLoss(LossFunction(loss, b, w, np.array([p.default for p in loss.parameters])), Pool(1))
+        b = counts if name == "poisson" else targets[loss.word.target]
+        fast = FastLoss(LossFunction(loss, b, w, np.array([p.default for p in loss.word.numbers])), Pool(1))
         value = nanoseconds(partial(fast.value, z), SAMPLES)
         found[name] = nanoseconds(partial(fast.value_gradient, z, out), SAMPLES)
         rows.append([name, number(value), number(found[name])])

@@ -33,8 +33,8 @@ LARGEST_DENSE_FORM = 5_000_000
 """Numbers of a variable up to which the dense canonical form is built beside the factored one."""
 
 NO_VALUES = (
-    "the numbers bound leave no factored form: the data is neither dense nor sparse numbers, a constant stands beside targets"
-    " that are no real numbers, or nothing is bounded"
+    "the numbers bound leave no factored form: the data is neither dense nor sparse numbers, a constant stands beside"
+    " the predictions of a loss that is not of residuals, or nothing is bounded"
 )
 
 

@@ -167,6 +167,16 @@ def test_curvature_is_the_derivative_of_the_gradient(name: str) -> None:
     np.testing.assert_allclose(out[smooth], slope[smooth], rtol=1e-3, atol=1e-4)
 
 
+@each
+def test_losses_of_residuals_do_not_change_where_targets_move_with_predictions(
+    name: str, parameters: tuple[float, ...]
+) -> None:
+    loss, f, z = sample(name, parameters)
+    moved = loss.value_naive(z + 0.75, f.b + 0.75, f.p)
+    same = np.allclose(moved, loss.value_naive(z, f.b, f.p), rtol=1e-12, atol=1e-12)
+    assert same == loss.word.residual
+
+
 def test_bounds_times_weights_are_in_the_domain_whatever_the_rounding() -> None:
     rng = np.random.default_rng(7)
     for name, loss in LOSSES.items():
