@@ -334,8 +334,12 @@ class _Builder:
 
     def _factored(self, term: Term, root_of: str, stacked: Stacked) -> Stacked:
         """x'Px as |L x|^2 with P = L'L by the eigenvalues of P."""
-        P = self.reader.constant(dict(term.options)[root_of])
-        values, vectors = np.linalg.eigh(np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64))
+        given = dict(term.options)[root_of]
+        P = self.reader.constant(given)
+        P = np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64)
+        if given.type.kind != "psd" and not np.array_equal(P, P.T):
+            raise Unfit(f"the matrix of `{term.text}` is not symmetric", term.span)
+        values, vectors = np.linalg.eigh(P)
         if values.size and values[0] < -1e-10 * max(1.0, abs(float(values[-1]))):
             raise Unfit(
                 f"the matrix of `{term.text}` is not positive semidefinite: it has the eigenvalue {values[0]:.3g}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..grammar import tree
 from ..model import Dim, Expr, Type
 from ..words import CONVEX, LOSSES, ConvexWord, LossWord
@@ -282,7 +284,7 @@ def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
 
 
 def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
-    """The matrix of `quad_form`: proved positive semidefinite by its declaration or as a literal."""
+    """The matrix of `quad_form`: proved positive semidefinite by its declaration, or by the numbers of a literal."""
     p = constant(ctx, node, part)
     if p is None:
         return None
@@ -293,15 +295,16 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
     if p.type.kind == "psd":
         return p
     what = "is not known to be positive semidefinite"
-    if p.op == "literal":
-        assert isinstance(p.value, tuple)
-        if not is_symmetric(p.value):
+    entry = ctx.entries.get(p.name) if p.op == "data" else None
+    values = p.value if p.op == "literal" else entry.literal if entry is not None else None
+    if isinstance(values, tuple):
+        if not is_symmetric(values):
             what = "is not symmetric"
-        elif is_psd(p.value):
-            return Expr("literal", Type("psd", (d,)), value=p.value, sign=p.sign, span=p.span)
+        elif is_psd(values):
+            # Other values may be bound to data in place of their literal: the canonical form looks at them again.
+            return p if p.op == "data" else replace(p, type=Type("psd", (d,)))
         else:
-            what = f"is not positive semidefinite: its smallest eigenvalue is {smallest_eigenvalue(p.value):.6g}"
-    entry = ctx.entry_of(part)
+            what = f"is not positive semidefinite: its smallest eigenvalue is {smallest_eigenvalue(values):.6g}"
     ctx.error(
         "FW3017",
         f"the matrix `{ctx.text(part)}` of `quad_form` {what}",
@@ -309,7 +312,7 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         labels=ctx.declared(part),
         rule="`quad_form(x, P)` is convex where `P` is symmetric positive semidefinite.",
         hint=f"declare `data {entry.name}: psd[{d}]`; it is checked when data is bound"
-        if entry and entry.kind == "data"
+        if entry is not None and values is None
         else _gram_hint(ctx, p, x),
     )
     return None

@@ -14,7 +14,7 @@ from ..model import Dim, Expr
 from ..words import SETS, is_reserved, kind_of_word
 from . import shapes
 from .measure import Budget
-from .values import Value
+from .values import Nested, Value
 
 ERRORS_AT_MOST = 20
 _RECORDED_AT_MOST = 200
@@ -26,7 +26,10 @@ EntryKind = Literal["data", "param", "var", "let", "dimension"]
 
 @dataclass(frozen=True)
 class Entry:
-    """A declared name. `value` is what a use of it means; None after an error that was already reported."""
+    """A declared name. `value` is what a use of it means; None after an error that was already reported.
+
+    `literal` are the numbers that the program gives to data.
+    """
 
     name: str
     kind: EntryKind
@@ -34,6 +37,7 @@ class Entry:
     value: Value | None = None
     type_text: str = ""
     type_span: Span | None = None
+    literal: Nested | None = None
 
 
 IS = {"data": "data", "param": "a parameter", "var": "a variable", "let": "a `let`", "dimension": "a dimension"}

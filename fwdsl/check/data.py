@@ -12,8 +12,9 @@ from ..words import SOURCES, TYPES
 from . import shapes, signs
 from .arguments import DOMAIN_WORDS, Bound, bind, literal, literal_fits
 from .context import Context, Entry
-from .literals import Nested, flat, is_psd, is_symmetric, nested, shape_of, smallest_eigenvalue
+from .literals import flat, is_psd, is_symmetric, nested, shape_of, smallest_eigenvalue
 from .types import resolve
+from .values import Nested
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def data_item(ctx: Context, item: tree.Item) -> DataItem:
             sign = signs.sign_of_values(flat(values))
     value = None if type_ is None else Expr("data", type_, name=name, sign=sign, span=item.name.span)
     text = f"`{shapes.format_type(type_)}`" if type_ is not None else ""
-    declared = ctx.declare(Entry(name, "data", item.name.span, value, text, item.type.span))
+    declared = ctx.declare(Entry(name, "data", item.name.span, value, text, item.type.span, values))
     return DataItem(item, type_ if declared else None, values)
 
 

@@ -10,8 +10,8 @@ from ..grammar.diagnostic import Label
 from ..model import Dim, Expr, Sign, Type
 from . import algebra, signs
 from .context import Context
+from .values import Nested
 
-Nested = float | str | tuple["Nested", ...]
 RAGGED_RULE = "The rows of a literal have equal lengths."
 
 

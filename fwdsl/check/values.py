@@ -10,6 +10,9 @@ from ..grammar.tree import NOWHERE
 from ..model import Dim, Expr, Term
 from . import algebra
 
+Nested = float | str | tuple["Nested", ...]
+"""The values of a literal array."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:

@@ -130,3 +130,14 @@ def test_a_coefficient_beyond_all_numbers_is_a_diagnostic() -> None:
         with pytest.raises(fw.FwError) as error:
             fw.parse(f"param a: positive = 1e200\nvar x: vector[2]\nminimize {term}\n").solve()
         assert error.value.code in ("FW5011", "FW5012")
+
+
+def test_other_values_than_a_literal_are_looked_at_again() -> None:
+    text = "data S: matrix[2, 2] = [[2, 1], [1, 2]]\nvar x: vector[2]\nminimize quad_form(x, S) + sum(x)\n"
+    program = fw.parse(text)
+    assert program.solve().objective == pytest.approx(-1 / 6)
+    assert program.bind(S=np.array([[1.0, 0.0], [0.0, 1.0]])).solve().objective == pytest.approx(-1 / 2)
+    for S, what in (([[1.0, 2.0], [2.0, 1.0]], "positive semidefinite"), ([[1.0, 1.0], [0.0, 1.0]], "not symmetric")):
+        with pytest.raises(fw.PlanError, match=what) as error:
+            program.bind(S=np.array(S)).plan()
+        assert error.value.code == "FW5012"

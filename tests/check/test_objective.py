@@ -200,3 +200,26 @@ def test_facts_say_where_they_come_from():
     assert by["norm1(w)"][1].endswith("its coefficient `delta` is positive")
     assert by["sum(w)"] == ("affine", "affine in `w`")
     assert by["delta"] == ("positive", "declared so")
+
+
+FORM = "var x: vector[2]\nminimize quad_form(x, S) + sum(x)\n"
+
+
+def test_a_literal_of_data_needs_no_promise_to_be_positive_semidefinite():
+    model = accepted(f"data S: matrix[2, 2] = [[2, 1], [1, 2]]\n{FORM}")
+    assert dict(model.terms[0].options)["P"].op == "data"
+    assert not codes(f"data S: symmetric[2] = [[1, 1], [1, 1]]\nlet T = S\n{FORM.replace('S)', 'T)')}")
+
+
+@pytest.mark.parametrize(
+    ("literal", "what"),
+    [("[[1, 2], [2, 1]]", "positive semidefinite: its smallest eigenvalue is -1"), ("[[1, 2], [0, 1]]", "symmetric")],
+)
+def test_a_literal_of_data_that_is_not_positive_semidefinite_is_refused(literal: str, what: str):
+    found = only(f"data S: matrix[2, 2] = {literal}\n{FORM}")
+    assert (found.code, found.message) == ("FW3017", f"the matrix `S` of `quad_form` is not {what}")
+    assert not found.hint
+
+
+def test_what_is_made_of_a_literal_is_not_the_literal():
+    assert codes("data S: matrix[2, 2] = [[2, 1], [1, 2]]\n" + FORM.replace("S)", "-S)")) == ["FW3017"]
