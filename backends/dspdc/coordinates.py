@@ -91,8 +91,10 @@ class Side:
         return self.source.apply(y) if self.by_columns else self.source.adjoint(y)
 
     def named(self, side: str) -> dict[str, Function]:
-        """The kernels by the names that the loop calls them by."""
-        return dict(zip((f"{side}_dot", f"{side}_add", f"{side}_size", f"{side}_sync"), self.kernels, strict=True))
+        """The kernels by the names that the loop calls them by; sums along dense rows are vectorised."""
+        names = (f"{side}_dot", f"{side}_add", f"{side}_size", f"{side}_sync")
+        vectorised = (kernel(f, reorder=True) if f is dense_dot else f for f in self.kernels)
+        return dict(zip(names, vectorised, strict=True))
 
     def apply(self, index: Any, x: Array) -> Array:
         """The rows at `index` times x."""
@@ -268,8 +270,6 @@ class Coordinates:
         row_draws = np.zeros((count, self.n)) if self.m == self.n else rng.random((count, self.m))
         column_draws = np.zeros((count, self.p)) if self.q == self.p else rng.random((count, self.q))
         f, e = self.f, self.entries
-        # linked kernels are compiled once, as they are first asked for: sums along dense rows are vectorised
-        kernel(dense_dot, reorder=True)
         uses = {"prox_loss": f.loss.prox, "derivative": f.loss.value_gradient, "pick": pick}
         loop = linked(coordinate_steps, {**self.left.named("left"), **self.right.named("right")}, **uses)
         data = (self.left.rows, self.right.rows, row_draws, column_draws)

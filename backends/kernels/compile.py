@@ -23,8 +23,15 @@ Function = Callable[..., Any]
 LONGEST_NAME = 120
 """Characters of the names of linked kernels that are written out; longer ones are hashed."""
 
+_FAST_MATH: dict[str, set[str] | bool] = {
+    "": False,
+    "fused": {"contract"},
+    "reordered": {"reassoc", "nsz", "contract"},
+}
+"""What LLVM may do with sums and products, by what a kernel is called that was compiled with it."""
+
 _lock = threading.RLock()
-_dispatchers: dict[Function, Function] = {}
+_dispatchers: dict[tuple[Function, str], Function] = {}
 _names: dict[int, str] = {}
 _compiled: list[str] = []
 _hook: Callable[[str], None] | None = None
@@ -72,18 +79,16 @@ def kernel_seconds() -> float:
 
 
 def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: Function) -> Function:
-    """The compiled version of an undecorated kernel; one per function, and each signature compiled at its first call.
+    """The compiled version of an undecorated kernel; one for each way of rounding, and each signature compiled at its first call.
 
     With `fuse` products may be fused with sums, with `reorder` sums may be added up in another, fixed order besides. `uses` are kernels, or
     what numba calls intrinsic, that `fn` calls by the names given, which need not exist in its module: one loop over samples serves every
-    loss, `kernel(epoch, derivative=loss.value_gradient)`.
+    loss, `kernel(epoch, derivative=loss.value_gradient)`. Kernels among them that are not compiled yet are compiled with neither.
     """
     if uses:
         fn = _linked(fn, tuple(sorted(uses.items())))
-    found = _dispatchers.get(fn)
-    if found is not None:
-        return found
-    return _decorate(fn, {"reassoc", "nsz", "contract"} if reorder else {"contract"} if fuse else False)
+    rounding = "reordered" if reorder else "fused" if fuse else ""
+    return _dispatchers.get((fn, rounding)) or _decorate(fn, rounding)
 
 
 @cache
@@ -91,11 +96,16 @@ def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
     """A copy of `fn` that sees compiled kernels under the names it calls; its own name says which, for numba's cache knows it by that."""
     linked = {name: kernel(inner) if isinstance(inner, FunctionType) else inner for name, inner in uses}
     names = {**fn.__globals__, **linked}
-    copy = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
     label = "-".join(f"{name}-{getattr(inner, '__qualname__', '')}" for name, inner in uses)
     # the name becomes that of a file, which may have 255 bytes
     short = label if len(label) <= LONGEST_NAME else hashlib.sha1(label.encode()).hexdigest()
-    copy.__qualname__ = f"{fn.__qualname__}-{short}"
+    return _copied(fn, names, short)
+
+
+def _copied(fn: Function, names: dict[str, Any], mark: str) -> Function:
+    """A copy of `fn` that sees these globals, with a mark in its name."""
+    copy = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy.__qualname__ = f"{fn.__qualname__}-{mark}"
     copy.__module__ = fn.__module__
     return copy
 
@@ -127,9 +137,9 @@ def on_compile(hook: Callable[[str], None]) -> Iterator[None]:
         _hook = previous
 
 
-def _decorate(fn: Function, fastmath: set[str] | bool) -> Function:
+def _decorate(fn: Function, rounding: str) -> Function:
     with _lock:
-        if (found := _dispatchers.get(fn)) is not None:
+        if (found := _dispatchers.get((fn, rounding))) is not None:
             return found
         _waiting.start()
         try:
@@ -139,14 +149,16 @@ def _decorate(fn: Function, fastmath: set[str] | bool) -> Function:
 
         if not _dispatchers:
             _listen()
-        dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath)(fn)
+        # what is kept in files is told apart by its name
+        named = _copied(fn, fn.__globals__, rounding) if rounding else fn
+        dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding])(named)
         if (folder := kernel_folder()) is not None:
             from .kept import Kept
 
-            dispatcher._cache = Kept(fn, folder)  # where its own `enable_caching` would put one of numba's
+            dispatcher._cache = Kept(named, folder)  # where its own `enable_caching` would put one of numba's
         compiled: Function = dispatcher
         _names[id(compiled)] = _name(fn)
-        _dispatchers[fn] = compiled
+        _dispatchers[fn, rounding] = compiled
         return compiled
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -326,7 +326,4 @@ class Game:
 
 def _linked(fn: Callable[..., Any]) -> Callable[..., Any]:
     # its sums may be reordered, those of the exponential not
-    kernel(exponentials, fuse=True)
-    linked = partial(kernel, fn, reorder=True)
-    found: Callable[..., Any] = linked(exponentials=exponentials)
-    return found
+    return kernel(fn, reorder=True, exponentials=kernel(exponentials, fuse=True))

@@ -372,16 +372,12 @@ def not_full(canonical: Canonical) -> tuple[str, ...]:
 
 def steps_kernel(sparse: bool) -> Function:
     """The compiled iterations of full sampling: sums in vector registers, exponentials as written."""
-    kernel(exponentials, fuse=True)
-    for inner in INNER:
-        kernel(inner, reorder=True)
-    touch = kernel(sampling.touch, prefetch=prefetch_function())
-    uses: dict[str, Any] = {f.__name__: f for f in INNER}
-    sums = {f.__name__: f for f in (sampling.fold_primal, sampling.column_sums, sampling.added)}
+    uses = {f.__name__: kernel(f, reorder=True) for f in INNER}
+    sums = {name: uses[name] for name in ("fold_primal", "column_sums", "added")}
     uses |= {
-        "touch": touch,
+        "touch": kernel(sampling.touch, prefetch=prefetch_function()),
         "fold_all": kernel(sampling.fold_all, reorder=True, fuse=False, **sums),
-        "exponentials": exponentials,
+        "exponentials": kernel(exponentials, fuse=True),
         "line": sampling.csr_line if sparse else sampling.dense_line,
     }
-    return kernel(sampling.full_steps, reorder=True, **uses)
+    return kernel(sampling.full_steps, reorder=True, fuse=False, **uses)

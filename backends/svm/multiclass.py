@@ -153,9 +153,8 @@ class Machine:
         """What `row_times` and `row_outer` stand for in a loop over samples: W is kept by rows for sparse data, by columns for dense ones."""
         if self.sparse:
             return {"row_times": kernels.csr_times, "row_outer": kernels.csr_outer}
-        # compiled here, with sums in vector registers, before a loop links them
-        kernel(kernels.dense_times, reorder=True)
-        return {"row_times": kernels.dense_times, "row_outer": kernels.dense_outer}
+        # sums in vector registers
+        return {"row_times": kernel(kernels.dense_times, reorder=True), "row_outer": kernels.dense_outer}
 
     @property
     def mean_row(self) -> float:

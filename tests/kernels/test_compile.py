@@ -29,6 +29,25 @@ def module(path: Path) -> ModuleType:
     return loaded
 
 
+def test_ways_of_rounding_are_compiled_and_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    folder = open_folder(tmp_path, "test")
+    monkeypatch.setattr(compiling, "kernel_folder", lambda: folder)
+    path = tmp_path / "ways.py"
+    path.write_text(SOURCE)
+    x = np.full(1000, 0.1)
+    in_order = sum([0.2] * 1000)  # 2 * 0.1 is exact
+    for _ in range(2):  # the second time from the files
+        total = module(path).doubled
+        fast, plain = kernel(total, reorder=True), kernel(total)
+        assert kernel(total, fuse=True) not in (fast, plain)
+        assert (kernel(total, reorder=True), kernel(total)) == (fast, plain)
+        assert plain(x) == in_order
+        assert fast(x) == pytest.approx(in_order) and fast(x) != in_order
+    assert len(list(folder.glob("*.kernel"))) == 2
+
+
 def test_compilations_are_announced_and_counted_and_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
