@@ -21,6 +21,9 @@ from .operands import report_kernel_use
 from .products import matrix_product
 from .values import Combination, Value
 
+_LEVELS = 40
+"""Levels of an expression that are inferred on one stack. Each takes up to six calls, and Python allows 1,000."""
+
 
 def infer(ctx: Context, node: tree.Expr) -> Value | None:
     """What an expression means; None where it is in error."""
@@ -31,9 +34,18 @@ def infer(ctx: Context, node: tree.Expr) -> Value | None:
         return None
     ctx.depth += 1
     try:
-        return _RULES[type(node)](ctx, node)
+        rule = _RULES[type(node)]
+        return rule(ctx, node) if ctx.depth % _LEVELS else _on_own_stack(lambda: rule(ctx, node))
     finally:
         ctx.depth -= 1
+
+
+def _on_own_stack(run: Callable[[], Value | None]) -> Value | None:
+    """What `run` gives, called in a new thread: Python's limit of nested calls is one for each thread."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run).result()
 
 
 def infer_whole(ctx: Context, node: tree.Expr) -> Value | None:

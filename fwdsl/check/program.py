@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 
 from ..grammar import tree
@@ -22,7 +20,6 @@ from .options import solve_options
 from .values import Combination, as_term, merged
 from .warnings import warn_implied, warn_unused
 
-_RECURSION = 6_000
 Judged = tuple[tuple[Term, ...], tuple[Fact, ...]]
 
 
@@ -33,20 +30,8 @@ def check(program: tree.Program, *, partial: bool = False) -> tuple[Model | None
     may merely follow from their absence. Never raises.
     """
     ctx = Context(program.source, infer, partial, frozenset(program.lost))
-    with _deep_recursion():
-        model = _check(ctx, program)
+    model = _check(ctx, program)
     return (None if ctx.failed or partial else model), ctx.diagnostics()
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Room for expressions nested as deeply as the parser takes them (see `measure.DEPTH_AT_MOST`)."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _RECURSION))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 def _check(ctx: Context, program: tree.Program) -> Model | None:

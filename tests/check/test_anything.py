@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -140,3 +142,20 @@ def test_many_errors_are_found_in_order_and_capped():
     text = "var x: real\nminimize " + " + ".join(f"missing{i}" for i in range(5000)) + "\n"
     found = examine(text)[1]
     assert [d.message for d in found] == [f"`missing{i}` is not declared" for i in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [("-(", ")"), ("2 * (", ")"), ("sum(", ")"), ("dot(y, ", ")"), ("inner(A, ", ")"), ("(", ").T"), ("(", ")[:]")],
+)
+def test_what_nests_as_deeply_as_the_parser_takes_it_needs_no_other_limit_of_calls(
+    opening: str, closing: str, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(limit: int) -> None:
+        raise AssertionError("the limit of calls is the whole process's")
+
+    monkeypatch.setattr(sys, "setrecursionlimit", refuse)
+    deep = f"{opening * 190}x{closing * 190}"
+    text = f"data A: matrix[n, n], y: vector[n]\nvar x: vector[n]\nlet z = {deep}\nminimize sum(x) + sum({deep})\n"
+    for said in (examine(f"{text}subject to sum({deep}) <= 1\n"), examine(f"{text}subject to {deep} >= z\n")):
+        assert "FW2067" not in {d.code for d in said[1]}
