@@ -271,11 +271,11 @@ class Problem:
 def load(path: str | os.PathLike[str]) -> Problem:
     """The problem in a `.fw` file; paths in it are relative to its folder. Raises `FwError` where it cannot be read."""
     from .cli.exits import Stop
-    from .cli.files import read_program
+    from .cli.files import read_file
 
     name = os.fspath(path)
     try:
-        text = read_program(name)
+        text = read_file(name)
     except Stop as stop:
         raise error_for(stop.diagnostics) from None
     return Problem(_Source(text, name, Path(name).parent), {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,16 @@ def test_load_of_no_file(tmp_path: Path):
     with pytest.raises(fw.RunError) as caught:
         fw.load(tmp_path / "none.fw")
     assert caught.value.code == "FW0010"
+
+
+def test_load_takes_a_dash_for_the_name_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"no program")))
+    with pytest.raises(fw.RunError) as caught:
+        fw.load("-")
+    assert caught.value.code == "FW0010"
+    Path("-").write_text(LASSO)
+    assert fw.load("-").to_fw() == fw.parse(LASSO).to_fw()
 
 
 def test_check_reports_and_use_raises():
