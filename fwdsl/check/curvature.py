@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Literal
 
 from ..grammar import tree
-from ..grammar.diagnostic import Fix
+from ..grammar.diagnostic import Fix, Label
 from ..model import Expr, Fact, Sign, Term
 from ..words import CONVEX
 from . import algebra, signs
@@ -96,6 +96,8 @@ def _report(ctx: Context, s: Summand, piece: Piece, sense: Sense, sign: Sign) ->
     """A convex function whose coefficient has the wrong sign, or none that is known."""
     coefficient = format_typed(s.coefficient)
     wants, wanted = ("convex", "nonnegative") if sense == "minimize" else ("concave", "nonpositive")
+    elsewhere = piece.span != tree.NOWHERE and s.span.to(piece.span) != s.span
+    labels = [Label(piece.span, "the term is written here")] if elsewhere else []
     rule = f"`{sense}` takes a sum of {wants} terms: {_what(piece)}, so its coefficient must be {wanted}."
     if signs.is_nonpositive(sign) or signs.is_nonnegative(sign):
         has = "concave" if sense == "minimize" else "convex"
@@ -105,6 +107,7 @@ def _report(ctx: Context, s: Summand, piece: Piece, sense: Sense, sign: Sign) ->
             f"the term `{piece.text}` has the coefficient `{coefficient}` and is {has}, not {wants}",
             s.span,
             label=has,
+            labels=labels,
             rule=rule,
             hint=f"change the sign of the term, or `{other}` the negative of the whole objective",
         )
@@ -122,7 +125,7 @@ def _report(ctx: Context, s: Summand, piece: Piece, sense: Sense, sign: Sign) ->
         "FW3002",
         f"the coefficient `{coefficient}` of the term `{piece.text}` is not known to be {wanted}",
         s.span,
-        labels=ctx.declared(*(tree.Name(n) for n in names)),
+        labels=[*ctx.declared(*(tree.Name(n) for n in names)), *labels],
         rule=rule,
         hint=hint,
         fix=fix,

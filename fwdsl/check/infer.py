@@ -117,11 +117,15 @@ def _sum(ctx: Context, node: tree.Expr) -> Value | None:
     known = [v for v in values if v is not None]
     if len(known) < len(values):
         return None
-    signed = [
-        v if sign > 0 else v.scaled(algebra.const(-1.0)) if isinstance(v, Combination) else algebra.negate(v)
-        for v, sign in zip(known, total.signs, strict=True)
-    ]
+    signed = [v if sign > 0 else _minus(v, term) for v, sign, term in zip(known, total.signs, total.terms, strict=True)]
     return sum_of(ctx, signed, total)
+
+
+def _minus(value: Value, term: tree.Expr) -> Value:
+    """What a term of a sum means behind a minus."""
+    if isinstance(value, Combination):
+        return value.scaled(algebra.const(-1.0), span=term.span)
+    return algebra.negate(value)
 
 
 def _product(ctx: Context, node: tree.Expr) -> Value | None:

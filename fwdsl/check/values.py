@@ -57,17 +57,16 @@ class Combination:
     span: Span = NOWHERE
 
     def scaled(self, by: Expr, divide: bool = False, span: Span | None = None) -> Combination:
-        """Times (or divided by) a constant scalar."""
+        """Times (or divided by) a constant scalar. Convex summands that are written elsewhere, in a `let`, stand at `span`."""
         combine = algebra.ratio if divide else algebra.times
         alone = len(self.summands) == 1
-        return replace(
-            self,
-            summands=tuple(
-                replace(s, coefficient=combine(s.coefficient, by), span=span if span and alone else s.span)
-                for s in self.summands
-            ),
-            span=span or self.span,
-        )
+
+        def place(s: Summand) -> Span:
+            elsewhere = span is not None and isinstance(s.piece, Piece) and span.to(s.span) != span
+            return span if span is not None and (alone or elsewhere) else s.span
+
+        summands = tuple(replace(s, coefficient=combine(s.coefficient, by), span=place(s)) for s in self.summands)
+        return replace(self, summands=summands, span=span or self.span)
 
     def named(self, name: str) -> Combination:
         """With the name of a `let` on every summand that has none yet."""

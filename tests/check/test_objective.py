@@ -223,3 +223,25 @@ def test_a_literal_of_data_that_is_not_positive_semidefinite_is_refused(literal:
 
 def test_what_is_made_of_a_literal_is_not_the_literal():
     assert codes("data S: matrix[2, 2] = [[2, 1], [1, 2]]\n" + FORM.replace("S)", "-S)")) == ["FW3017"]
+
+
+@pytest.mark.parametrize(
+    ("let", "objective", "under"),
+    [
+        ("norm1(w)", "sum(w) - a", "a"),
+        ("norm1(w) + norm2(w)", "3 - a + sum(w)", "a"),
+        ("norm1(w) + norm2(w)", "-a", "-a"),
+        ("norm1(w) + norm2(w)", "sum(w) - 2 * a", "2 * a"),
+        ("norm1(w) + norm2(w)", "sum(w) + s * a", "s * a"),
+    ],
+)
+def test_a_let_with_a_wrong_sign_is_marked_where_it_is_used(let: str, objective: str, under: str):
+    found = only(f"{REGRESSION}let a = {let}\nminimize {objective}\n")
+    assert found.span is not None and found.source is not None
+    assert marked(found) == under and found.source.position(found.span.start)[0] == 5
+    assert [found.source.slice(x.span) for x in found.labels if x.text == "the term is written here"] == ["norm1(w)"]
+
+
+def test_a_wrong_sign_within_a_let_is_marked_there():
+    found = only(f"{REGRESSION}let a = sum(w) - norm1(w)\nminimize a\n")
+    assert (marked(found), found.labels) == ("norm1(w)", ())
