@@ -70,6 +70,10 @@ class Plan:
         """The chosen candidate."""
         return next(c for c in self.weighed if c.name == self.method)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What the others are looked at with does not leave the process, so they are looked at now.
+        return {**self.__dict__, "candidates": self.candidates, "rest": tuple}
+
     def render(self) -> str:
         """The plan as a person reads it."""
         return render_plan(self)

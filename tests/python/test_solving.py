@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 
 import numpy as np
@@ -127,3 +128,15 @@ def test_a_warm_start_in_a_polytope_keeps_the_weights_of_its_vertices():
     assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
     assert problem.solve(tol=1e-8, start=first).iterations < first.iterations / 4
     assert warm.iterations <= bare.iterations
+
+
+@pytest.mark.parametrize("method", ["auto", "pdhg", "frank_wolfe"])
+def test_a_solution_survives_pickling(problem: fw.Problem, method: str):
+    solution = problem.solve(method=method, max_iter=20)
+    again = pickle.loads(pickle.dumps(solution))  # noqa: S301
+    assert repr(again) == repr(solution)
+    assert again.plan.to_json() == solution.plan.to_json()
+    assert again.plan.render() == solution.plan.render()
+    assert again.evaluate("fit") == solution.evaluate("fit")
+    warm = fw.minimize(fw.norm1(fw.vector(8, name="beta")))
+    assert warm.solve(start=again).start == warm.solve(start=solution).start
