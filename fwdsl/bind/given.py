@@ -172,7 +172,8 @@ def _read(
         roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, _fitted_columns(decl, labels)))
     headers: dict[str, tuple[str, ...]] = {}
     arrays, diagnostics = read(job.spec, roles, headers)
-    findings.adopt(diagnostics, job.span)
+    served = " and ".join(f"`{d.name}`" for d in job.serves if d.name in job.wanted)
+    findings.adopt(diagnostics, job.span, f"read for {served}")
     given = {}
     for decl in job.serves:
         if decl.name not in arrays or decl.name not in job.wanted:

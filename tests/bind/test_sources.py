@@ -252,3 +252,13 @@ def test_a_position_that_makes_more_blocks_than_memory_holds(declare, folder):
     (found,) = diagnostics
     assert found.code == "FW4007" and f"has {2**52 + 1:,} blocks" in found.message
     assert found.place is not None and found.place.value == str(2**52)
+
+
+def test_what_is_wrong_with_a_file_names_what_it_was_read_for(declare, folder):
+    (folder / "train.svm").write_text("junk\n")
+    (error, *_) = run(declare, JOINT, folder)[1]
+    assert error.place is not None and error.label == "read for `X` and `y`"
+    (error, *_) = run(declare, JOINT, folder, (("X",), SourceSpec("npy", "none.npy")), y=[1, -1])[1]
+    assert (error.code, error.label) == ("FW4001", "read for `X`")
+    (error, *_) = run(declare, JOINT, folder, y=[1, -1])[1]
+    assert error.label == "read for `X`"
