@@ -71,7 +71,6 @@ class APGState(State):
     stable: int = 0
     wait: int = 0
     next_wait: int = 2
-    newton_steps: int = 0
     phase: str = "accelerated gradient"
 
 
@@ -270,7 +269,6 @@ class APG(Method):
             s.face, s.stable = np.zeros(0), 0
         else:
             s.face = signature
-        s.newton_steps += 1
         if not stubborn:
             s.next_wait = 2
         s.phase = "Newton on the support"

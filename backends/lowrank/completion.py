@@ -14,11 +14,11 @@ span are found: where they exceed the multiplier m = -<G, X> / |X|_* and make up
 rank, and the pairs join it as new columns at the best point of a segment; columns whose own <u, -G v> is below m leave, if that does
 not raise h.
 
-Certificate: h is not convex, the problem is. With y = f'(z), G = K'y + 2 mu X and s >= sigma_1(G) proven (`spectral`),
+Lower bounds: h is not convex, the problem is. With y = f'(z), G = K'y + 2 mu X and s >= sigma_1(G),
 
     D = -f*(y) - mu |X|_F^2 - R (s - lambda)_+     and     D = -f*(c y) - mu |c X|_F^2, c = min(1, lambda / s)
 
-are both lower bounds of the optimum, whatever W is; for lambda = 0 the first is the Frank-Wolfe gap <G, X> + R s.
+bound the optimum, whatever W is; for lambda = 0 the first is the Frank-Wolfe gap <G, X> + R s. The verifier proves s.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import numpy as np
 
 from ...atoms.base import Array, LossFunction
 from ..kernels.pool import Pool
-from ..spectral import Bound, LinearOperator, Triplets, largest_singular_bound, top_singular
+from ..spectral import LinearOperator, Triplets, top_singular
 from .factors import balanced, thin_svd
 from .observed import Entries
 from .sights import LowRankUpdate, inner
@@ -53,23 +53,6 @@ class CompletionState:
     gap: float = math.inf
     wait: int = 10
     phase: str = "accelerated gradient"
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """primal >= optimum >= dual, at the dual point y (in the order of the entries); `bound` says how sigma_1 of the gradient is known."""
-
-    primal: float
-    dual: float
-    y: Array
-    nuclear_norm: float
-    rank: int
-    bound: Bound
-
-    @property
-    def gap(self) -> float:
-        """(P - D) / max(|P|, |D|)."""
-        return (self.primal - self.dual) / max(abs(self.primal), abs(self.dual), 1e-300)
 
 
 class Outside:
@@ -314,7 +297,7 @@ class Completion:
         gamma = on_segment(self.f, z, zs - z, slope, bend)
         return np.hstack([math.sqrt(1.0 - gamma) * W, math.sqrt(gamma) * S]), z + gamma * (zs - z)
 
-    # --- the certificate ------------------------------------------------------------------------------------------------------
+    # --- the answer ---------------------------------------------------------------------------------------------------------
 
     def _directions(self, W: Array) -> tuple[Array, Array, Array]:
         """(P, sigma, Q) with X = P diag(sigma) Q', directions of no size left out: no gradient of the factors moves along them."""
@@ -327,41 +310,3 @@ class Completion:
         P, sigma, Q = self._directions(s.W)
         total = float(sigma.sum())
         return P, sigma * min(1.0, self.radius / total) if total > 0.0 else sigma, Q
-
-    def certificate(
-        self, s: CompletionState, *, tol: float = 1e-6, failure: float = 1e-9, seed: int = 1
-    ) -> Certificate:
-        """P and the best of the two dual bounds at the gradient of X, sigma_1 bounded well within `tol`."""
-        P, sigma, Q = self.factors(s)
-        nuclear = float(sigma.sum())
-        z = self.entries.predict(np.ascontiguousarray(P * sigma), np.ascontiguousarray(Q))
-        y = np.empty_like(z)
-        f = self.f.value_gradient(z, y)
-        squares = self.ridge * float(sigma @ sigma)
-        primal = f + self.penalty * nuclear + squares
-        conjugate = float(y @ z) - f + squares
-        size = max(abs(float(y @ z)), 1e-300)
-        rtol = min(1e-2, max(1e-9, 0.1 * tol * abs(primal) / size))
-        bound = largest_singular_bound(self._operator(y, P * sigma, Q), failure, rtol=rtol, warm=Q, seed=seed)
-        over = max(0.0, bound.value_upper - self.penalty)
-        dual = -conjugate - (self.radius * over if over > 0.0 else 0.0)
-        if self.penalty > 0.0 and over > 0.0:
-            c = self.penalty / bound.value_upper
-            dual = max(dual, -self.f.conjugate(y * c) - c * c * squares)
-        return Certificate(primal, dual, y, nuclear, sigma.size, bound)
-
-
-def complete(
-    problem: Completion, *, tol: float = 1e-6, rank: int = 8, max_iter: int = 5000, failure: float = 1e-9, seed: int = 0
-) -> tuple[CompletionState, Certificate]:
-    """Steps until the certified relative gap is at most `tol`; the certificate of the last point otherwise."""
-    s = problem.init(rank, seed)
-    certified = 0
-    while s.iteration < max_iter:
-        problem.step(s, 0.5 * tol)
-        if s.phase == "converged" and s.wait == 5:
-            certified += 1
-            found = problem.certificate(s, tol=tol, failure=failure / 2.0**certified, seed=seed + certified)
-            if found.gap <= tol:
-                return s, found
-    return s, problem.certificate(s, tol=tol, failure=failure / 2.0 ** (certified + 1), seed=seed + certified + 1)

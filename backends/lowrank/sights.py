@@ -6,8 +6,6 @@ A sight has `shape` of X, `size` (the number of predictions), `touched` (data pa
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from ...atoms.base import Array
@@ -15,24 +13,6 @@ from ...canon.samples import Samples
 from ..spectral import LinearOperator
 from ..spectral.operators import DenseOperator
 from ..spectral.top import top_singular
-
-
-class Sight(Protocol):
-    """See the module's docstring."""
-
-    shape: tuple[int, int]
-    size: int
-    touched: float
-
-    @property
-    def norm_squared(self) -> float:
-        """|K|^2, as K's largest curvature."""
-
-    def predict(self, U: Array, V: Array) -> Array:
-        """K(U V'), flat."""
-
-    def operator(self, y: Array) -> LinearOperator:
-        """K'y, a matrix of X's shape, by its products."""
 
 
 class Products:

@@ -14,7 +14,7 @@ quadratic, backtracking asks whether 2a |A (X+ - Y)|^2 <= L |X+ - Y|^2, and the 
 differences are taken in a common basis of the right factors, where they lose no digits. (Beck, Teboulle 2009; O'Donoghue, Candes 2015; Oh,
 Matsushita, Tai, Kweon 2018.)
 
-Certificate: the Frank-Wolfe gap <grad F(X), X> + r s with s >= sigma_1(grad F(X)) proven; it is the duality gap at Y = grad of the loss.
+The Frank-Wolfe gap <grad F(X), X> + r s with s >= sigma_1(grad F(X)) is the duality gap at Y = grad of the loss; the verifier proves s.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 
 from ...atoms.base import Array
 from ...canon.samples import Samples
-from ..spectral import Bound, largest_singular_bound, top_singular
+from ..spectral import top_singular
 from ..spectral.block import subspace_step
 from ..spectral.operators import Counted, nothing
 from .factors import project_l1, thin_svd
@@ -195,22 +195,8 @@ class TraceRegression:
         s.gap = max(0.0, slope + self.penalty * nuclear + reach * max(0.0, float(top.s[0]) - self.penalty))
         s.products += (top.products + V.shape[1]) / self.A.shape[0]
 
-    # --- the certificate ------------------------------------------------------------------------------------------------------
+    # --- the answer ---------------------------------------------------------------------------------------------------------
 
     def factors(self, s: RegressionState) -> tuple[Array, Array, Array]:
         """(P, sigma, Q) with X = P diag(sigma) Q'."""
         return thin_svd(s.X[0], s.X[1])
-
-    def certificate(
-        self, U: Array, V: Array, *, tol: float = 1e-6, failure: float = 1e-9, seed: int = 1
-    ) -> tuple[float, float, Bound]:
-        """(P, D, the bound of sigma_1 behind D) at X = U V', without a penalty, by fresh products: A' with the residual, and thin ones."""
-        residual = self.A.matmat(U) @ V.T - self.B
-        grad = 2.0 * self.scale * self.A.rmatmat(residual)
-        primal = self.scale * float(np.vdot(residual, residual))
-        inner = float(np.vdot(grad @ V, U))
-        size = max(abs(inner), 1e-300)
-        rtol = min(1e-2, max(1e-9, 0.1 * tol * primal / size))
-        warm = np.linalg.qr(V)[0] if V.shape[1] else None
-        bound = largest_singular_bound(grad, failure, rtol=rtol, warm=warm, seed=seed)
-        return primal, primal - max(0.0, inner + self.radius * bound.value_upper), bound

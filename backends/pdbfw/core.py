@@ -129,7 +129,6 @@ class PDBFWState(State):
     z_old: Array
     momentum: float = 1.0
     short: int = 0
-    rejected: int = 0
 
 
 @dataclass(frozen=True)
@@ -306,7 +305,7 @@ class Core:
                 y, pre = self._only(rows, s.y, y), self._only(rows, s.s, pre)
                 z = s.z + self.space.adjoint_rows(y - s.y, rows)
             x, least, slack = self._argmin(s, z)
-            distance = bregman(self.f, s.y, s.s, y, pre) if self.mirror else self._square(y - s.y)
+            distance = bregman(self.f, s.s, y, pre) if self.mirror else self._square(y - s.y)
             if self._accept(s, s.least, y - s.y, s.w, least, distance, s.slack):
                 break
         s.y, s.z, s.s, s.x, s.least, s.slack = y, z, pre, x, least, slack
@@ -335,7 +334,6 @@ class Core:
         # where numbers overflow the test fails though nothing bends
         asked = 0.9 * distance / bend if bend > 0.0 else 0.0
         s.t = max(min(0.5 * s.t, asked), 0.05 * s.t, SHORTEST)
-        s.rejected += 1
         return False
 
     # --- with momentum --------------------------------------------------------------------------------------------------
@@ -384,7 +382,7 @@ class Core:
             s.z_old = self.space.adjoint(s.y_old)
             s.y, s.z = y + theta * (s.y_old - y), z + theta * (s.z_old - z)
             _, least, slack = self._argmin(s, s.z)
-            distance = theta**2 * bregman(self.f, u, old, s.y_old, s.s)
+            distance = theta**2 * bregman(self.f, old, s.y_old, s.s)
             if self._accept(s, before, s.y - v, s.w, least, distance, missed):
                 break
         s.value = self._primal(s.x, s.w)

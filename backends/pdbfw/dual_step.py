@@ -61,6 +61,6 @@ def theory_step(f: LossFunction, largest_square: float, mu: float, k: int, hindr
     return 1.0 / (max(1, k) * (1.0 / beta + 0.5 * hindrance * largest_square * weight / mu))
 
 
-def bregman(f: FastLoss, y: Array, s: Array, y_new: Array, s_new: Array) -> float:
+def bregman(f: FastLoss, s: Array, y_new: Array, s_new: Array) -> float:
     """B(y_new, y) of f* with s in the subdifferential of f* at y: f(s) - f(s_new) - <y_new, s - s_new>."""
     return f.value(s) - f.value(s_new) - float(y_new @ (s - s_new))

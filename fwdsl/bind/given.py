@@ -82,7 +82,7 @@ def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int
         if decl.literal is not None:
             found[decl.name] = Given(decl, decl.literal, DECLARED)
         elif decl.source is None and not _served(decl.name, bindings):
-            _missing(decl, model, bindings, findings)
+            _missing(decl, bindings, findings)
     return [replace(found[d.name], labels=bindings.labels.get(d.name)) for d in model.data if d.name in found]
 
 
@@ -216,7 +216,7 @@ def _served(name: str, bindings: Bindings) -> bool:
     return any(name in names for names, _ in bindings.sources)
 
 
-def _missing(decl: DataDecl, model: Model, bindings: Bindings, findings: Findings) -> None:
+def _missing(decl: DataDecl, bindings: Bindings, findings: Findings) -> None:
     if decl.name in all_given(bindings):
         return  # the name is given as another kind of thing, which `check_names` notes
     findings.add(

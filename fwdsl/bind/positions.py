@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, cast
 
-from ..grammar.source import Span
 from ..model import Constraint, Expr, Model, SetRef, Term, Type, evaluate_dim
 from .findings import Findings
 
@@ -26,8 +25,8 @@ def check_positions(model: Model, dims: Sizes, params: Mapping[str, Any], findin
     }
     for node in slices.values():
         _check_slice(node, dims, findings)
-    for groups, size, span in _grouped(model, dims):
-        _check_groups(groups, size, span, findings)
+    for groups, size in _grouped(model, dims):
+        _check_groups(groups, size, findings)
     for ref, size in _sets(model, dims):
         args = dict(ref.args)
         if "k" in args:
@@ -62,7 +61,7 @@ def _fits(item: Any, size: int, dims: Sizes) -> bool:
     return bool(0 <= start < stop <= size)
 
 
-def _check_groups(groups: Expr, size: int, span: Span, findings: Findings) -> None:
+def _check_groups(groups: Expr, size: int, findings: Findings) -> None:
     listed = cast("tuple[tuple[int, ...], ...]", groups.value)
     held = {position for group in listed for position in group}
     beyond = sorted(p for p in held if p >= size)
@@ -128,16 +127,16 @@ def _of_term(term: Term) -> Iterator[Expr]:
     yield from (e for e in (term.target, term.weights) if e is not None)
 
 
-def _grouped(model: Model, dims: Sizes) -> Iterator[tuple[Expr, int, Span]]:
+def _grouped(model: Model, dims: Sizes) -> Iterator[tuple[Expr, int]]:
     """Literal groups, with the number of entries that they divide."""
     for term in model.terms:
         groups = dict(term.options).get("groups")
         if groups is not None and groups.op == "list":
-            yield groups, prod(_shape(term.argument.type, dims)), term.span
+            yield groups, prod(_shape(term.argument.type, dims))
     for ref, size in _sets(model, dims):
         groups = dict(ref.args).get("groups")
         if groups is not None and groups.op == "list":
-            yield groups, size, ref.span
+            yield groups, size
 
 
 def _sets(model: Model, dims: Sizes) -> Iterator[tuple[SetRef, int]]:

@@ -137,6 +137,6 @@ def _declaration(name: str, entry: _Entry) -> tree.Statement:
         return tree.Declaration("param", (tree.Item(ident, leaf.type, value=leaf.value),))
     if isinstance(leaf, VarLeaf):
         return tree.Declaration("var", (tree.Item(ident, leaf.type, member=leaf.member),))
-    kind = leaf.type or data_type(name, leaf.value, entry.roles)
+    kind = leaf.type or data_type(leaf.value, entry.roles)
     promised = leaf.member or (tree.Name("nonnegative") if "weights" in entry.roles else None)
     return tree.Declaration("data", (tree.Item(ident, kind, member=promised),))

@@ -11,7 +11,7 @@ from .convert import number
 from .leaves import Role
 
 
-def data_type(name: str, value: Any, roles: Set[Role]) -> tree.TypeExpr:
+def data_type(value: Any, roles: Set[Role]) -> tree.TypeExpr:
     """A type of the array's own size: `matrix[100, 20]`, or `signs[100]`, `labels[100, 3]`, ... where its uses need that."""
     value = as_array(value) if column_names(value) else value
     shape = tuple(int(size) for size in value.shape)

@@ -87,12 +87,6 @@ def parts_of(expr: Expr) -> tuple[Expr, tuple[Expr, ...]]:
     return inner, (*constants, *(a for a in expr.args if a.is_constant))
 
 
-def _over(expr: Expr) -> str | None:
-    """What a prediction is of a matrix variable: "entries", a "product" with data, or None for anything else."""
-    found = seen(expr)
-    return found.kind if found is not None else None
-
-
 def sum_of_variable(expr: Expr) -> str | None:
     """x, where an expression is sum(x) plus constants."""
     if expr.op == "sum" and expr.args[0].op == "var":
@@ -273,13 +267,3 @@ def expressions(model: Model) -> Iterator[Expr]:
     for _, value in model.lets:
         if isinstance(value, Expr):
             yield value
-
-
-def terms_of(model: Model, indices: tuple[int, ...]) -> list[Term]:
-    """The model's terms at some indices."""
-    return [model.terms[i] for i in indices]
-
-
-def constraints_of(model: Model, indices: tuple[int, ...]) -> list[Constraint]:
-    """The model's constraints at some indices."""
-    return [model.constraints[i] for i in indices]

@@ -220,7 +220,7 @@ def _misfit(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, problem
 # --- sources -------------------------------------------------------------------------------------------------------
 
 
-def serve(ctx: Context, node: tree.Declaration, items: Sequence[DataItem]) -> list[DataDecl]:
+def serve(ctx: Context, items: Sequence[DataItem]) -> list[DataDecl]:
     """The declarations of one statement: a `from` serves the names since the previous `from` or literal."""
     out: list[DataDecl] = []
     waiting: list[DataItem] = []

@@ -31,7 +31,7 @@ def declare(ctx: Context, node: tree.Declaration, out: Declared) -> None:
     """Enter the items of a `data`, `param` or `var` statement."""
     if node.kind == "data":
         declared = [data_item(ctx, item) for item in node.items]
-        out.data.extend(serve(ctx, node, declared))
+        out.data.extend(serve(ctx, declared))
         return
     for item in node.items:
         if node.kind == "param":
@@ -125,7 +125,7 @@ def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None)
 
 def _variable(ctx: Context, item: tree.Item, out: Declared) -> None:
     name, type_ = item.name.name, resolve(ctx, item.type, "var")
-    if type_ is not None and not _may_vary(ctx, item, type_):
+    if type_ is not None and not _may_vary(ctx, item):
         type_ = None
     for part in (item.source, item.value):
         if part is not None:
@@ -148,7 +148,7 @@ def _variable(ctx: Context, item: tree.Item, out: Declared) -> None:
             out.members.append((item, value))
 
 
-def _may_vary(ctx: Context, item: tree.Item, type_: Type) -> bool:
+def _may_vary(ctx: Context, item: tree.Item) -> bool:
     word = item.type.name.name
     if TYPES[word].var:
         return True

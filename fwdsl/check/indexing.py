@@ -191,7 +191,7 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
     resolved: list[Item] = []
     for axis, (dim, given, part) in enumerate(zip(axes, items, node.items, strict=False)):
         item = _resolved(given, dim)
-        if item is not None and _is_unnamed(dim, item):
+        if item is not None and _is_unnamed(item):
             _no_size(ctx, part, dim) if isinstance(item, tuple) else _no_position(ctx, part)
             return None
         size = None if item is None else _length(dim, item)
@@ -212,7 +212,7 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
     return algebra.make("slice", type_, (base,), value=tuple(resolved), sign=base.sign, span=node.span)
 
 
-def _is_unnamed(dim: Dim, item: Item) -> bool:
+def _is_unnamed(item: Item) -> bool:
     """Whether an index speaks of another dimension in a way whose number of entries has no name, as `k:` along `n`."""
     if not isinstance(item, tuple):
         return isinstance(item, str)

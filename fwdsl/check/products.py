@@ -36,7 +36,7 @@ def matrix_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tre
     for value, node in ((a, left), (b, right)):
         axes = len(value.type.array_shape)
         if axes not in (1, 2) or value.type.kind == "family":
-            _report_operand(ctx, value, node, span)
+            _report_operand(ctx, value, node)
             return None
     shape = shapes.matrix_product(a.type.array_shape, b.type.array_shape)
     if shape is None:
@@ -45,7 +45,7 @@ def matrix_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tre
     return algebra.matmul(a, b, shapes.of_shape(shape), span)
 
 
-def _report_operand(ctx: Context, value: Expr, node: tree.Expr, span: Span) -> None:
+def _report_operand(ctx: Context, value: Expr, node: tree.Expr) -> None:
     if shapes.is_scalar(value.type):
         ctx.error(
             "FW2031",

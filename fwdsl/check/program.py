@@ -58,7 +58,7 @@ def _check(ctx: Context, program: tree.Program) -> Model | None:
                 for node in statement.constraints:
                     made.extend(_constraint(ctx, node))
     options = solve_options(ctx, [s for s in statements if isinstance(s, tree.Solve)])
-    _check_whole(ctx, program, objectives, out)
+    _check_whole(ctx, program, objectives)
     constraints = _named(ctx, made, statements)
     if ctx.failed or judged is None or ctx.partial:
         return None
@@ -126,7 +126,7 @@ def _check_name(ctx: Context, statements: Sequence[tree.Statement]) -> None:
         )
 
 
-def _check_whole(ctx: Context, program: tree.Program, objectives: Sequence[tree.Objective], out: Declared) -> None:
+def _check_whole(ctx: Context, program: tree.Program, objectives: Sequence[tree.Objective]) -> None:
     """One objective, at least one variable."""
     if len(objectives) > 1:
         ctx.error(

@@ -28,7 +28,6 @@ Op = Literal[
     "matmul",  # args: (a, b), binary, bracketed as the user did; vectors and matrices as in NumPy
     "transpose",  # args: (a,)
     "slice",  # args: (a,), value: tuple of per-axis (start, stop) pairs or ints, with None for open ends
-    "stack",  # reserved for concatenations
     "inner",  # args: (D, X)
     "quad",  # args: (U, X)
     "gather",  # args: (F, task): F[task]

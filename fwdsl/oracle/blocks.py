@@ -100,7 +100,7 @@ def blocks_of(value: Any) -> list[Any]:
     return value.blocks if isinstance(value, Blocks) else [value]
 
 
-def gathered(cp: Any, codes: Any, part: Callable[[int, Any], Any]) -> Any:
+def gathered(codes: Any, part: Callable[[int, Any], Any]) -> Any:
     """z with z[rows of block t] = part(t, those rows), for the samples of each block that `codes` names."""
     total: Any = 0.0
     for t in np.unique(codes):

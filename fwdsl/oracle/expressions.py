@@ -144,7 +144,7 @@ class ExpressionTranslator:
         rows = np.asarray(tensor).reshape(np.shape(tensor)[0], -1)
         if _per_sample(e.args[1]):
             family, codes = self._gathered(e.args[1])
-            return gathered(self.cp, codes, lambda t, at: rows[at] @ flat(self.cp, family[t]))
+            return gathered(codes, lambda t, at: rows[at] @ flat(self.cp, family[t]))
         x = self.expr(e.args[1])
         return rows @ (flat(self.cp, x) if e.variables else np.asarray(x).reshape(-1))
 
@@ -152,7 +152,7 @@ class ExpressionTranslator:
         rows = dense(self.expr(e.args[0]))
         if _per_sample(e.args[1]):
             family, codes = self._gathered(e.args[1])
-            return gathered(self.cp, codes, lambda t, at: self._quad(rows[at], family[t]))
+            return gathered(codes, lambda t, at: self._quad(rows[at], family[t]))
         return self._quad(rows, self.expr(e.args[1]))
 
     def _quad(self, rows: Any, x: Any) -> Any:

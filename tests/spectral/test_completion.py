@@ -11,8 +11,10 @@ import pytest
 from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.losses.logistic import Logistic
 from fwdsl.atoms.losses.squared import Squared
-from fwdsl.backends.lowrank import Completion, Entries, complete
+from fwdsl.backends.lowrank import Completion, Entries
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
+
+from .certificates import complete
 
 
 def instance(n: int, p: int, rank: int, count: int, seed: int = 0) -> tuple[Any, Any, Any]:

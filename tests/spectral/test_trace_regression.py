@@ -10,6 +10,8 @@ import pytest
 from fwdsl.backends.lowrank import TraceRegression
 from fwdsl.backends.lowrank.factors import project_l1
 
+from .certificates import frank_wolfe_gap
+
 
 def instance(n: int, d: int, c: int, rank: int, noise: float = 0.0, seed: int = 0) -> tuple[Any, Any, float]:
     """Like `generators.trace_norm`: (A, B, half the trace norm of the truth)."""
@@ -33,7 +35,7 @@ def test_against_cvxpy(share: float) -> None:
     for _ in range(200):
         problem.step(s)
     U, V = s.X[:2]
-    primal, dual, _ = problem.certificate(U, V)
+    primal, dual = frank_wolfe_gap(problem, A, U, V)
     assert primal - dual <= 1e-7 * primal
     assert abs(primal - reference.value) <= 1e-6 * reference.value and dual <= reference.value * (1 + 1e-6)
     assert np.linalg.svd(U @ V.T, compute_uv=False).sum() <= radius * (1 + 1e-10)
@@ -56,16 +58,14 @@ def test_products_to_a_certified_gap() -> None:
     while True:
         problem.step(s)
         if s.iteration % 10 == 0:
-            primal, dual, bound = problem.certificate(*s.X[:2])
+            primal, dual = frank_wolfe_gap(problem, A, *s.X[:2])
             if primal - dual <= 1e-6 * primal:
                 break
         assert s.products < 25
     P, sigma, Q = problem.factors(s)
     assert sigma.sum() <= radius * (1 + 1e-10)
     residual = A @ ((P * sigma) @ Q.T) - B
-    G = 2 * A.T @ residual
     assert primal == pytest.approx(np.sum(residual**2), rel=1e-10)
-    assert bound.value_upper >= np.linalg.svd(G, compute_uv=False)[0] * (1 - 1e-12)
     assert s.X[0].shape[1] <= 12
 
 
