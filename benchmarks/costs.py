@@ -118,7 +118,7 @@ def losses(report: Report) -> list[list[str]]:
     rows, found = [], {}
     for name, loss in LOSSES.items():
         b = counts if name == "poisson" else targets[loss.word.target]
-        fast = FastLoss(LossFunction(loss, b, w, np.array([p.default for p in loss.word.numbers])), Pool(1))
+        fast = FastLoss(LossFunction(loss, b, w, np.array([p.default for p in loss.word.options])), Pool(1))
         value = nanoseconds(partial(fast.value, z), SAMPLES)
         found[name] = nanoseconds(partial(fast.value_gradient, z, out), SAMPLES)
         rows.append([name, number(value), number(found[name])])
