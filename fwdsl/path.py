@@ -40,14 +40,9 @@ class Path:
 
     def plot(self, name: str) -> None:
         """Draw objective and coefficients against the parameter into a file whose suffix tells the format (extra `plot`)."""
-        from .cli.exits import Stop
-        from .cli.plot import plot_path, require_plot
-        from .errors import error_for
+        from .plot import plot_path, require_plot
 
-        try:
-            require_plot(name)
-        except Stop as stop:
-            raise error_for(stop.diagnostics) from None
+        require_plot(name)
         plot_path(name, self)
 
 

@@ -270,15 +270,10 @@ class Problem:
 
 def load(path: str | os.PathLike[str]) -> Problem:
     """The problem in a `.fw` file; paths in it are relative to its folder. Raises `FwError` where it cannot be read."""
-    from .cli.exits import Stop
-    from .cli.files import read_program
+    from .program_file import read_program
 
     name = os.fspath(path)
-    try:
-        text = read_program(name)
-    except Stop as stop:
-        raise error_for(stop.diagnostics) from None
-    return Problem(_Source(text, name, Path(name).parent), {})
+    return Problem(_Source(read_program(name), name, Path(name).parent), {})
 
 
 def parse(text: str, name: str = "<text>") -> Problem:

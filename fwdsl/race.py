@@ -185,14 +185,9 @@ class Race:
 
     def plot(self, name: str) -> None:
         """Draw gap against time and passes into a file whose suffix tells the format (extra `plot`)."""
-        from .cli.exits import Stop
-        from .cli.plot import plot_race, require_plot
-        from .errors import error_for
+        from .plot import plot_race, require_plot
 
-        try:
-            require_plot(name)
-        except Stop as stop:
-            raise error_for(stop.diagnostics) from None
+        require_plot(name)
         plot_race(name, self)
 
 

@@ -19,10 +19,10 @@ from ..grammar.diagnostic import Diagnostic
 from ..low_rank import LowRank
 from ..model import VarDecl, evaluate_dim
 from ..solution import Certificate, Solution, Times
+from ..target import write_atomically
 from .crash import versions
 from .exits import OF_STATUS, Stop
 from .output import dumps
-from .outputs import write_atomically
 from .report import solution_json
 
 if TYPE_CHECKING:

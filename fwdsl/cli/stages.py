@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from ..grammar.diagnostic import Diagnostic, has_errors
 from .arguments import SOLVE_OPTIONS, bindings
 from .exits import REJECTED, USAGE, Stop, code_for
-from .files import STDIN, display_name, folder_of, read_program
+from .files import STDIN, display_name, folder_of, program_text
 from .output import Output
 from .outputs import Outputs, keep_apart
 
@@ -59,7 +59,7 @@ def passed(result: tuple[Y | None, Sequence[Diagnostic]], output: Output, code: 
 
 def compile_file(name: str, output: Output) -> Model:
     """Read and check a program; an error in its text exits 2."""
-    output.program = read_program(name)
+    output.program = program_text(name)
     from ..pipeline import compile_text
 
     return passed(compile_text(output.program, display_name(name)), output, REJECTED)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...grammar.diagnostic import Diagnostic
+from ...target import write_atomically
 from ..arguments import Parser, add_bindings, add_json
 from ..exits import OK, Stop
 from ..files import folder_of
 from ..output import Output
-from ..outputs import keep_apart, reason_of, require_outputs, unwritable, write_atomically
+from ..outputs import keep_apart, reason_of, require_outputs, unwritable
 from ..stages import bindings_of, compile_file, inputs_of
 
 if TYPE_CHECKING:

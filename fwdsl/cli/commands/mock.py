@@ -12,10 +12,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ...grammar.diagnostic import Diagnostic
 from ...readers.sources import parse_data_argument, parse_dim_argument
+from ...target import write_atomically
 from ..arguments import Parser, add_file, add_json, whole
 from ..exits import OK, USAGE, Stop
 from ..output import Output
-from ..outputs import Inputs, keep_apart, reason_of, unwritable, write_atomically
+from ..outputs import Inputs, keep_apart, reason_of, unwritable
 from ..stages import bind_model, compile_file, inputs_of
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...grammar.diagnostic import Diagnostic
+from ...plot import plot_path, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
 from ..output import Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
-from ..plot import plot_path, require_plot
 from ..stages import (
     Clock,
     bind_model,

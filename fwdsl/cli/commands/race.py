@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
+from ...plot import plot_race, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import BUG, OF_STATUS, USAGE
 from ..output import Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
-from ..plot import plot_race, require_plot
 from ..racing import show_table, watching
 from ..stages import bind_model, bindings_of, canonicalise_instance, check_given, compile_file, inputs_of
 

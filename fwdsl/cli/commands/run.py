@@ -8,11 +8,11 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
+from ...plot import plot_gap, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import OF_STATUS, TERMINATED, USAGE
 from ..output import Mode, Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
-from ..plot import plot_gap, require_plot
 from ..stages import Clock, bindings_of, plan_for, prepare, solve_plan
 
 if TYPE_CHECKING:
