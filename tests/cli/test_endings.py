@@ -128,12 +128,12 @@ def test_termination_before_there_is_a_state(
     from fwdsl.cli.commands import run
     from fwdsl.solve.interrupt import Control
 
-    def compiling(*_: object, control: Control) -> None:
+    def compiling(*_: object, control: Control, **__: object) -> None:
         signal.raise_signal(signal.SIGTERM)
         assert control.stop
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "solve_plan", compiling)
+    monkeypatch.setattr(run, "solve", compiling)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if ignored else None
     try:
         program = str(root / "examples" / "portfolio.fw")

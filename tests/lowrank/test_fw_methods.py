@@ -291,7 +291,7 @@ def test_a_block_that_is_too_small_grows_where_it_may() -> None:
 @pytest.mark.parametrize("method", ["factored_fw", "block_fw"])
 def test_a_saved_state_goes_on_as_if_nothing_had_happened(method: str, tmp_path: Path) -> None:
     from fwdsl.options import Options
-    from fwdsl.pipeline import make_plan
+    from fwdsl.plan import make_plan
     from fwdsl.solve import solve
     from fwdsl.solve.state import load_state, save_state
 
