@@ -40,27 +40,27 @@ class Sink(Protocol):
     """Where the diagnostics of a session go, stage by stage."""
 
     def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
-        """The stage went well; these are its warnings."""
+        """Take the warnings of a stage that has a result."""
 
     def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
-        """The stage made nothing, and these say why: raises what ends the session."""
+        """Raise what ends the session: the stage has no result, and the diagnostics say why."""
 
     def contradicted(self, proof: Diagnostic) -> None:
-        """The constraints contradict each other. That is an answer and no fault: the session goes on to an `infeasible` solution."""
+        """Take the proof that no point meets the constraints. It is an answer and no fault: the session goes on to an `infeasible` solution."""
 
 
 class Raising:
     """The sink of Python: what keeps a stage from its result is raised as an `FwError`. Warnings stay with the session."""
 
     def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
-        """Nothing: `Session.found` has them."""
+        """Do nothing: `Session.found` has them."""
 
     def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
-        """Raise the error that fits the first diagnostic."""
+        """Raise the `FwError` that fits the first error."""
         raise error_for(diagnostics)
 
     def contradicted(self, proof: Diagnostic) -> None:
-        """Nothing: the solution says so."""
+        """Do nothing: the solution says so."""
 
 
 class Stage(Generic[Y]):
@@ -170,7 +170,7 @@ class Session:
         stage: Stage[Plan] = self._planned if with_data else Stage("plan")
         return stage.reach(self.sink, lambda: make_plan(problem, self.options))
 
-    # --- what they go by ---------------------------------------------------------------------------------------------
+    # --- what the stages go by ---------------------------------------------------------------------------------------
 
     @property
     def bindings(self) -> Bindings:
