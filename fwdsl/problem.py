@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .canon import Form
     from .instance import Instance
     from .model import Model
+    from .options import Options
     from .path import Path as Sweep
     from .plan import Plan
     from .race import Race
@@ -79,7 +80,7 @@ class Problem:
 
         Sharper once all data and parameters have values; without, it rests on the program alone.
         """
-        session = self._session.solved_with(resolve_options(self.model, **options))
+        session = self._with(resolve_options(self.model, **options), bound=self._complete())
         return session.plan(with_data=self._complete())
 
     def solve(
@@ -114,7 +115,7 @@ class Problem:
             gap=gap,
             **method_options,
         )
-        session = self._session.solved_with(options)
+        session = self._with(options)
         solution = session.solve(callback, start)
         found = _judged(session.found(), session.bind(), options.tol)
         warnings = tuple(d.message for d in found if d.severity == "warning")
@@ -156,7 +157,7 @@ class Problem:
         from .race import lanes, race_options, run_race
 
         options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
-        session = self._session.solved_with(options)
+        session = self._with(options)
         return run_race(session, lanes(session, methods), callback)
 
     # --- printing ----------------------------------------------------------------------------------------------------
@@ -178,6 +179,12 @@ class Problem:
             text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
         bound = [f"# bound: {name} = {_shown(value)}" for name, value in self._values.items()]
         return "\n".join([text.rstrip("\n"), *([""] if bound else []), *bound])
+
+    def _with(self, options: Options, bound: bool = True) -> Session:
+        """The session with options of a call. The data are bound first, by the program's own options, as other calls share them."""
+        if bound:
+            self._session.bind()
+        return self._session.solved_with(options)
 
     def _complete(self) -> bool:
         """Whether everything has a value: bound, from a source, a literal or a default."""

@@ -135,40 +135,53 @@ class Session:
 
     def compile(self) -> Model:
         """The checked model of the text."""
-        from .check import compile_text
 
-        return self._compiled.reach(self.sink, lambda: compile_text(self.text, self.name))
+        def work() -> tuple[Model | None, Diagnostics]:
+            from .check import compile_text
+
+            return compile_text(self.text, self.name)
+
+        return self._compiled.reach(self.sink, work)
 
     def bind(self) -> Instance:
         """The model with its data and parameters. Where only parameters changed, the data are neither read nor measured again."""
-        model, tol = self.compile(), self.options.tol
-        from .bind import bind
-        from .bind.rebind import rebind
+        model, tol, earlier = self.compile(), self.options.tol, self._earlier
 
-        earlier = self._earlier
-        if earlier is None or earlier.value is None:
-            return self._bound.reach(self.sink, lambda: bind(model, self.bindings, self.base, tol))
-        before = earlier.value
-        return self._bound.reach(self.sink, lambda: rebind(before, self.bindings), earlier.found)
+        def work() -> tuple[Instance | None, Diagnostics]:
+            from .bind import bind
+            from .bind.rebind import rebind
+
+            if earlier is not None and earlier.value is not None:
+                return rebind(earlier.value, self.bindings)
+            return bind(model, self.bindings, self.base, tol)
+
+        return self._bound.reach(self.sink, work, earlier.found if earlier is not None else ())
 
     def canonicalise(self) -> Form:
         """The canonical form of the instance."""
-        instance, form = self.bind(), self._canonical.value
-        if form is None:
+        instance, is_new = self.bind(), self._canonical.value is None
+
+        def work() -> tuple[Form | None, Diagnostics]:
             from .canon import canonicalise
 
-            form = self._canonical.reach(self.sink, lambda: canonicalise(instance))
-            if form.contradiction is not None:
-                self.sink.contradicted(form.contradiction)
+            return canonicalise(instance)
+
+        form = self._canonical.reach(self.sink, work)
+        if is_new and form.contradiction is not None:
+            self.sink.contradicted(form.contradiction)
         return form
 
     def plan(self, *, with_data: bool = True) -> Plan:
         """The method and why. Without data it rests on the program alone, and is for looking at: `solve` makes its own."""
-        problem = self.canonicalise() if with_data else self.compile()
-        from .plan import make_plan
+        problem, options = self.canonicalise() if with_data else self.compile(), self.options
+
+        def work() -> tuple[Plan | None, Diagnostics]:
+            from .plan import make_plan
+
+            return make_plan(problem, options)
 
         stage: Stage[Plan] = self._planned if with_data else Stage("plan")
-        return stage.reach(self.sink, lambda: make_plan(problem, self.options))
+        return stage.reach(self.sink, work)
 
     # --- what the stages go by ---------------------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ class Solvable(Protocol):
     """A form with all that a run asks of it. `solve`, the driver and `solution_of` know no other difference between forms.
 
     A further form (data on several machines, on a GPU) is a class that keeps `fwdsl.canon.Form`, one that keeps this protocol, and a line in
-    `solvable`. What crosses the seam:
+    `solvable`, which goes by what a method says that it works on (`Method.factored`). What crosses the seam:
 
     - x and the parts of a dual point are the form's own. The driver copies a point (`x.copy()`), keeps it and hands it back, and never looks
       inside. What `Form.split`, `duals` and `terms` return is in local memory.
@@ -48,7 +48,7 @@ class Solvable(Protocol):
       `fwdsl.backends.problem.Problem`: `forward` and `adjoint` (K x + b and K'y), `losses_value`, `losses_gradient` and `curvatures` of
       predictions, `prox_g`, `g_value` and `conjugates`, `gram`. Its methods also add and scale iterates as NumPy arrays. A form whose arrays lie
       elsewhere gives arrays with these operators, or has methods of its own, as the factored form does.
-    - A method's state holds arrays that can be saved: a form with others turns them into such in `Method.candidate` and in the state.
+    - A method's state holds arrays in local memory, so that it can be saved.
     - The verifier trusts nothing that a kernel computed: `verify` and `measure` recompute from the instance's own data.
     """
 

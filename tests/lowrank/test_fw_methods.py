@@ -265,8 +265,7 @@ def test_the_factors_do_not_grow_with_the_steps() -> None:
 
 
 def _factored(problem: fw.Problem) -> Any:
-    form = problem.canonical
-    return form.factored if isinstance(form, Canonical) else form
+    return problem.canonical.factored
 
 
 @pytest.mark.parametrize("method", ["factored_fw", "block_fw"])
