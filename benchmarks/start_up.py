@@ -55,7 +55,8 @@ start = time.perf_counter()
 import fwdsl.canon, fwdsl.plan
 imports = time.perf_counter() - start
 
-from fwdsl.pipeline import canonicalise, make_plan
+from fwdsl.canon import canonicalise
+from fwdsl.plan import make_plan
 
 def plan():
     start = time.perf_counter()

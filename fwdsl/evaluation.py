@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .atoms.vectors.free import Free
-from .bind import Bindings, check_given
+from .bind import Bindings, bind, check_given
 from .bind.dimensions import named
 from .bind.features import Features, Statistics, implicit_maps
 from .canon.affine import AffineReader, Unsupported
@@ -27,7 +27,6 @@ from .instance import Instance
 from .loosen import Strict, loosened
 from .low_rank import LowRank
 from .model import Expr, Model, Term, evaluate_dim
-from .pipeline import bind
 from .solve.evaluate import value_at
 from .solve.on_factors import on_factors
 

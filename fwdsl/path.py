@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .low_rank import LowRank
 from .solution import Solution
+
+P = TypeVar("P")
 
 COLUMNS = ("objective", "relative gap", "support", "passes", "seconds", "status")
 
@@ -40,20 +42,31 @@ class Path:
 
     def plot(self, name: str) -> None:
         """Draw objective and coefficients against the parameter into a file whose suffix tells the format (extra `plot`)."""
-        from .cli.exits import Stop
-        from .cli.plot import plot_path, require_plot
-        from .errors import error_for
+        from .plot import plot_path, require_plot
 
-        try:
-            require_plot(name)
-        except Stop as stop:
-            raise error_for(stop.diagnostics) from None
+        require_plot(name)
         plot_path(name, self)
 
 
-def latest(solutions: Sequence[Solution], start: Any = None) -> Any:
-    """What the next solve starts from: the last answer that is one, else `start`. Where there is no solution there is nothing to go on from."""
-    return next((s for s in reversed(solutions) if s.status not in ("infeasible", "unbounded")), start)
+def solve_along(
+    parameter: str,
+    values: tuple[float, ...],
+    problems: Iterable[P],
+    solve: Callable[[P, Any], Solution],
+    start: Any = None,
+) -> Path:
+    """Solve one problem a value, by `solve(problem, start)`, each from the last answer that is one, the first from `start`.
+
+    Ends early where a solve is interrupted. Where there is no solution there is nothing to go on from.
+    """
+    solutions: list[Solution] = []
+    for problem in problems:
+        solutions.append(solve(problem, start))
+        if solutions[-1].status == "interrupted":
+            break
+        if solutions[-1].status not in ("infeasible", "unbounded"):
+            start = solutions[-1]
+    return Path(parameter, values[: len(solutions)], tuple(solutions))
 
 
 def support(solution: Solution) -> Mapping[str, int]:

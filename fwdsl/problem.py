@@ -1,4 +1,4 @@
-"""A program with what is bound to it: the face of the pipeline in Python.
+"""A program with what is bound to it: the face of the compiler and its solvers in Python.
 
     prob = fw.load("lasso.fw")
     sol = prob.bind(X=X, y=y, mu=0.1).solve(tol=1e-8)
@@ -10,50 +10,28 @@ does not compile again, and does not read or scan the data again.
 from __future__ import annotations
 
 import os
-import time as clock
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from .build.assemble import assemble
-from .errors import RejectedError, error_for
-from .grammar.diagnostic import Diagnostic, has_errors
+from .errors import FwError, RejectedError, error_for
+from .grammar.diagnostic import has_errors
+from .session import Diagnostics, Raising, Session
 from .settings import resolve_options, swept
 
 if TYPE_CHECKING:
     from .build.expression import Constraint, Expression
-    from .canon import Canonical, Factored
+    from .canon import Form
     from .instance import Instance
     from .model import Model
+    from .options import Options
     from .path import Path as Sweep
     from .plan import Plan
     from .race import Race
     from .solution import Progress, Solution
-
-Y = TypeVar("Y")
-Diagnostics = tuple[Diagnostic, ...]
-
-
-class _Source:
-    """A program's text, compiled when first needed and then shared by all problems that bind it."""
-
-    def __init__(self, text: str | bytes, name: str, base: Path) -> None:
-        self.text = text
-        self.name = name
-        self.base = base
-        self.seconds = 0.0
-        self._compiled: tuple[Model | None, Diagnostics] | None = None
-
-    def compiled(self) -> tuple[Model | None, Diagnostics]:
-        if self._compiled is None:
-            from .pipeline import compile_text
-
-            start = clock.perf_counter()
-            # A dimension may still be bound by name: whether it is, is for the binder to say.
-            self._compiled = compile_text(self.text, self.name)
-            self.seconds = clock.perf_counter() - start
-        return self._compiled
 
 
 class Problem:
@@ -62,57 +40,48 @@ class Problem:
     Whatever is wrong is raised as an `FwError` by the first call that needs it right; `check()` only reports.
     """
 
-    def __init__(
-        self, source: _Source, values: Mapping[str, object], earlier: tuple[Instance, Diagnostics] | None = None
-    ) -> None:
-        self._source = source
+    def __init__(self, session: Session, values: Mapping[str, object]) -> None:
+        self._session = session
         self._values = dict(values)
-        self._earlier = earlier  # bound to the same data, perhaps to other parameters
-        self._instance: tuple[Instance, Diagnostics, float] | None = None
-        self._canonical: tuple[Canonical | Factored, Diagnostics, float] | None = None
 
     # --- the stages --------------------------------------------------------------------------------------------------
 
     @property
     def model(self) -> Model:
         """The checked model. Raises `RejectedError` where the program is not accepted."""
-        model, diagnostics = self._source.compiled()
-        if model is None or has_errors(diagnostics):
-            raise error_for(diagnostics)
-        return model
+        return self._session.compile()
 
     @property
     def instance(self) -> Instance:
         """The model with its data attached. Raises `DataError` where they are missing or do not fit."""
-        return self._bound()[0]
+        return self._session.bind()
 
     @property
-    def canonical(self) -> Canonical | Factored:
+    def canonical(self) -> Form:
         """The canonical form that the methods solve."""
-        return self._canonicalised()[0]
+        return self._session.canonicalise()
 
     def check(self, *, data: bool = False) -> Diagnostics:
         """All findings about the program, errors and warnings; with `data`, of binding its data and parameters too."""
-        model, diagnostics = self._source.compiled()
-        if not data or model is None or has_errors(diagnostics):
-            return diagnostics
-        return diagnostics + self._bind()[1]
+        with suppress(FwError):
+            self._session.compile()
+            if data:
+                self._session.bind()
+        return self._session.found("compile", "bind") if data else self._session.found("compile")
 
     def bind(self, **values: object) -> Problem:
         """The problem with data, parameters or dimensions given by name; they win over the program's own sources and defaults."""
         params = {p.name for p in self.model.params}
-        earlier = self._instance[:2] if self._instance is not None else self._earlier
-        return Problem(self._source, {**self._values, **values}, earlier if params >= set(values) else None)
+        every = {**self._values, **values}
+        return Problem(self._session.bound_to(every, same_data=params >= set(values)), every)
 
     def plan(self, **options: Any) -> Plan:
         """How it would be solved: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
 
         Sharper once all data and parameters have values; without, it rests on the program alone.
         """
-        from .pipeline import make_plan
-
-        settings = resolve_options(self.model, **options)
-        return _passed(make_plan(self.canonical if self._complete() else self.model, settings))[0]
+        session = self._with(resolve_options(self.model, **options), bound=self._complete())
+        return session.plan(with_data=self._complete())
 
     def solve(
         self,
@@ -135,9 +104,6 @@ class Problem:
         variables by name. A limit or Ctrl-C is a status of the solution, which holds the best point found, never an exception; nor are
         constraints that no point meets (`infeasible`) and an objective without a finite optimum (`unbounded`).
         """
-        from .pipeline import make_plan
-        from .pipeline import solve as run
-
         options = resolve_options(
             self.model,
             tol=tol,
@@ -149,21 +115,11 @@ class Problem:
             gap=gap,
             **method_options,
         )
-        canonical, found, planning = self._canonicalised()
-        began = clock.perf_counter()
-        plan, more = _passed(make_plan(canonical, options))
-        planning += clock.perf_counter() - began
-        solution = run(canonical, plan, options, callback, start)
-        times = replace(solution.times, compile=self._source.seconds, load=self._bound()[2], plan=planning)
-        found = (*self._source.compiled()[1], *_judged(found, canonical.instance, options.tol), *more)
+        session = self._with(options)
+        solution = session.solve(callback, start)
+        found = _judged(session.found(), session.bind(), options.tol)
         warnings = tuple(d.message for d in found if d.severity == "warning")
-        return replace(
-            solution,
-            times=times,
-            plan=solution.plan or plan,
-            warnings=(*warnings, *solution.warnings),
-            instance=canonical.instance,
-        )
+        return replace(solution, warnings=(*warnings, *solution.warnings))
 
     def path(self, *, start: Solution | Mapping[str, Any] | None = None, **given: Any) -> Sweep:
         """Solve along values of one parameter, each from the answer before: `problem.path(delta=[0.1, 1, 10], tol=1e-8)`.
@@ -171,8 +127,7 @@ class Problem:
         What else is given are options of `solve`. Ends early where it is interrupted; a limit ends only the solve that it stops, and a value
         for which no point meets the constraints is `infeasible` there.
         """
-        from .path import Path as Sweep
-        from .path import latest
+        from .path import solve_along
 
         name, values = swept(self.model, given)
         options = {n: v for n, v in given.items() if n != name}
@@ -180,12 +135,7 @@ class Problem:
         for value in values:
             problems.append(problems[-1].bind(**{name: value}))
             _ = problems[-1].instance  # so that a value that does not fit is found before any work is done
-        solutions: list[Solution] = []
-        for problem in problems[1:]:
-            solutions.append(problem.solve(start=latest(solutions, start), **options))
-            if solutions[-1].status == "interrupted":
-                break
-        return Sweep(name, values[: len(solutions)], tuple(solutions))
+        return solve_along(name, values, problems[1:], lambda at, before: at.solve(start=before, **options), start)
 
     def race(
         self,
@@ -207,7 +157,8 @@ class Problem:
         from .race import lanes, race_options, run_race
 
         options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
-        return run_race(self.canonical, lanes(self.canonical, methods, options), options, callback)
+        session = self._with(options)
+        return run_race(session, lanes(session, methods), callback)
 
     # --- printing ----------------------------------------------------------------------------------------------------
 
@@ -215,7 +166,7 @@ class Problem:
         """The program as canonically formatted text. Raises `RejectedError` where it cannot be parsed."""
         from .grammar import format_source
 
-        text, diagnostics = format_source(self._source.text, self._source.name)
+        text, diagnostics = format_source(self._session.text, self._session.name)
         if has_errors(diagnostics):
             raise error_for(diagnostics)
         return text
@@ -224,41 +175,16 @@ class Problem:
         try:
             text = self.to_fw()
         except RejectedError:
-            raw = self._source.text
+            raw = self._session.text
             text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
         bound = [f"# bound: {name} = {_shown(value)}" for name, value in self._values.items()]
         return "\n".join([text.rstrip("\n"), *([""] if bound else []), *bound])
 
-    # --- helpers -----------------------------------------------------------------------------------------------------
-
-    def _bound(self) -> tuple[Instance, Diagnostics, float]:
-        if self._instance is None:
-            start = clock.perf_counter()
-            instance, found = _passed(self._bind())
-            self._instance = instance, found, clock.perf_counter() - start
-        return self._instance
-
-    def _bind(self) -> tuple[Instance | None, Diagnostics]:
-        from .bind import bind_python
-        from .bind.rebind import rebind
-        from .pipeline import bind
-
-        bindings = bind_python(**self._values)
-        if self._earlier is not None:
-            instance, found = rebind(self._earlier[0], bindings)
-            return instance, (*self._earlier[1], *found)
-        return bind(self.model, bindings, self._source.base)
-
-    def _canonicalised(self) -> tuple[Canonical | Factored, Diagnostics, float]:
-        if self._canonical is None:
-            from .pipeline import canonicalise
-
-            instance, found, _ = self._bound()
-            start = clock.perf_counter()
-            canonical, more = _passed(canonicalise(instance))
-            # mypy would take the join of the two forms for the type
-            self._canonical = cast("Canonical | Factored", canonical), found + more, clock.perf_counter() - start
-        return self._canonical
+    def _with(self, options: Options, bound: bool = True) -> Session:
+        """The session with options of a call. The data are bound first, by the program's own options, as other calls share them."""
+        if bound:
+            self._session.bind()
+        return self._session.solved_with(options)
 
     def _complete(self) -> bool:
         """Whether everything has a value: bound, from a source, a literal or a default."""
@@ -270,20 +196,15 @@ class Problem:
 
 def load(path: str | os.PathLike[str]) -> Problem:
     """The problem in a `.fw` file; paths in it are relative to its folder. Raises `FwError` where it cannot be read."""
-    from .cli.exits import Stop
-    from .cli.files import read_file
+    from .program_file import read_program
 
     name = os.fspath(path)
-    try:
-        text = read_file(name)
-    except Stop as stop:
-        raise error_for(stop.diagnostics) from None
-    return Problem(_Source(text, name, Path(name).parent), {})
+    return Problem(Session(read_program(name), name, Path(name).parent, Raising()), {})
 
 
 def parse(text: str, name: str = "<text>") -> Problem:
     """The problem in a text; paths in it are relative to the current folder."""
-    return Problem(_Source(text, name, Path()), {})
+    return Problem(Session(text, name, Path(), Raising()), {})
 
 
 def minimize(objective: Expression | float, *constraints: Constraint, name: str | None = None) -> Problem:
@@ -303,16 +224,8 @@ def _built(
 
     assembled = assemble(sense, objective, constraints, name)
     # The printed program is compiled, so that text and builder agree by construction and messages point into it.
-    source = _Source(format_program(assembled.program), name or "<built>", Path())
-    return Problem(source, assembled.values)
-
-
-def _passed(result: tuple[Y | None, Diagnostics]) -> tuple[Y, Diagnostics]:
-    """A stage's result and its warnings; its errors are raised."""
-    value, diagnostics = result
-    if value is None or has_errors(diagnostics):
-        raise error_for(diagnostics)
-    return value, diagnostics
+    text, values = format_program(assembled.program), assembled.values
+    return Problem(Session(text, name or "<built>", Path(), Raising(), values), values)
 
 
 def _judged(found: Diagnostics, instance: Instance, tol: float) -> Diagnostics:

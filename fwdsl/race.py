@@ -19,12 +19,13 @@ from .errors import FwError, PlanError
 from .grammar.diagnostic import Diagnostic
 from .model import Model
 from .options import Options
+from .session import Raising, Session
 from .settings import resolve_options
 from .solution import Progress, Solution, Status, relative
 from .solve.watch import LEVELS, Moment, Watch
 
 if TYPE_CHECKING:
-    from .canon import Canonical, Factored
+    from .canon import Form
     from .plan import Plan
 
 SECONDS = 10.0
@@ -185,14 +186,9 @@ class Race:
 
     def plot(self, name: str) -> None:
         """Draw gap against time and passes into a file whose suffix tells the format (extra `plot`)."""
-        from .cli.exits import Stop
-        from .cli.plot import plot_race, require_plot
-        from .errors import error_for
+        from .plot import plot_race, require_plot
 
-        try:
-            require_plot(name)
-        except Stop as stop:
-            raise error_for(stop.diagnostics) from None
+        require_plot(name)
         plot_race(name, self)
 
 
@@ -228,7 +224,7 @@ def race_options(model: Model, **given: Any) -> Options:
     return replace(options, time=time, threads=options.threads if "threads" in told else 1)
 
 
-def lanes(canonical: Canonical | Factored, methods: Sequence[str] | None, options: Options) -> tuple[Lane, ...]:
+def lanes(session: Session, methods: Sequence[str] | None) -> tuple[Lane, ...]:
     """The methods named, as `NAME` or `NAME(option=value)`; without names all that apply, and those that do not with their reasons.
 
     What is the same method with the same options runs once, however it is written.
@@ -242,7 +238,7 @@ def lanes(canonical: Canonical | Factored, methods: Sequence[str] | None, option
     found: list[Lane] = []
     seen: set[tuple[str, ...]] = set()
     for text in METHODS if methods is None else methods:
-        lane = _lane(text, canonical, options)
+        lane = _lane(text, session)
         plan = lane.plan
         same = (plan.method, *map(repr, sorted(plan.method_options.items()))) if plan else (lane.name,)
         if same not in seen:
@@ -256,21 +252,21 @@ def lanes(canonical: Canonical | Factored, methods: Sequence[str] | None, option
     return tuple(found)
 
 
-def _lane(text: str, canonical: Canonical | Factored, options: Options) -> Lane:
+def _lane(text: str, session: Session) -> Lane:
     from .check.options import method_option
-    from .pipeline import make_plan
 
     named = method_option(text) if isinstance(text, str) else None
     if named is None:
         raise _no_names(text)
     method, own = named
-    plan, refusals = make_plan(canonical, replace(options, method=method, method_options=own))
-    if plan is not None:
-        return Lane(plan.method if method == "auto" else " ".join(text.split()), plan)
-    if any(d.code != "FW5003" for d in refusals):
-        raise PlanError(refusals)
-    reason = "; ".join(d.message.partition(" does not apply: ")[2] or d.message for d in refusals)
-    return Lane(" ".join(text.split()), None, reason)
+    try:
+        plan = session.solved_with(replace(session.options, method=method, method_options=own), Raising()).plan()
+    except PlanError as error:
+        if any(d.code != "FW5003" for d in error.diagnostics):
+            raise
+        reason = "; ".join(d.message.partition(" does not apply: ")[2] or d.message for d in error.diagnostics)
+        return Lane(" ".join(text.split()), None, reason)
+    return Lane(plan.method if method == "auto" else " ".join(text.split()), plan)
 
 
 def _no_names(given: object) -> FwError:
@@ -289,9 +285,8 @@ def _no_names(given: object) -> FwError:
 
 
 def run_race(
-    canonical: Canonical | Factored,
+    session: Session,
     entered: Sequence[Lane],
-    options: Options,
     on_progress: OnProgress | None = None,
     on_entrant: Callable[[Entrant], None] | None = None,
 ) -> Race:
@@ -299,12 +294,13 @@ def run_race(
 
     Ctrl-C ends the race and keeps what has finished.
     """
+    form, options = session.canonicalise(), session.options
     levels = levels_of(options)
     done: list[Entrant] = []
     interrupted = False
     try:
         for lane in sorted(entered, key=lambda lane: lane.plan is None):
-            entrant = _run(canonical, lane, options, levels, on_progress)
+            entrant = _run(form, lane, options, levels, on_progress)
             done.append(entrant)
             if on_entrant is not None:
                 on_entrant(entrant)
@@ -316,8 +312,8 @@ def run_race(
     ranked = tuple(sorted(done, key=lambda e: _rank(e, levels)))
     names = {e.name for e in done}
     waiting = tuple(lane.name for lane in entered if lane.plan and lane.name not in names)
-    scale = max((e.solution.certificate.scale for e in done if e.solution is not None), default=canonical.scale)
-    return Race(ranked, options, levels, scale, canonical.sense, interrupted, waiting)
+    scale = max((e.solution.certificate.scale for e in done if e.solution is not None), default=form.scale)
+    return Race(ranked, options, levels, scale, form.sense, interrupted, waiting)
 
 
 def levels_of(options: Options) -> tuple[float, ...]:
@@ -333,7 +329,7 @@ def _rank(e: Entrant, levels: Sequence[float]) -> tuple[Any, ...]:
 
 
 def _run(
-    canonical: Canonical | Factored,
+    form: Form,
     lane: Lane,
     options: Options,
     levels: tuple[float, ...],
@@ -352,7 +348,7 @@ def _run(
 
     method, own = lane.plan.method, lane.plan.method_options
     try:
-        solution, watch = _timed(canonical, lane.plan, options, levels, tell)
+        solution, watch = _timed(form, lane.plan, options, levels, tell)
     except Exception as error:
         if raised:  # the caller's own error, which is no failure of the method
             raise
@@ -366,12 +362,12 @@ def _run(
         tuple(watch.moments),
         solution.iterations,
         solution.times.verify,
-        replace(solution, state=None, plan=lane.plan, instance=canonical.instance),
+        replace(solution, state=None, plan=lane.plan, instance=form.instance),
     )
 
 
 def _timed(
-    canonical: Canonical | Factored,
+    form: Form,
     plan: Plan,
     options: Options,
     levels: tuple[float, ...],
@@ -384,7 +380,7 @@ def _timed(
     def once(within: Options) -> tuple[Solution, Watch, bool]:
         before = kernels()
         watch = Watch(levels)
-        solution = solve(canonical, plan, within, tell, watch=watch)
+        solution = solve(form, plan, within, tell, watch=watch)
         return solution, watch, kernels() == before or solution.status == "interrupted"
 
     def kernels() -> int:

@@ -37,8 +37,8 @@ import numpy as np
 
 from ...atoms.base import Array
 from ...canon.arrange import Arrangement
-from ...canon.factored import Factored, unfactored
-from ...canon.form import Canonical
+from ...canon.factored import unfactored
+from ...canon.forms import Form
 from ...low_rank import LowRank
 from ..method import Estimate, Method, Report, State
 from ..option import Option
@@ -47,7 +47,6 @@ from ..spectral.block import subspace_step
 from ..spectral.operators import Counted
 from .costs import block_fw
 from .factors import project_l1, thin_svd
-from .method import unfactored_values
 from .problem import FactoredProblem
 from .sights import LowRankUpdate, inner
 from .smooth import on_segment
@@ -104,14 +103,9 @@ class BlockFW(Method):
         return unfactored(arrangement)
 
     @classmethod
-    def requires_values(cls, form: Canonical | Factored) -> tuple[str, ...]:
-        """A factored form of the numbers bound."""
-        return unfactored_values(form)
-
-    @classmethod
-    def requires_options(cls, form: Canonical | Factored, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, form: Form, options: Mapping[str, Any]) -> tuple[str, ...]:
         """A block no larger than the matrix; a largest curvature where it is asked for."""
-        found = form.factored if isinstance(form, Canonical) else form
+        found = form.factored
         if found is None:
             return ()
         k, reasons = options.get("k"), []
@@ -124,9 +118,9 @@ class BlockFW(Method):
         return tuple(reasons)
 
     @classmethod
-    def estimate(cls, form: Canonical | Factored, tol: float) -> Estimate:
+    def estimate(cls, form: Form, tol: float) -> Estimate:
         """Linear, with a factor that depends on the data."""
-        found = form.factored if isinstance(form, Canonical) else form
+        found = form.factored
         assert found is not None
         return block_fw(found, tol)
 

@@ -49,8 +49,8 @@ import numpy as np
 
 from ...atoms.base import Array
 from ...canon.arrange import Arrangement
-from ...canon.factored import Factored, unfactored
-from ...canon.form import Canonical
+from ...canon.factored import unfactored
+from ...canon.forms import Form
 from ...low_rank import LowRank
 from ..method import Estimate, Method, Report, State
 from ..option import Option
@@ -58,7 +58,6 @@ from ..spectral import LinearOperator, Triplets, top_singular
 from .costs import factored_fw
 from .directions import Away, Face, away, projected
 from .factors import thin_svd
-from .method import unfactored_values
 from .problem import FactoredProblem
 from .sights import LowRankUpdate
 from .smooth import on_segment
@@ -115,18 +114,17 @@ class FactoredFW(Method):
         return unfactored(arrangement)
 
     @classmethod
-    def requires_values(cls, form: Canonical | Factored) -> tuple[str, ...]:
-        """A factored form of the numbers bound, and a ball: its radius, or one that the penalty implies."""
-        reasons = unfactored_values(form)
-        found = form.factored if isinstance(form, Canonical) else form
+    def requires_values(cls, form: Form) -> tuple[str, ...]:
+        """A ball: its radius, or one that the penalty implies."""
+        found = form.factored
         if found is not None and math.isinf(found.radius) and not math.isfinite(found.f.infimum()):
-            reasons += (f"no ball bounds {found.name}, and {found.f.name} is not bounded from below",)
-        return reasons
+            return (f"no ball bounds {found.name}, and {found.f.name} is not bounded from below",)
+        return ()
 
     @classmethod
-    def estimate(cls, form: Canonical | Factored, tol: float) -> Estimate:
+    def estimate(cls, form: Form, tol: float) -> Estimate:
         """Sublinear."""
-        found = form.factored if isinstance(form, Canonical) else form
+        found = form.factored
         assert found is not None
         return factored_fw(found, tol)
 

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ...canon.arrange import Arrangement
-from ...canon.factored import NO_VALUES, Factored, unfactored
-from ...canon.form import Canonical
+from ...canon.factored import unfactored
+from ...canon.forms import Form
 from ...low_rank import LowRank
 from ..method import Estimate, Method, Report
 from ..option import Option
@@ -61,24 +61,19 @@ class LowRankMethod(Method):
         return reasons
 
     @classmethod
-    def requires_values(cls, form: Canonical | Factored) -> tuple[str, ...]:
-        """Values may spoil it: a zero penalty, or targets that no constant can be added to."""
-        return unfactored_values(form)
-
-    @classmethod
-    def settles(cls, arrangement: Arrangement, form: Canonical | Factored | None) -> str:
+    def settles(cls, arrangement: Arrangement, form: Form | None) -> str:
         """Always for observed entries; for products with data where the variable has many rows and columns."""
         if any(s.over == "entries" for s in arrangement.sums):
             return "the variable is only seen through some entries: its factors are all that is needed"
-        factored = form.factored if isinstance(form, Canonical) else form
+        factored = None if form is None else form.factored
         if factored is not None and min(factored.shape) >= LARGE_SIDE:
             return "thin products with the factors, where others decompose the whole matrix in every iteration"
         return ""
 
     @classmethod
-    def estimate(cls, form: Canonical | Factored, tol: float) -> Estimate:
+    def estimate(cls, form: Form, tol: float) -> Estimate:
         """Linear, once the rank is found."""
-        factored = form.factored if isinstance(form, Canonical) else form
+        factored = form.factored
         assert factored is not None
         return costs.lowrank(factored, tol)
 
@@ -119,10 +114,3 @@ class LowRankMethod(Method):
             return problem.answer(*core.factors(state)), None
         assert isinstance(state, RegressionState)
         return problem.answer(*core.factors(state)), None
-
-
-def unfactored_values(form: Canonical | Factored) -> tuple[str, ...]:
-    """Why the numbers bound leave a program of the right structure without a factored form."""
-    if isinstance(form, Factored) or form.factored is not None:
-        return ()
-    return (NO_VALUES,)

@@ -144,7 +144,7 @@ class BCFW(Method):
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Any) -> str:
         """Where samples are no more than columns, or C |x_i|^2 is at most LARGEST_PRICE; beyond it the least predicted time decides."""
-        if isinstance(form, Canonical):
+        if form is not None:
             rows, columns = _product(form).A.shape
             if rows > columns and _price(form) > LARGEST_PRICE:
                 return ""

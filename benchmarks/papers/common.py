@@ -110,7 +110,7 @@ class Page(Report):
         """A figure of races by the name of their problem, a row for each unit, and their table with why methods ended early."""
         from matplotlib.figure import Figure
 
-        from fwdsl.cli.plot import draw_race
+        from fwdsl.plot import draw_race
 
         styles = _styles(races.values())
         figure = Figure(figsize=(1.5 + 3.4 * len(races), 2.7 * len(units)), layout="constrained")

@@ -24,8 +24,9 @@ from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
 from .emptiness import Empty, Region, check_box, check_meeting
-from .factored import LARGEST_DENSE_FORM, Factored, factored_form
+from .factored import LARGEST_DENSE_FORM, factored_form
 from .form import Block, Canonical, Stacked, SumTerm
+from .forms import Form
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
 from .names import innermost, key_of
@@ -38,7 +39,7 @@ LARGEST_FACTOR = 8_000_000_000
 """Bytes of the factor of a Gram matrix."""
 
 
-def canonicalise(instance: Instance) -> tuple[Canonical | Factored | None, tuple[Diagnostic, ...]]:
+def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...]]:
     """The canonical form of an instance, only the factored one where its variable is too large to write down.
 
     FW5001 where it takes more memory than this version spends, FW5011 where a number is not finite, FW5012 where an argument does not fit.

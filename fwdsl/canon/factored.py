@@ -10,9 +10,9 @@ is allocated: beyond `LARGEST_DENSE_FORM` numbers this is the only canonical for
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,11 +31,6 @@ from .seen import Path, Seen, seen
 
 LARGEST_DENSE_FORM = 5_000_000
 """Numbers of a variable up to which the dense canonical form is built beside the factored one."""
-
-NO_VALUES = (
-    "the numbers bound leave no factored form: the data is neither dense nor sparse numbers, a constant stands beside"
-    " the predictions of a loss that is not of residuals, or nothing is bounded"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +122,13 @@ class Factored:
     k: float = 1.0
     ridge: float = 0.0
     intercept: Intercept | None = None
+    contradiction: ClassVar[None] = None
+    dense: ClassVar[None] = None
+
+    @property
+    def factored(self) -> Factored:
+        """This form."""
+        return self
 
     @property
     def size(self) -> int:
@@ -149,6 +151,21 @@ class Factored:
             return {self.name: x}
         b = best_shift(self.f, self.k * self.data.predict(x), self.intercept.columns) / self.intercept.d
         return {self.name: x, self.intercept.name: b if self.intercept.is_vector else float(b[0])}
+
+    def why_not(self, *, factored: bool) -> tuple[str, ...]:
+        """The size of the matrix."""
+        return (
+            () if factored else (f"{self.name} has {self.size:,} numbers, and this method would write them all down",)
+        )
+
+    def auxiliary(self, x: LowRank) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
+        """The predictions, and of a ridge's matrix the factors, of the rank that the last part has."""
+        rank = parts[-1].shape[-1] if parts[-1].ndim else 0
+        return [self.f.size, *(n * rank for n in self.shape)][: len(self.terms)]
 
     def __repr__(self) -> str:
         n, p = self.shape

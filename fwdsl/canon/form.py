@@ -23,6 +23,7 @@ from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..instance import Instance
+from .forms import NO_VALUES
 from .maps import LinearMap
 
 if TYPE_CHECKING:
@@ -196,6 +197,11 @@ class Canonical:
         sizes = [abs(t.f.value(t.map.offset)) for t in self.terms if not t.is_constraint]
         return self.size_of_affine + math.fsum(s for s in sizes if math.isfinite(s))
 
+    @property
+    def dense(self) -> Canonical:
+        """This form: it writes every variable down."""
+        return self
+
     def __repr__(self) -> str:
         from .printer import describe_canonical
 
@@ -204,6 +210,18 @@ class Canonical:
     def split(self, x: Array) -> Mapping[str, Any]:
         """The variables' values by name, in their shapes; scalars as floats."""
         return {b.name: b.decoded(x) for b in self.blocks if not b.auxiliary}
+
+    def why_not(self, *, factored: bool) -> tuple[str, ...]:
+        """The numbers bound may leave no factored form."""
+        return (NO_VALUES,) if factored and self.factored is None else ()
+
+    def auxiliary(self, x: Array) -> Mapping[str, Any]:
+        """The values of the blocks that are ours, by name."""
+        return {b.name: b.decoded(x) for b in self.blocks if b.auxiliary}
+
+    def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
+        """The rows of the terms, whatever the point."""
+        return [term.map.rows for term in self.terms]
 
     def join(self, values: Mapping[str, Any]) -> Array:
         """The flat x of values by name (zeros for a missing one)."""

@@ -11,7 +11,8 @@ from ..low_rank import LARGEST_WRITTEN
 from ..memory import most_numbers
 from ..model import Type, evaluate_dim
 from .arrange import Arrangement
-from .factored import NO_VALUES, has_trace_norm, unfactored
+from .factored import has_trace_norm, unfactored
+from .forms import NO_VALUES
 
 
 def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None:

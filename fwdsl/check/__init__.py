@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from .compile import compile_text
 from .printer import describe_model, format_constraint, format_set, format_term, format_typed
 from .program import check
 from .shapes import format_type
 
-__all__ = ["check", "describe_model", "format_constraint", "format_set", "format_term", "format_type", "format_typed"]
+__all__ = [
+    "check",
+    "compile_text",
+    "describe_model",
+    "format_constraint",
+    "format_set",
+    "format_term",
+    "format_type",
+    "format_typed",
+]

@@ -1,4 +1,4 @@
-"""The command line: `fwdsl COMMAND ...`, one module a command, thin over `fwdsl.pipeline`."""
+"""The command line: `fwdsl COMMAND ...`, one module a command, thin over `fwdsl.session`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from .output import Output
 from .outputs import reason_of, unwritable
 
 if TYPE_CHECKING:
-    from ..canon import Canonical, Factored
+    from ..canon import Form
     from ..options import Options
 
 FIRST_AFTER = 5.0
@@ -31,11 +31,9 @@ SECONDS_BETWEEN = 60.0
 class Checkpoints:
     """Saves the state of a running method now and then, and at the end; a failure to save does not stop the run."""
 
-    def __init__(
-        self, file: str, canonical: Canonical | Factored, output: Output, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, file: str, form: Form, output: Output, now: Callable[[], float] = time.monotonic) -> None:
         self._file = file
-        self._canonical = canonical
+        self._form = form
         self._output = output
         self._now = now
         self._next = now() + FIRST_AFTER
@@ -69,16 +67,16 @@ class Checkpoints:
     def save(self, state: Any) -> list[Diagnostic]:
         """Save; what went wrong."""
         try:
-            save_state(self._file, self._canonical, state)
+            save_state(self._file, self._form, state)
         except OSError as error:
             return [unwritable(self._file, reason_of(error))]
         self._output.event("checkpoint", {"file": self._file, "iteration": state.iteration})
         return []
 
 
-def resumed(file: str, canonical: Canonical | Factored, options: Options) -> tuple[Any, Options]:
+def resumed(file: str, form: Form, options: Options) -> tuple[Any, Options]:
     """A saved state, and the options with its method; stops where it is none, or of another problem or method."""
-    state = load_state(file, canonical)
+    state = load_state(file, form)
     method = method_of(state)
     asked = options.method_options if options.method == method else state.options
     if options.method not in ("auto", method) or _complete(method, asked) != _complete(method, state.options):

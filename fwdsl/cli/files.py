@@ -1,19 +1,20 @@
-"""Programs that the commands read; what goes wrong is a diagnostic."""
+"""Programs as the command line names them: files, and `-` for standard input."""
 
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 
+from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
+from ..program_file import read_program
 from .exits import Stop
 from .outputs import keep_apart
 
 STDIN = "-"
 
 
-def read_program(name: str) -> bytes:
+def program_text(name: str) -> bytes:
     """The bytes of a program; `-` is standard input."""
     if name == STDIN:
         if sys.stdin is None:
@@ -26,11 +27,9 @@ def read_file(name: str) -> bytes:
     """The bytes of a file that holds a program."""
     keep_apart({}, [("the program", name)])
     try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise Stop([_unreadable(name, error)]) from None
-    except ValueError:  # a NUL in the name
-        raise Stop([_unreadable(name, FileNotFoundError())]) from None
+        return read_program(name)
+    except RunError as error:
+        raise Stop(error.diagnostics) from None
 
 
 def display_name(name: str) -> str:
@@ -41,28 +40,3 @@ def display_name(name: str) -> str:
 def folder_of(name: str) -> Path:
     """What the paths in a program are relative to."""
     return Path() if name == STDIN else Path(name).parent
-
-
-def _unreadable(name: str, error: OSError) -> Diagnostic:
-    path = Path(name)
-    if isinstance(error, FileNotFoundError):
-        near = _similar(path)
-        hint = f"did you mean `{near}`?" if near else "check the name and the folder you are in"
-        return Diagnostic("FW0010", f"there is no file `{name}`", hint=hint)
-    if isinstance(error, IsADirectoryError):
-        programs = sorted(p.name for p in path.glob("*.fw"))
-        hint = f"it holds `{path / programs[0]}`" if programs else "name the file of a program"
-        return Diagnostic("FW0011", f"`{name}` is a folder, not a program", hint=hint)
-    reason = "permission is denied" if isinstance(error, PermissionError) else (error.strerror or "reading failed")
-    return Diagnostic("FW0012", f"`{name}` cannot be read: {reason[:1].lower()}{reason[1:]}")
-
-
-def _similar(path: Path) -> str | None:
-    if not path.suffix and path.with_suffix(".fw").is_file():
-        return str(path.with_suffix(".fw"))
-    try:
-        names = [p.name for p in path.parent.iterdir() if p.is_file()]
-    except (OSError, ValueError):
-        return None
-    close = get_close_matches(path.name, names, n=1)
-    return str(path.parent / close[0]) if close else None

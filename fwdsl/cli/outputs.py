@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO
 
 from ..grammar.diagnostic import Diagnostic, Place
 from ..target import target_of
@@ -76,48 +72,6 @@ def keep_apart(outputs: Outputs, inputs: Inputs) -> None:
 def spare_standard_output() -> None:
     """Write no more to standard output: it goes into a file that is read."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-
-
-def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file whole or not at all, keeping the mode of one that is there; `OSError` if it fails, or where what stands there is no file."""
-    path = target_of(name)
-    with _undisturbed():
-        _write(path, write)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """While open, signals that would end the process on the spot wait, so that no half of a file is left behind."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    previous = {each: signal.signal(each, lambda number, _: came.append(number)) for each in ending}
-    try:
-        yield
-    finally:
-        for each, handler in previous.items():
-            signal.signal(each, handler or signal.SIG_DFL)
-        for number in came:
-            signal.raise_signal(number)
-
-
-def _write(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".fwdsl-")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            write(stream)
-        if path.exists():
-            os.chmod(temporary, path.stat().st_mode & 0o7777)
-        else:
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def unwritable(name: str, reason: str) -> Diagnostic:

@@ -19,14 +19,14 @@ from ..grammar.diagnostic import Diagnostic
 from ..low_rank import LowRank
 from ..model import VarDecl, evaluate_dim
 from ..solution import Certificate, Solution, Times
+from ..target import write_atomically
 from .crash import versions
 from .exits import OF_STATUS, Stop
 from .output import dumps
-from .outputs import write_atomically
 from .report import solution_json
 
 if TYPE_CHECKING:
-    from ..canon import Canonical, Factored
+    from ..canon import Form
     from ..evaluation import Fit
     from ..instance import Instance
     from ..model import Model
@@ -36,16 +36,16 @@ RECORD = "record"
 _FEATURE = "feature:"
 
 
-def save_solution(name: str, solution: Solution, canonical: Canonical | Factored, options: Options) -> None:
+def save_solution(name: str, solution: Solution, form: Form, options: Options) -> None:
     """Write it, whole or not at all; `OSError` where that fails."""
     point = solution.record.get("dual_point") or ()
-    labels = _dual_labels(canonical) if point else []
+    labels = _dual_labels(form) if point else []
     arrays = {
         **{key: a for name, value in solution.variables.items() for key, a in _arrays(name, value).items()},
         **{f"dual:{constraint}": value for constraint, value in solution.dual.items()},
         **{f"dual:{label}": y for label, y in zip(labels, point, strict=True)},
-        **{f"{_FEATURE}{key}": array for key, array in _statistics(canonical.instance).items()},
-        RECORD: dumps(record(solution, canonical, options), indent=1),
+        **{f"{_FEATURE}{key}": array for key, array in _statistics(form.instance).items()},
+        RECORD: dumps(record(solution, form, options), indent=1),
     }
 
     def write(stream: IO[bytes]) -> None:
@@ -63,14 +63,14 @@ def _statistics(instance: Instance) -> dict[str, Any]:
     return saved(instance.model, instance.features) if instance.features is not None else {}
 
 
-def load_solution(name: str, canonical: Canonical | Factored) -> Solution:
+def load_solution(name: str, form: Form) -> Solution:
     """What `save_solution` wrote; stops where the file is none of ours, or of another program or other data."""
     arrays, written = _read(name)
     try:
-        now, then = of_instance(canonical.instance), _mapping(written["fingerprints"])
+        now, then = of_instance(form.instance), _mapping(written["fingerprints"])
         changed = sorted(key for key in now if now[key] != then.get(key))
         # what was saved for another problem has other shapes, too
-        solution = None if changed else _solution(arrays, written, canonical)
+        solution = None if changed else _solution(arrays, written, form)
     except (ValueError, KeyError, TypeError) as error:
         raise Stop([_no_solution(name, error)]) from None
     if changed:
@@ -110,19 +110,19 @@ def _read(name: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
         raise Stop([_no_solution(name, error)]) from None
 
 
-def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], canonical: Canonical | Factored) -> Solution:
+def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], form: Form) -> Solution:
     how = _mapping(written["certificate"])
     numbers = {
         key: _number(written[key]) for key in ("objective", "dual_bound", "gap", "relative_gap", "infeasibility")
     }
-    labels = _dual_labels(canonical)
+    labels = _dual_labels(form)
     duals = {key.removeprefix("dual:"): _real(value) for key, value in arrays.items() if key.startswith("dual:")}
     point = tuple(duals[label] for label in labels) if set(labels) <= set(duals) else None
-    if point is not None and [y.size for y in point] != _dual_sizes(canonical, point):
+    if point is not None and [y.size for y in point] != form.dual_sizes(point):
         raise ValueError("the dual point is not of this program")
     if written["status"] not in OF_STATUS:
         raise ValueError(f"`{written['status']}` is no status")
-    dims = canonical.instance.dims
+    dims = form.instance.dims
     return Solution(
         status=written["status"],
         certificate=Certificate(
@@ -132,7 +132,7 @@ def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], canonical: 
             statement=str(how["statement"]),
             radius=None if how["radius"] is None else _finite(how["radius"]),
         ),
-        variables={v.name: _variable(arrays, v, dims) for v in canonical.instance.model.variables},
+        variables={v.name: _variable(arrays, v, dims) for v in form.instance.model.variables},
         dual={name: value for name, value in duals.items() if name not in labels},
         terms={str(name): _number(value) for name, value in _mapping(written["terms"]).items()},
         method=str(written["method"]),
@@ -187,23 +187,13 @@ def _digest(arrays: Mapping[str, Any]) -> str:
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _dual_sizes(canonical: Canonical | Factored, point: Sequence[Any]) -> list[int]:
-    """How many numbers each part of the dual point has; those of the ridge's matrix are its factors, of one rank."""
-    from ..canon import Canonical
-
-    if isinstance(canonical, Canonical):
-        return [term.map.rows for term in canonical.terms]
-    rank = point[-1].shape[-1] if point[-1].ndim else 0
-    return [canonical.f.size, *(n * rank for n in canonical.shape)][: len(canonical.terms)]
-
-
-def _dual_labels(canonical: Canonical | Factored) -> list[str]:
+def _dual_labels(form: Form) -> list[str]:
     """Names of the parts of the dual point: that of a term of the objective or `termK` for the K-th, `NAME:point` for a
     constraint that is a term of the canonical form."""
-    model = canonical.instance.model
+    model = form.instance.model
     taken = {c.name for c in model.constraints}
     labels: list[str] = []
-    for term in canonical.terms:
+    for term in form.terms:
         label = f"{model.constraints[term.origin].name}:point" if term.is_constraint else term.name
         if not label or label in taken:
             label = f"term{term.origin + 1}"
@@ -237,9 +227,9 @@ def _of_another(name: str, changed: Sequence[str]) -> Diagnostic:
     )
 
 
-def record(solution: Solution, canonical: Canonical | Factored, options: Options) -> Mapping[str, Any]:
+def record(solution: Solution, form: Form, options: Options) -> Mapping[str, Any]:
     """What was run, on what, with what, and how well the answer is known."""
-    instance = canonical.instance
+    instance = form.instance
     result = {k: v for k, v in solution_json(solution).items() if k not in ("variables", "dual")}
     return {
         "v": 1,

@@ -51,11 +51,11 @@ class Recheck:
 
 def check_certificate(instance: Instance, solution: Solution) -> Recheck:
     """Whether the objective, the bound and the violation that a solution claims hold."""
-    from ..canon import Factored, canonicalise
+    from ..canon import canonicalise
 
     form, _ = canonicalise(instance)
-    if isinstance(form, Factored):
-        return _judged(instance, solution, *recheck_factors(instance, form, solution))
+    if form is not None and form.dense is None and form.factored is not None:
+        return _judged(instance, solution, *recheck_factors(instance, form.factored, solution))
     translator = Translator(instance)
     values = {n: np.asarray(v, dtype=np.float64) for n, v in solution.variables.items()}
     translator.put({n: translator.coordinates(n, values[n]) for n in translator.variables})

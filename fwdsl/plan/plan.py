@@ -11,8 +11,7 @@ from typing import Any
 from ..backends.method import Estimate, Method
 from ..backends.registry import AUTOMATIC, METHODS, NAMED
 from ..canon.arrange import Arrangement, arrange
-from ..canon.factored import Factored
-from ..canon.form import Canonical
+from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
@@ -109,10 +108,10 @@ def _candidate_json(c: Candidate) -> dict[str, Any]:
     }
 
 
-def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
+def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
     """The plan for a canonical problem, or, from names alone, for a model without data."""
     model = problem if isinstance(problem, Model) else problem.instance.model
-    contradiction = problem.contradiction if isinstance(problem, Canonical) else None
+    contradiction = None if isinstance(problem, Model) else problem.contradiction
     # where no point meets the constraints nothing has to run: what counts is which method would, were they met
     form = None if isinstance(problem, Model) or contradiction is not None else problem
     arrangement = arrange(model, frozenset() if form is None else weightless(form.instance))
@@ -145,21 +144,15 @@ def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[
     return plan, ()
 
 
-def _candidate(
-    method: type[Method], arrangement: Arrangement, form: Canonical | Factored | None, tol: float
-) -> Candidate:
+def _candidate(method: type[Method], arrangement: Arrangement, form: Form | None, tol: float) -> Candidate:
     reasons = method.requires(arrangement)
-    if not reasons and isinstance(form, Factored) and not method.factored:
-        reasons = (f"{form.name} has {form.size:,} numbers, and this method would write them all down",)
-    elif not reasons and form is not None:
-        reasons = method.requires_values(form)
+    if not reasons and form is not None:
+        reasons = form.why_not(factored=method.factored) or method.requires_values(form)
     estimate = method.estimate(form, tol) if form is not None and not reasons else None
     return Candidate(method.name, method.title, reasons, estimate, method.by_name_only)
 
 
-def _choose(
-    candidates: tuple[Candidate, ...], arrangement: Arrangement, form: Canonical | Factored | None
-) -> tuple[str, str]:
+def _choose(candidates: tuple[Candidate, ...], arrangement: Arrangement, form: Form | None) -> tuple[str, str]:
     """What structure settles, else the least predicted time; without data the first that applies, in the registry's order of preference."""
     able = [c for c in candidates if c.applies and not c.by_name_only]
     for candidate in able:
@@ -176,7 +169,7 @@ def _choose(
 
 
 def _refuse_method(
-    options: Options, model: Model, candidates: tuple[Candidate, ...], form: Canonical | Factored | None
+    options: Options, model: Model, candidates: tuple[Candidate, ...], form: Form | None
 ) -> Diagnostic | None:
     if options.method not in METHODS:
         close = difflib.get_close_matches(options.method.lower(), METHODS, 1)
@@ -200,7 +193,7 @@ def _refuse_method(
     return _refuse_options(options, model, form)
 
 
-def _refuse_options(options: Options, model: Model, form: Canonical | Factored | None) -> Diagnostic | None:
+def _refuse_options(options: Options, model: Model, form: Form | None) -> Diagnostic | None:
     method = METHODS[options.method]
     for name, value in options.method_options.items():
         if name not in method.options:

@@ -7,15 +7,14 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..canon.arrange import Arrangement
-from ..canon.factored import Factored
-from ..canon.form import Canonical
+from ..canon.forms import Form
 
 if TYPE_CHECKING:
     from ..backends.method import Estimate
     from .plan import Candidate, Plan
 
 
-def structure_lines(arrangement: Arrangement, form: Canonical | Factored | None) -> tuple[str, ...]:
+def structure_lines(arrangement: Arrangement, form: Form | None) -> tuple[str, ...]:
     """The canonical form, with numbers where data is bound."""
     if form is not None:
         return tuple(repr(form).splitlines())

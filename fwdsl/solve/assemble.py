@@ -6,33 +6,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..backends.method import State
-from ..canon.factored import Factored
-from ..canon.form import Canonical
+from ..canon.forms import Form
 from ..certify import Verified
 from ..plan import Plan
 from ..solution import Certificate, Solution, Times
 from .driver import Outcome
+from .forms import Solvable
 
 
 def solution_of(
-    form: Canonical | Factored,
+    task: Solvable,
     plan: Plan,
     outcome: Outcome,
     origin: str,
     seconds: float,
     kernels: float,
     duals: Mapping[str, Any],
-    terms: Mapping[str, float],
-    warnings: tuple[str, ...] = (),
 ) -> Solution:
     """The best point with its certificate in the user's sense, duals and values of terms beside it."""
-    verified = outcome.verified
+    form, verified = task.form, outcome.verified
     return Solution(
         status=outcome.status,
         certificate=_certificate(form, verified),
         variables=form.split(outcome.x),
         dual=duals,
-        terms=terms,
+        terms=task.terms(outcome.x),
         method=plan.method,
         iterations=outcome.iterations,
         passes=outcome.passes,
@@ -42,8 +40,8 @@ def solution_of(
         history=outcome.history,
         plan=plan,
         start=origin,
-        warnings=warnings,
-        record={"dual_point": verified.y, "weights": _weights(form, outcome.x), "counts": _counts(outcome.state)},
+        warnings=task.warnings(outcome.x),
+        record={"dual_point": verified.y, "weights": form.auxiliary(outcome.x), "counts": _counts(outcome.state)},
         state=outcome.state,
     )
 
@@ -53,14 +51,7 @@ def _counts(state: Any) -> dict[str, int]:
     return state.counts() if isinstance(state, State) else {}
 
 
-def _weights(form: Canonical | Factored, x: Any) -> dict[str, Any]:
-    """What is solved for besides the variables (the weights of a polytope's vertices), for a warm start."""
-    if isinstance(form, Factored):
-        return {}
-    return {b.name: b.decoded(x) for b in form.blocks if b.auxiliary}
-
-
-def _certificate(form: Canonical | Factored, v: Verified) -> Certificate:
+def _certificate(form: Form, v: Verified) -> Certificate:
     sense, bound = form.sense, v.bound
     return Certificate(
         bound.kind,

@@ -18,13 +18,11 @@ from ..atoms.base import Array
 from ..backends.kernels.compile import kernel_seconds
 from ..backends.kernels.pool import Stopped
 from ..backends.method import Method, Report
-from ..canon.factored import Factored
-from ..canon.form import Canonical
+from ..canon.forms import Form
 from ..certify import Bound, Verified
 from ..certify.rays import Ray
 from ..options import Options
 from ..solution import Progress, Status, relative
-from .attempts import attempts
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
 from .no_solution import no_solution
@@ -48,8 +46,11 @@ PROGRESS_EVERY = 0.1
 HISTORY = 400
 
 
-#: (x, dual point, whether to stop) -> what the verifier found.
-Certifier = Callable[[Any, Any, Callable[[], bool]], Verified]
+#: `fwdsl.solve.forms.Solvable.verify` for a problem: (x, dual point, sizes of unknowns, whether it is the first, whether to stop) -> points
+#: with what the verifier says of them.
+Certifier = Callable[
+    [Any, "list[Array] | None", "Array | None", bool, Callable[[], bool]], Iterator[tuple[Any, Verified]]
+]
 
 
 def now() -> float:
@@ -76,14 +77,14 @@ class Outcome:
 
 @dataclass
 class _Run:
-    canonical: Canonical | Factored
+    canonical: Form
     problem: Any
     method: Method
     options: Options
     control: Control
     on_progress: Callable[[Progress], bool | None] | None
     on_state: Callable[[Any], None] | None
-    certify: Certifier | None
+    certify: Certifier
     watch: Watch | None = None
     started: float = field(default_factory=now)
     away: float = 0.0
@@ -126,19 +127,19 @@ class _Run:
 
 
 def drive(
-    canonical: Canonical | Factored,
+    canonical: Form,
     problem: Any,
     method: Method,
     start: Callable[[], Any],
     x: Any,
+    certify: Certifier,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None = None,
     control: Control | None = None,
     on_state: Callable[[Any], None] | None = None,
-    certify: Certifier | None = None,
     watch: Watch | None = None,
 ) -> Outcome:
-    """Run a method until the tolerance is certified or a limit is reached; `certify` verifies points that are no arrays.
+    """Run a method until the tolerance is certified or a limit is reached; `certify` asks the verifier.
 
     `start` makes the state that it starts from, within the limits of the run; `x` is the point it is made of, which is the answer where even
     that is broken off. With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and
@@ -346,7 +347,7 @@ def _verify(run: _Run, state: Any, last: bool = False) -> None:
     def stop() -> bool:
         return now() > deadline or run.control.impatient or (run.control.stop and not asked)
 
-    columns = run.method.scales(run.problem, state)[0] if run.certify is None else None
+    columns = run.method.scales(run.problem, state)[0]
     with _asked(run, stop):
         _certify(run, x, ys, columns, stop)
     repaired = run.problem.passes - before
@@ -367,11 +368,8 @@ def _moment(run: _Run, iteration: int, seconds: float) -> Moment:
 
 def _certify(run: _Run, x: Any, ys: list[Array] | None, columns: Array | None, stop: Callable[[], bool]) -> None:
     """Note what the verifier says of a point, or of what it is made into until the tolerance is met or the time for it is over."""
-    if run.certify is not None:
-        run.journal.add(x, run.certify(x, ys, stop))
-        return
     first = run.journal.best.primal is None
-    for count, (point, verified) in enumerate(attempts(run.problem, x, ys, columns, first, stop)):
+    for count, (point, verified) in enumerate(run.certify(x, ys, columns, first, stop)):
         run.journal.add(point, verified)
         if _is_optimal(run) or (count >= 2 and stop()):
             break

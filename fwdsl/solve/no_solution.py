@@ -26,7 +26,7 @@ SHARE = 0.1
 
 
 def no_solution(
-    problem: Any, method: Method, state: Any, stuck: bool, known: Best, stop: Callable[[], bool]
+    problem: Problem, method: Method, state: Any, stuck: bool, known: Best, stop: Callable[[], bool]
 ) -> tuple[Status, Ray] | None:
     """The verdict and its proof, or None. What the verifier knows already is not asked: a program with a feasible point, or with a bound.
 
@@ -34,7 +34,7 @@ def no_solution(
     that grow and the decomposition that prepares them is cheap.
     """
     found = method.ray(problem, state)
-    if found is None or not isinstance(problem, Problem):
+    if found is None:
         return None
     x, ys = method.candidate(problem, state)
     columns, rows = method.scales(problem, state)

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.registry import is_state, state_class
-from ..canon.factored import Factored
-from ..canon.form import Canonical
+from ..canon.forms import Form
 from ..errors import DataError
 from ..fingerprint import of_array, of_instance
 from ..grammar.diagnostic import Diagnostic
@@ -30,7 +29,7 @@ _RECORD, _SEAL = "record", "seal"
 _VERSION = 3
 
 
-def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) -> None:
+def save_state(path: str | Path, form: Form, state: Any) -> None:
     """Write a state with the options of its method and the fingerprints of its program and data."""
     arrays: dict[str, Any] = {}
     scalars: dict[str, Any] = {}
@@ -55,7 +54,7 @@ def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) ->
         "lists": lists,
         "journal": journal,
         "options": getattr(state, "options", {}),
-        "fingerprints": of_instance(canonical.instance),
+        "fingerprints": of_instance(form.instance),
     }
     text = json.dumps(record)
     sealed: dict[str, Any] = {_RECORD: np.array(text), _SEAL: np.array(_seal(text, arrays)), **arrays}
@@ -73,7 +72,7 @@ def save_state(path: str | Path, canonical: Canonical | Factored, state: Any) ->
         raise
 
 
-def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
+def load_state(path: str | Path, form: Form) -> Any:
     """The state in a file; `DataError` FW0201 where it is no such file or a damaged one, FW0202 where it is of another program or other data."""
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -102,7 +101,7 @@ def load_state(path: str | Path, canonical: Canonical | Factored) -> Any:
     cls = state_class(record["state"])
     kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
     journal = unpack(record["journal"], kept) if record["journal"] is not None else None
-    now = of_instance(canonical.instance)
+    now = of_instance(form.instance)
     changed = sorted(k for k in {*now, *record["fingerprints"]} if now.get(k) != record["fingerprints"].get(k))
     if changed:
         names = ", ".join(f"`{c}`" if c != "program" else "the program" for c in changed)

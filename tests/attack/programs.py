@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import fwdsl as fw
+from fwdsl.check import compile_text
 from fwdsl.check.printer import describe_model
 from fwdsl.diagnostics import render_text, to_json
 from fwdsl.diagnostics.catalogue import all_entries
@@ -21,7 +22,6 @@ from fwdsl.errors import FwError, InternalError
 from fwdsl.grammar import dump_tree, format_source, parse
 from fwdsl.grammar.diagnostic import Diagnostic
 from fwdsl.model import Model
-from fwdsl.pipeline import compile_text
 from tests.corpus import corpus
 from tests.docs.pages import blocks
 from tests.grammar.regenerate import programs as slips

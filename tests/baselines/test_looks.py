@@ -14,7 +14,7 @@ from fwdsl.backends.baselines import common, conditional, scgs
 from fwdsl.backends.problem import Problem
 from fwdsl.backends.registry import METHODS
 from fwdsl.options import Options
-from fwdsl.pipeline import make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import Control, driver, solve
 from fwdsl.solve.state import load_state, save_state
 from tests.baselines.common import bound, data, matrix_data, matrix_text, stepped, text

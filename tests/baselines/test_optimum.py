@@ -20,7 +20,7 @@ from fwdsl.certify import verify
 from fwdsl.errors import FwError
 from fwdsl.options import Options
 from fwdsl.oracle import solve_oracle
-from fwdsl.pipeline import make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import solve
 from fwdsl.solve.state import load_state, save_state
 from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, stepped, text

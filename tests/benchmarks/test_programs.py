@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fwdsl.check import compile_text
 from fwdsl.grammar import format_source
-from fwdsl.pipeline import compile_text
 
 PROGRAMS = sorted((Path(__file__).resolve().parents[2] / "benchmarks" / "programs").rglob("*.fw"))
 

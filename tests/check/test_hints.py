@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fwdsl.pipeline import compile_text
+from fwdsl.check import compile_text
 
 from .helpers import examine, only
 

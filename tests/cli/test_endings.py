@@ -128,12 +128,12 @@ def test_termination_before_there_is_a_state(
     from fwdsl.cli.commands import run
     from fwdsl.solve.interrupt import Control
 
-    def compiling(*_: object, control: Control) -> None:
+    def compiling(*_: object, control: Control, **__: object) -> None:
         signal.raise_signal(signal.SIGTERM)
         assert control.stop
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "solve_plan", compiling)
+    monkeypatch.setattr(run, "solve", compiling)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if ignored else None
     try:
         program = str(root / "examples" / "portfolio.fw")
@@ -215,7 +215,7 @@ def test_names_that_the_terminal_cannot_write(root: Path, tmp_path: Path):
 def test_a_signal_while_a_file_is_written_leaves_it_whole(root: Path, tmp_path: Path, name: str):
     script = f"""
 import signal
-from fwdsl.cli.outputs import write_atomically
+from fwdsl.target import write_atomically
 
 def write(stream):
     stream.write(b"one ")

@@ -112,8 +112,8 @@ def test_the_command_that_is_printed_binds_the_data(capsys: pytest.CaptureFixtur
     command = shlex.split(capsys.readouterr().out)
     assert command[:3] == ["fwdsl", "run", "whole.fw"]
     from fwdsl.cli.arguments import Parser, add_bindings, add_file
+    from fwdsl.cli.opening import bindings_of, opened
     from fwdsl.cli.output import Output
-    from fwdsl.cli.stages import bind_model, bindings_of, compile_file
 
     parser = Parser("run", "")
     add_file(parser)
@@ -121,7 +121,7 @@ def test_the_command_that_is_printed_binds_the_data(capsys: pytest.CaptureFixtur
     given = bindings_of(parser.parse(command[2:]))
     assert given.params == {"delta": 1.0}
     assert given.dims == {"T": 4, "r": 8, "q": 5, "m": 2}
-    instance = bind_model(compile_file("whole.fw", Output()), given, "whole.fw", Output())
+    instance = opened("whole.fw", Output(), given).bind()
     assert {n: instance.dims[n] for n in "npkTrqm"} == {"n": 30, "p": 6, "k": 3, "T": 4, "r": 8, "q": 5, "m": 2}
     assert isinstance(instance.values["M"], Entries) and instance.values["M"].shape == (8, 5)
 

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from fwdsl.cli import main
-from fwdsl.cli.outputs import write_atomically
-from fwdsl.target import target_of
+from fwdsl.target import target_of, write_atomically
 
 PROGRAM = """\
 data A: matrix[n, p] from npy("A.npy"), b: vector[n] from npy("b.npy")

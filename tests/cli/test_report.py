@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from fwdsl.cli.output import dumps
-from fwdsl.cli.outputs import write_atomically
 from fwdsl.cli.progress import Throttle, progress_line
 from fwdsl.cli.report import analysis, one_line, solution_json, solution_text
 from fwdsl.solution import Certificate, Progress, Solution, Times
+from fwdsl.target import write_atomically
 
 SOLUTION = Solution(
     status="optimal",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
-from fwdsl.bind import Bindings
-from fwdsl.canon import Canonical
 from fwdsl.diagnostics import render_text
 from fwdsl.diagnostics.catalogue import all_entries
+from fwdsl.errors import FwError
 from fwdsl.grammar.diagnostic import Diagnostic
-from fwdsl.pipeline import bind, canonicalise, compile_text, make_plan
-from fwdsl.settings import resolve_options
+from fwdsl.session import Diagnostics, Raising, Session, StageName
 
 EXAMPLE_NAME = "example.fw"
 
@@ -20,18 +20,33 @@ def codes() -> list[str]:
     return [code for code, entry in all_entries().items() if entry.is_program]
 
 
+class Keeping(Raising):
+    """A sink that keeps all it is told."""
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+
+    def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
+        self.diagnostics += diagnostics
+
+    def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
+        self.diagnostics += diagnostics
+        super().failed(stage, diagnostics)
+
+    def contradicted(self, proof: Diagnostic) -> None:
+        self.diagnostics.append(proof)
+
+
 def examine(program: str) -> tuple[Diagnostic, ...]:
     """The diagnostics of checking an example, planning it, and, where it needs no data, binding it."""
-    model, found = compile_text(program, EXAMPLE_NAME)
-    if model is None:
-        return found
-    _, planning = make_plan(model, resolve_options(model))
-    if planning or any(d.literal is None for d in model.data) or any(p.default is None for p in model.params):
-        return (*found, *planning)
-    instance, binding = bind(model, Bindings(), Path())
-    form, shaping = canonicalise(instance) if instance is not None else (None, ())
-    contradiction = form.contradiction if isinstance(form, Canonical) else None
-    return (*found, *binding, *shaping, *([contradiction] if contradiction else []))
+    sink = Keeping()
+    session = Session(program, EXAMPLE_NAME, Path(), sink)
+    with suppress(FwError):
+        model = session.compile()
+        session.plan(with_data=False)
+        if all(d.literal is not None for d in model.data) and all(p.default is not None for p in model.params):
+            session.canonicalise()
+    return tuple(sink.diagnostics)
 
 
 def rendered(program: str) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from fwdsl.check import compile_text
 from fwdsl.diagnostics.catalogue import FOLDER, Entry, all_entries, families, lookup, read_family
 from fwdsl.diagnostics.explain import explain, listing, similar
-from fwdsl.pipeline import compile_text
 
 from .examples import EXAMPLE_NAME, codes, examine, rendered
 from .regenerate import GOLDEN

@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 import fwdsl as fw
+from fwdsl.check import compile_text
 from fwdsl.cli import main
 from fwdsl.grammar import format_source, parse
-from fwdsl.pipeline import compile_text
 
 FENCE = re.compile(r"^```(?P<info>[^`\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _INFO = re.compile(r'(?P<kind>\w*)(?P<part> part)?(?: title="(?P<title>[^"]+)")?\Z')

@@ -11,11 +11,12 @@ import pytest
 import fwdsl as fw
 from fwdsl import words
 from fwdsl.backends.registry import METHODS
+from fwdsl.check import compile_text
 from fwdsl.cli.app import COMMANDS
 from fwdsl.cli.exits import OF_STATUS
 from fwdsl.cli.report import solution_json
 from fwdsl.options import Options
-from fwdsl.pipeline import compile_text, make_plan
+from fwdsl.plan import make_plan
 from fwdsl.plan.document import document
 
 from .pages import Block, Page, blocks, compare, run_commands

@@ -12,7 +12,7 @@ import fwdsl as fw
 from fwdsl.backends.dspdc import DSPDCState
 from fwdsl.errors import FwError
 from fwdsl.options import Options
-from fwdsl.pipeline import make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import solve
 from fwdsl.solve.state import load_state, save_state
 from tests.dspdc.problems import METRICS, metrics_problem, stepped, vector_problem

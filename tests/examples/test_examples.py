@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.check import compile_text
 from fwdsl.cli import main
 from fwdsl.oracle import solve_oracle
-from fwdsl.pipeline import compile_text
 
 cp = pytest.importorskip("cvxpy")
 

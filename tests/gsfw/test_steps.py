@@ -14,7 +14,7 @@ from fwdsl.backends.gsfw import GSFW, method
 from fwdsl.backends.gsfw.oracle import Oracle
 from fwdsl.backends.problem import Problem
 from fwdsl.options import Options
-from fwdsl.pipeline import make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
 from fwdsl.solve.state import load_state, save_state
 from tests.baselines.common import bound, data, matrix_data, matrix_text, text

@@ -265,8 +265,7 @@ def test_the_factors_do_not_grow_with_the_steps() -> None:
 
 
 def _factored(problem: fw.Problem) -> Any:
-    form = problem.canonical
-    return form.factored if isinstance(form, Canonical) else form
+    return problem.canonical.factored
 
 
 @pytest.mark.parametrize("method", ["factored_fw", "block_fw"])
@@ -291,7 +290,7 @@ def test_a_block_that_is_too_small_grows_where_it_may() -> None:
 @pytest.mark.parametrize("method", ["factored_fw", "block_fw"])
 def test_a_saved_state_goes_on_as_if_nothing_had_happened(method: str, tmp_path: Path) -> None:
     from fwdsl.options import Options
-    from fwdsl.pipeline import make_plan
+    from fwdsl.plan import make_plan
     from fwdsl.solve import solve
     from fwdsl.solve.state import load_state, save_state
 

@@ -200,7 +200,7 @@ def test_threads_and_runs_agree_to_the_bit() -> None:
 @pytest.mark.parametrize("which", ["entries", "product"])
 def test_a_saved_state_goes_on_as_if_nothing_had_happened(which: str, tmp_path: Path) -> None:
     from fwdsl.options import Options
-    from fwdsl.pipeline import make_plan
+    from fwdsl.plan import make_plan
     from fwdsl.solve import solve
     from fwdsl.solve.state import load_state, save_state
 

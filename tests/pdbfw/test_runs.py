@@ -11,9 +11,10 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends import costs
+from fwdsl.check import compile_text
 from fwdsl.errors import PlanError
 from fwdsl.options import Options
-from fwdsl.pipeline import compile_text, make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import solve
 from fwdsl.solve.state import load_state, save_state
 from tests.pdbfw.problems import matrix_problem, vector_data, vector_problem, vector_text

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.check import compile_text
 from fwdsl.options import Options
-from fwdsl.pipeline import compile_text, make_plan
+from fwdsl.plan import make_plan
 
 HEAD = "data A: matrix[n, p], y: vector[n]\n"
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl import pipeline
 from fwdsl.settings import resolve_options
 
 LASSO = """\
@@ -94,8 +93,8 @@ def test_another_parameter_compiles_and_binds_nothing_again(monkeypatch: pytest.
     def refuse(*args: object, **keywords: object) -> None:
         raise AssertionError("called again")
 
-    monkeypatch.setattr(pipeline, "compile_text", refuse)
-    monkeypatch.setattr(pipeline, "bind", refuse)
+    monkeypatch.setattr("fwdsl.check.compile_text", refuse)
+    monkeypatch.setattr("fwdsl.bind.bind", refuse)
     again = problem.bind(mu=0.5).bind(mu=0.7)
     assert again.instance.values["mu"] == 0.7
     assert again.model is problem.model

@@ -14,7 +14,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe import FrankWolfe
-from fwdsl.race import Race, lanes, race_options
+from fwdsl.race import Lane, Race, lanes, race_options
 from fwdsl.race_table import cells, conditions, notes
 
 TEXT = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p] in l1_ball(30)\nminimize mean(squared(A @ x, y))\n"
@@ -26,6 +26,10 @@ def problem() -> fw.Problem:
     rng = np.random.default_rng(0)
     A = rng.normal(size=(60, 12))
     return fw.parse(TEXT).bind(A=A, y=A @ rng.normal(size=12) + 0.1 * rng.normal(size=60))
+
+
+def entering(problem: fw.Problem, methods: list[str] | None) -> tuple[Lane, ...]:
+    return lanes(problem._session.solved_with(race_options(problem.model)), methods)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +93,7 @@ def test_the_plain_form(race: Race) -> None:
 
 
 def test_without_names_all_methods_are_entered(problem: fw.Problem) -> None:
-    entered = lanes(problem.canonical, None, race_options(problem.model))
+    entered = entering(problem, None)
     applies = {c.name: c.applies for c in problem.plan().candidates}
     assert {lane.name: lane.plan is not None for lane in entered} == applies
     assert all(lane.plan is None or lane.plan.method == lane.name for lane in entered)
@@ -97,10 +101,10 @@ def test_without_names_all_methods_are_entered(problem: fw.Problem) -> None:
 
 
 def test_auto_is_the_planners_choice_and_a_name_runs_once(problem: fw.Problem) -> None:
-    entered = lanes(problem.canonical, ["auto", "pdhg", "pdhg"], race_options(problem.model))
+    entered = entering(problem, ["auto", "pdhg", "pdhg"])
     assert [lane.name for lane in entered] == [problem.plan().method, "pdhg"]
     twice = ["pdhg", "gsfw(batch=0.1)", "gsfw( batch = 0.1 )", "gsfw(batch=0.2)", problem.plan().method, "auto"]
-    entered = lanes(problem.canonical, twice, race_options(problem.model))
+    entered = entering(problem, twice)
     assert [lane.name for lane in entered] == ["pdhg", "gsfw(batch=0.1)", "gsfw(batch=0.2)", problem.plan().method]
 
 

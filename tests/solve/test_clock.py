@@ -19,7 +19,7 @@ from fwdsl.backends.problem import Problem
 from fwdsl.backends.registry import METHODS
 from fwdsl.backends.spectral import largest_singular_bound, top_singular
 from fwdsl.options import Options
-from fwdsl.pipeline import make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
 from tests.corpus import CorpusProgram, corpus
 from tests.problems import random_problem

@@ -14,7 +14,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.errors import DataError
 from fwdsl.options import Options
-from fwdsl.pipeline import make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import solve
 from fwdsl.solve.state import load_state, save_state
 from tests.problems import random_problem

@@ -21,7 +21,7 @@ from fwdsl.backends.lowrank.method import LowRankMethod
 from fwdsl.backends.registry import METHODS
 from fwdsl.cli import main
 from fwdsl.options import Options
-from fwdsl.pipeline import make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
 from fwdsl.solve.interrupt import interruptible
 from tests.problems import random_problem

@@ -12,7 +12,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe import FrankWolfe
 from fwdsl.options import Options
-from fwdsl.pipeline import make_plan
+from fwdsl.plan import make_plan
 from fwdsl.solve import attempts, driver, solve
 from fwdsl.solve.watch import Moment, Watch
 from tests.problems import random_problem

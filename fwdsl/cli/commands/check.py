@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ..arguments import Parser, add_bindings, add_file, add_json, add_strict
 from ..exits import OK, Stop
 from ..files import display_name
+from ..opening import bindings_of, opened
 from ..output import Output
-from ..stages import bind_model, bindings_of, check_given, compile_file
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -27,11 +27,11 @@ def run(argv: Sequence[str], output: Output) -> int:
     codes: dict[str, int] = {}
     for name in names:
         try:
-            model = compile_file(name, output)
-            if known.data and given is not None:
-                bind_model(model, given, name, output)
+            session = opened(name, output, given)
+            if known.data:
+                session.bind()
             elif given is not None:
-                check_given(model, given, output)
+                session.check_bindings()
             codes[name] = OK
             output.text(f"{display_name(name)}: ok\n")
         except Stop as stop:

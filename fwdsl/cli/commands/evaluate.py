@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...grammar.diagnostic import Diagnostic
+from ...target import write_atomically
 from ..arguments import Parser, add_bindings, add_json
 from ..exits import OK, Stop
-from ..files import folder_of
+from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
-from ..outputs import keep_apart, reason_of, require_outputs, unwritable, write_atomically
-from ..stages import bindings_of, compile_file, inputs_of
+from ..outputs import keep_apart, reason_of, require_outputs, unwritable
 
 if TYPE_CHECKING:
     from ...evaluation import Evaluated
@@ -41,12 +41,12 @@ def run(argv: Sequence[str], output: Output) -> int:
         raise Stop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
     outputs = {"--out": known.out}
     require_outputs(outputs)
-    model = compile_file(name, output)
-    keep_apart(outputs, [*inputs_of(model, given, name), ("the solution", known.solution)])
+    session = opened(name, output, given)
+    keep_apart(outputs, [*inputs_of(session, name), ("the solution", known.solution)])
     from ...evaluation import evaluate
     from ..save import load_fit
 
-    evaluated = evaluate(load_fit(known.solution, model), names, given, folder_of(name))
+    evaluated = evaluate(load_fit(known.solution, session.compile()), names, given, session.base)
     output.report(evaluated.warnings)
     if known.out is not None:
         _save(known.out, evaluated.values)

@@ -7,11 +7,12 @@ from typing import IO
 
 from ...grammar import format_source
 from ...grammar.diagnostic import has_errors
+from ...target import write_atomically
 from ..arguments import Parser, add_file
 from ..exits import OK, REJECTED, USAGE, Stop, code_for
-from ..files import STDIN, display_name, read_program
+from ..files import STDIN, display_name, program_text
 from ..output import Output
-from ..outputs import reason_of, unwritable, write_atomically
+from ..outputs import reason_of, unwritable
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -26,7 +27,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 def _one(name: str, check: bool, output: Output) -> int:
     try:
-        content = output.program = read_program(name)
+        content = output.program = program_text(name)
         text, diagnostics = format_source(content, display_name(name))
         if has_errors(diagnostics):
             raise Stop(diagnostics, code_for(diagnostics, REJECTED))

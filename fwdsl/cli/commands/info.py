@@ -7,8 +7,8 @@ from typing import Any
 
 from ..arguments import Parser, add_file, add_json, add_strict
 from ..exits import OK
+from ..opening import opened
 from ..output import Output
-from ..stages import compile_file
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -22,7 +22,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     known = parser.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
-    model = compile_file(name, output)
+    model = opened(name, output).compile()
     from ...describe import describe
 
     told = describe(model)

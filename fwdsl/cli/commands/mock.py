@@ -12,13 +12,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ...grammar.diagnostic import Diagnostic
 from ...readers.sources import parse_data_argument, parse_dim_argument
+from ...target import write_atomically
 from ..arguments import Parser, add_file, add_json, whole
 from ..exits import OK, USAGE, Stop
+from ..opening import inputs_of, opened
 from ..output import Output
-from ..outputs import Inputs, keep_apart, reason_of, unwritable, write_atomically
-from ..stages import bind_model, compile_file, inputs_of
+from ..outputs import Inputs, keep_apart, reason_of, unwritable
 
 if TYPE_CHECKING:
+    from ...bind import Bindings
     from ...mock import Mock
     from ...model import Model
 
@@ -48,16 +50,16 @@ def run(argv: Sequence[str], output: Output) -> int:
     if known.out is None:
         rule = "Mocked data are written to files."
         raise Stop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])
-    model = compile_file(name, output)
-    from ...bind import Bindings
+    session = opened(name, output)
+    model = session.compile()
     from ...mock import mock
 
     made, found = mock(model, _sizes(known.dims, model), known.seed)
     if made is None:
         raise Stop(found)
-    files = _write(made, Path(known.out), inputs_of(model, Bindings(), name))
+    files = _write(made, Path(known.out), inputs_of(session, name))
     data, params, dims = _options(model, made, files)
-    _check(model, data, params, dims, name, output)
+    session.bound_to(_bindings(data, params, dims)).bind()
     options = [*data, *(f"--set={p}" for p in params), *(f"--dim={d}" for d in dims)]
     command = ["fwdsl", "run", name, *(part for o in options for part in o.split("=", 1))]
     output.text(shlex.join(command) + "\n")
@@ -133,19 +135,16 @@ def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[s
     return data, params, [f"{n}={made.dims[n]}" for n in hidden]
 
 
-def _check(
-    model: Model, data: Sequence[str], params: Sequence[str], dims: Sequence[str], name: str, output: Output
-) -> None:
-    """Bind what was written, as the command that is printed will."""
+def _bindings(data: Sequence[str], params: Sequence[str], dims: Sequence[str]) -> Bindings:
+    """What was written, as the command that is printed will bind it."""
     from ...bind import Bindings
 
     sources = [parse_data_argument(text.removeprefix("--data=")) for text in data]
     wrong = [s for s in sources if isinstance(s, Diagnostic)]
     if wrong:
         raise Stop(wrong, USAGE)
-    given = Bindings(
+    return Bindings(
         sources=tuple(s for s in sources if not isinstance(s, Diagnostic)),
         params={n: float(v) for n, _, v in (p.partition("=") for p in params)},
         dims={n: int(v) for n, _, v in (d.partition("=") for d in dims)},
     )
-    bind_model(model, given, name, output)

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ...grammar.diagnostic import Diagnostic
+from ...plot import plot_path, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
+from ..opening import bindings_of, opened_to_solve, solve
 from ..output import Output
-from ..outputs import keep_apart, reason_of, require_outputs, unwritable
-from ..plot import plot_path, require_plot
-from ..stages import (
-    Clock,
-    bind_model,
-    bindings_of,
-    canonicalise_instance,
-    check_given,
-    compile_file,
-    inputs_of,
-    options_for,
-    passed,
-    plan_for,
-    solve_plan,
-)
+from ..outputs import reason_of, require_outputs, unwritable
 from ..sweep import split_sets
 
 if TYPE_CHECKING:
     from ...path import Path
+    from ...session import Session
     from ...solution import Solution
 
 _WORST_FIRST = (INTERRUPTED, PROVEN, LIMIT, OK)
@@ -56,29 +46,24 @@ def run(argv: Sequence[str], output: Output) -> int:
     require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
-    from ...bind.rebind import rebind
-    from ...path import Path, header_text, latest, row_text
+    from ...path import header_text, row_text, solve_along
 
-    clock = Clock()
-    model = clock.measure("compile", lambda: compile_file(name, output))
-    keep_apart(outputs, inputs_of(model, given, name))
-    options = options_for(model, known)
     at = [replace(given, params={**given.params, parameter: value}) for value in values]
+    first = opened_to_solve(name, known, at[0], output, outputs)
     for there in at:
-        check_given(model, there, output)
-    instance = clock.measure("load", lambda: bind_model(model, at[0], name, output, options.tol))
-    solutions: list[Solution] = []
+        first.bound_to(there).check_bindings()
+    first.bind()
     output.text(header_text(parameter) + "\n")
-    for value, there in zip(values, at, strict=True):
-        instance = passed(rebind(instance, there), output, USAGE)
-        canonical = canonicalise_instance(instance, output)
-        plan = plan_for(canonical, options, known, output)
-        solution = solve_plan(canonical, plan, options, clock, output, start=latest(solutions))
-        solutions.append(solution)
+
+    def solve_there(point: tuple[float, Session], start: Solution | None) -> Solution:
+        value, session = point
+        solution = solve(session, output, start)
         output.text(row_text(value, solution) + "\n")
-        if solution.status == "interrupted":
-            break
-    path = Path(parameter, values[: len(solutions)], tuple(solutions))
+        return solution
+
+    # one after the other, as each may hold features of its own
+    sessions = chain([first], (first.bound_to(there, same_data=True) for there in at[1:]))
+    path = solve_along(parameter, values, zip(values, sessions, strict=True), solve_there)
     codes = {OF_STATUS[s.status] for s in path}
     code = next(c for c in _WORST_FIRST if c in codes)
     unsaved = _plot(known.plot, path) if known.plot is not None else []

@@ -12,21 +12,9 @@ from ...grammar.diagnostic import Diagnostic
 from ...readers.files import Unreadable, check
 from ...readers.findings import Findings
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
-from ..exits import OF_STATUS, OK, USAGE
-from ..files import folder_of
+from ..exits import OF_STATUS, OK
+from ..opening import bindings_of, opened_to_solve, solve
 from ..output import Output
-from ..stages import (
-    Clock,
-    bind_model,
-    bindings_of,
-    canonicalise_instance,
-    check_given,
-    compile_file,
-    options_for,
-    passed,
-    plan_for,
-    solve_plan,
-)
 
 _WITHOUT = "A program whose data are not there is planned without them; `fwdsl run` would stop."
 
@@ -52,25 +40,21 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
     given = bindings_of(known)
-    clock = Clock()
-    model = clock.measure("compile", lambda: compile_file(name, output))
-    options = options_for(model, known)
-    check_given(model, given, output)
-    absent = _absent(model, given, folder_of(name))
-    canonical = None
-    if known.analyze or _at_hand(model, given, absent):
-        instance = clock.measure("load", lambda: bind_model(model, given, name, output, options.tol))
-        canonical = clock.measure("plan", lambda: canonicalise_instance(instance, output))
-    elif absent:
-        passed((model, absent), output, USAGE)
-    plan = clock.measure("plan", lambda: plan_for(canonical or model, options, known, output))
+    session = opened_to_solve(name, known, given, output)
+    session.check_bindings()
+    model = session.compile()
+    absent = _absent(model, given, session.base)
+    with_data = known.analyze or _at_hand(model, given, absent)
+    if not with_data:
+        session.sink.found("bind", absent)
+    plan = session.plan(with_data=with_data)
     output.text(plan.render().rstrip("\n") + "\n")
-    if canonical is None or not known.analyze:
+    if not known.analyze:
         output.finish({"status": "ok", "plan": plan.to_json()})
         return OK
     from ..report import analysis, analysis_text, solution_json
 
-    solution = solve_plan(canonical, plan, options, clock, output)
+    solution = solve(session, output)
     output.text("\n" + analysis_text(plan, solution))
     output.finish({**solution_json(solution), "analysis": analysis(plan, solution)})
     return OF_STATUS[solution.status]
@@ -88,7 +72,7 @@ def _at_hand(model: Model, given: Bindings, absent: Sequence[Diagnostic]) -> boo
     )
 
 
-def _absent(model: Model, given: Bindings, folder: Path) -> list[Diagnostic]:
+def _absent(model: Model, given: Bindings, folder: Path) -> tuple[Diagnostic, ...]:
     """The program's own sources that are not there, as warnings; none where the command line gives data."""
     from ...bind.given import spec_of
 
@@ -104,4 +88,4 @@ def _absent(model: Model, given: Bindings, folder: Path) -> list[Diagnostic]:
             for d in findings.result()
             if d.code == "FW4001"
         ]
-    return found
+    return tuple(found)

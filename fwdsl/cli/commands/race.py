@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
+from ...plot import plot_race, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import BUG, OF_STATUS, USAGE
+from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
-from ..plot import plot_race, require_plot
 from ..racing import show_table, watching
-from ..stages import bind_model, bindings_of, canonicalise_instance, check_given, compile_file, inputs_of
 
 if TYPE_CHECKING:
     from ...race import Race
@@ -41,15 +41,15 @@ def run(argv: Sequence[str], output: Output) -> int:
         require_plot(known.plot)
     from ...race import lanes, race_options, run_race
 
-    model = compile_file(name, output)
-    keep_apart(outputs, inputs_of(model, given, name))
+    session = opened(name, output, given)
+    keep_apart(outputs, inputs_of(session, name))
     told = ("tol", "gap", "time", "max_iter", "seed", "threads")
-    options = race_options(model, **{key: getattr(known, key) for key in told})
-    check_given(model, given, output)
-    canonical = canonicalise_instance(bind_model(model, given, name, output, options.tol), output)
-    entered = lanes(canonical, known.methods, options)
-    with watching(output, options, len([lane for lane in entered if lane.plan])) as (on_progress, on_entrant):
-        race = run_race(canonical, entered, options, on_progress, on_entrant)
+    session.options = race_options(session.compile(), **{key: getattr(known, key) for key in told})
+    session.check_bindings()
+    session.canonicalise()
+    entered = lanes(session, known.methods)
+    with watching(output, session.options, len([lane for lane in entered if lane.plan])) as (on_progress, on_entrant):
+        race = run_race(session, entered, on_progress, on_entrant)
     return _tell(race, known.plot, output)
 
 

@@ -8,15 +8,15 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
+from ...plot import plot_gap, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import OF_STATUS, TERMINATED, USAGE
+from ..opening import bindings_of, opened_to_solve, solve
 from ..output import Mode, Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
-from ..plot import plot_gap, require_plot
-from ..stages import Clock, bindings_of, plan_for, prepare, solve_plan
 
 if TYPE_CHECKING:
-    from ...canon import Canonical, Factored
+    from ...canon import Form
     from ...options import Options
     from ...solution import Solution
 
@@ -52,25 +52,24 @@ def run(argv: Sequence[str], output: Output) -> int:
 
     from ...solve.interrupt import Control, interruptible
 
-    clock = Clock()
-    options, _, canonical = prepare(name, known, given, clock, output, outputs)
+    session = opened_to_solve(name, known, given, output, outputs)
+    form = session.canonicalise()
     state, checkpoints = None, None
     if known.resume is not None or known.checkpoint is not None:
         from ..checkpoint import Checkpoints, resumed
 
         if known.resume is not None:
-            state, options = resumed(known.resume, canonical, options)
+            state, session.options = resumed(known.resume, form, session.options)
         if known.checkpoint is not None:
-            checkpoints = Checkpoints(known.checkpoint, canonical, output)
-    plan = clock.measure("plan", lambda: plan_for(canonical, options, known, output))
-    output.event("plan", {"plan": plan.to_json(everything=False)})
+            checkpoints = Checkpoints(known.checkpoint, form, output)
+    output.event("plan", {"plan": session.plan().to_json(everything=False)})
     on_state = checkpoints.after_step if checkpoints else None
     control = Control()
     # open until the answer is told: a Ctrl-C that comes as solving ends must not lose it
     with interruptible(control):
         try:
             with checkpoints.on_termination() if checkpoints else nullcontext():
-                solution = solve_plan(canonical, plan, options, clock, output, state, on_state, control=control)
+                solution = solve(session, output, control=control, resume=state, on_state=on_state)
                 # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
                 unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
         except KeyboardInterrupt:  # before there was a state, while kernels were compiled
@@ -78,7 +77,7 @@ def run(argv: Sequence[str], output: Output) -> int:
                 raise
             output.interrupted()
             return TERMINATED
-        saved, more = _save(known, solution, canonical, options)
+        saved, more = _save(known, solution, form, session.options)
         unsaved += more
         output.report(unsaved)
         tell(solution, output, saved)
@@ -98,14 +97,14 @@ def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
 
 
 def _save(
-    known: argparse.Namespace, solution: Solution, canonical: Canonical | Factored, options: Options
+    known: argparse.Namespace, solution: Solution, form: Form, options: Options
 ) -> tuple[list[str], list[Diagnostic]]:
     """The files written, and what could not be: that must not keep the answer from being printed."""
     from ..save import save_solution
 
     writers: dict[str, Callable[[], None]] = {}
     if known.out is not None:
-        writers[known.out] = lambda: save_solution(known.out, solution, canonical, options)
+        writers[known.out] = lambda: save_solution(known.out, solution, form, options)
     if known.plot is not None:
         writers[known.plot] = lambda: plot_gap(known.plot, solution)
     saved: list[str] = []

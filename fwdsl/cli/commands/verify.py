@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict, seconds
 from ..exits import INTERRUPTED, LIMIT, OF_STATUS, USAGE
+from ..opening import bindings_of, opened_to_solve, solve
 from ..output import Output
-from ..stages import Clock, bindings_of, plan_for, prepare, solve_plan
 
 ORACLE_SECONDS = 60.0
 
@@ -38,16 +38,15 @@ def run(argv: Sequence[str], output: Output) -> int:
     given = bindings_of(known)
     from ...oracle.require import quiet, require_cvxpy
 
-    clock = Clock()
-    options, instance, canonical = prepare(name, known, given, clock, output)
+    session = opened_to_solve(name, known, given, output)
+    instance, form = session.bind(), session.canonicalise()
     require_cvxpy()
     if known.solution is None:
-        plan = clock.measure("plan", lambda: plan_for(canonical, options, known, output))
-        solution = solve_plan(canonical, plan, options, clock, output)
+        solution = solve(session, output)
     else:
         from ..save import load_solution
 
-        solution = load_solution(known.solution, canonical)
+        solution = load_solution(known.solution, form)
     from ...oracle import Verdict, check_certificate, compare, solve_oracle
     from ..report import one_line, solution_json
 

@@ -1,4 +1,4 @@
-"""`--plot FILE`: how the gap closed, against data passes and against time; a path against its parameter; a race against both."""
+"""Plots into files: how the gap closed, against data passes and against time; a path against its parameter; a race against both."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..grammar.diagnostic import Diagnostic
-from .exits import Stop
-from .outputs import write_atomically
+from .errors import RunError
+from .grammar.diagnostic import Diagnostic
+from .target import write_atomically
 
 if TYPE_CHECKING:
-    from ..path import Path as Sweep
-    from ..race import Race
-    from ..solution import Solution
-    from ..solve.watch import Moment
+    from .path import Path as Sweep
+    from .race import Race
+    from .solution import Solution
+    from .solve.watch import Moment
 
 
 LARGEST_PLOTTED = 200
@@ -27,19 +27,18 @@ SMALLEST_PLOTTED = 1e-16
 
 
 def require_plot(name: str) -> None:
-    """Stop where matplotlib is absent or does not know the file's format: told before solving, not after."""
+    """Raise `RunError` where matplotlib is absent (FW0018) or does not know the file's format (FW0014): told before solving, not after."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         rule = "Plots need the extra `plot`."
         found = Diagnostic("FW0018", "matplotlib is not installed", rule=rule, hint="pip install 'fwdsl[plot]'")
-        raise Stop([found]) from None
+        raise RunError([found]) from None
     formats = Figure().canvas.get_supported_filetypes()
     if Path(name).suffix.lower().removeprefix(".") not in formats:
         rule = f"The suffix tells the format: {', '.join(sorted(formats))}."
-        raise Stop(
-            [Diagnostic("FW0014", f"`{name}` has no suffix of a plot", rule=rule, hint="write `--plot gap.png`")]
-        )
+        found = Diagnostic("FW0014", f"`{name}` has no suffix of a plot", rule=rule, hint="write `--plot gap.png`")
+        raise RunError([found])
 
 
 def plot_gap(name: str, solution: Solution) -> None:
@@ -141,7 +140,7 @@ def _numbers(value: Any) -> Any:
     """The entries of a variable; of one kept as factors, its singular values."""
     import numpy as np
 
-    from ..low_rank import LowRank
+    from .low_rank import LowRank
 
     return value.singular_values if isinstance(value, LowRank) else np.ravel(value)
 

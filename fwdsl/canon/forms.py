@@ -1,0 +1,91 @@
+"""What every canonical form tells of itself, so that nobody need know which one it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..grammar.diagnostic import Diagnostic
+from ..instance import Instance
+
+if TYPE_CHECKING:
+    from .factored import Factored
+    from .form import Canonical
+
+
+NO_VALUES = (
+    "the numbers bound leave no factored form: the data is neither dense nor sparse numbers, a constant stands beside"
+    " the predictions of a loss that is not of residuals, or nothing is bounded"
+)
+
+
+class Part(Protocol):
+    """A term of the sum, in the user's words."""
+
+    @property
+    def text(self) -> str:
+        """The term as the program has it."""
+
+    @property
+    def origin(self) -> int:
+        """Its place among the objective's terms, or among the constraints."""
+
+    @property
+    def name(self) -> str:
+        """The `let` that names it, or nothing."""
+
+    @property
+    def is_constraint(self) -> bool:
+        """Whether it stands for a constraint."""
+
+
+class Form(Protocol):
+    """A bound problem in the shape that some methods solve: `Canonical` writes every variable down, `Factored` keeps one matrix as factors.
+
+    A point x and the parts of a dual point are whatever the form's methods work on (a vector, factors, handles to arrays elsewhere); only the
+    form itself looks inside. `fwdsl.solve.forms.Solvable` is what a run asks of it beside this.
+    """
+
+    @property
+    def instance(self) -> Instance:
+        """The program with its data."""
+
+    @property
+    def sense(self) -> int:
+        """1, or -1 where the program maximises: the form minimises the negative."""
+
+    @property
+    def terms(self) -> Sequence[Part]:
+        """What the parts of a dual point belong to, in their order."""
+
+    @property
+    def size(self) -> int:
+        """The number of unknowns, were they all written down."""
+
+    @property
+    def scale(self) -> float:
+        """The sum of the sizes of the objective's terms at zero: a part of S."""
+
+    @property
+    def contradiction(self) -> Diagnostic | None:
+        """Why no point meets the constraints, where the numbers alone show it."""
+
+    @property
+    def dense(self) -> Canonical | None:
+        """The same problem with every variable written down; None where that takes too much memory."""
+
+    @property
+    def factored(self) -> Factored | None:
+        """The same problem with its one matrix kept as factors; None where it has no such form."""
+
+    def why_not(self, *, factored: bool) -> tuple[str, ...]:
+        """Why methods on factors, or those on what is written down, have no form to work on, a sentence each; empty where they have."""
+
+    def split(self, x: Any) -> Mapping[str, Any]:
+        """The variables' values by name, as the user sees them."""
+
+    def auxiliary(self, x: Any) -> Mapping[str, Any]:
+        """The values of what is solved for besides the variables (the weights of a polytope's vertices), by name."""
+
+    def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
+        """How many numbers each part of a dual point has; `parts` are those of the point asked about, whose rank may be free."""

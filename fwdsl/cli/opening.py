@@ -1,0 +1,124 @@
+"""A command's session: the program that it names, what its options bind, and a sink that prints and exits."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..grammar.diagnostic import Diagnostic
+from ..session import Diagnostics, Session, StageName
+from .arguments import SOLVE_OPTIONS, bindings
+from .exits import REJECTED, USAGE, Stop, code_for
+from .files import STDIN, display_name, folder_of, program_text
+from .output import Output
+from .outputs import Outputs, keep_apart
+
+if TYPE_CHECKING:
+    from ..bind import Bindings
+    from ..model import Model
+    from ..options import Options
+    from ..solution import Progress, Solution
+    from ..solve import Control
+
+_CODES: Mapping[StageName, int] = {"compile": REJECTED, "bind": USAGE, "canonicalise": REJECTED, "plan": REJECTED}
+"""Exit codes of stages that fail."""
+
+
+class Printing:
+    """The sink of the command line: tells findings as they come, and stops the command where a stage failed.
+
+    With `--strict` warnings are errors. A plan that is refused is the program's fault, or the command line's where `named` says that it names
+    the method.
+    """
+
+    def __init__(self, output: Output, named: bool = False) -> None:
+        self._output = output
+        self._codes = {**_CODES, "plan": USAGE} if named else _CODES
+
+    def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
+        """Print warnings, or stop at them."""
+        if diagnostics and self._output.strict:
+            self.failed(stage, diagnostics)
+        self._output.report(diagnostics)
+
+    def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
+        """Stop with the exit code of the stage."""
+        graded = self._output.graded(diagnostics)
+        raise Stop(graded, code_for(graded, self._codes[stage]))
+
+    def contradicted(self, proof: Diagnostic) -> None:
+        """Print it: an answer, and no fault."""
+        self._output.report([proof])
+
+
+def bindings_of(known: argparse.Namespace) -> Bindings:
+    """What `--data`, `--set` and `--dim` bind."""
+    sources, params, dims = bindings(known)
+    from ..bind import Bindings
+
+    return Bindings(data={}, sources=sources, params=params, dims=dims)
+
+
+def opened(name: str, output: Output, given: Bindings | None = None, named: bool = False) -> Session:
+    """The session of a program, compiled; an error in its text exits 2."""
+    output.program = program_text(name)
+    session = Session(output.program, display_name(name), folder_of(name), Printing(output, named), given)
+    session.compile()
+    return session
+
+
+def opened_to_solve(
+    name: str,
+    known: argparse.Namespace,
+    given: Bindings,
+    output: Output,
+    outputs: Outputs = MappingProxyType({}),
+) -> Session:
+    """The session of a program with the options that the command line gives; none of the files to write is one that is read."""
+    session = opened(name, output, given, known.method is not None)
+    keep_apart(outputs, inputs_of(session, name))
+    session.options = options_for(session.compile(), known)
+    return session
+
+
+def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
+    """The files that a program is read from and run on: its own sources, also where others are given."""
+    from ..bind.given import spec_of
+
+    data = [d for d in session.compile().data if d.source is not None]
+    sources = {d.name: spec_of(d.source, session.base).path for d in data if d.source is not None}
+    every = [*sources.items(), *((", ".join(names), spec.path) for names, spec in session.bindings.sources)]
+    program: list[tuple[str, str | Path]] = [] if name == STDIN else [("the program", name)]
+    return [*program, *((f"the data of `{names}`", path) for names, path in every)]
+
+
+def options_for(model: Model, known: argparse.Namespace) -> Options:
+    """The program's `solve` options, the command line's winning over them."""
+    from ..settings import resolve_options
+
+    given = {name: getattr(known, name) for name in SOLVE_OPTIONS}
+    method, own = given.pop("method") or (None, {})
+    options = resolve_options(model, **given, method=method)
+    return replace(options, method_options=own) if own else options
+
+
+def solve(
+    session: Session,
+    output: Output,
+    start: Solution | None = None,
+    control: Control | None = None,
+    resume: Any = None,
+    on_state: Callable[[Any], None] | None = None,
+) -> Solution:
+    """Solve, with progress."""
+    from .progress import reporting
+
+    # so that what they find is told before the first line of progress
+    session.plan()
+    on_progress: Callable[[Progress], bool | None]
+    with reporting(output, session.options) as on_progress:
+        return session.solve(on_progress, start, control, resume, on_state)

@@ -1,0 +1,237 @@
+"""One way from a program's text to its solution, for the command line, Python, paths and races alike.
+
+    session = Session(text, "lasso.fw", folder, Raising(), bindings)
+    solution = session.solve()
+
+A session goes through the stages of docs/architecture.md in their order. Each stage asks for the one before it and is gone through once, so a
+caller may stop after any of them, or look at what it made before going on. What a stage finds is told to a `Sink` at once: the command line
+prints it and exits where the stage failed, Python raises an `FwError`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Protocol, TypeVar
+
+from .errors import error_for
+from .grammar.diagnostic import Diagnostic, has_errors
+from .options import Options
+
+if TYPE_CHECKING:
+    from .bind import Bindings
+    from .canon import Form
+    from .instance import Instance
+    from .model import Model
+    from .plan import Plan
+    from .solution import Progress, Solution
+    from .solve import Control
+    from .solve.watch import Watch
+
+Y = TypeVar("Y")
+Diagnostics = tuple[Diagnostic, ...]
+StageName = Literal["compile", "bind", "canonicalise", "plan"]
+
+
+class Sink(Protocol):
+    """Where the diagnostics of a session go, stage by stage."""
+
+    def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
+        """Take the warnings of a stage that has a result."""
+
+    def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
+        """Raise what ends the session: the stage has no result, and the diagnostics say why."""
+
+    def contradicted(self, proof: Diagnostic) -> None:
+        """Take the proof that no point meets the constraints. It is an answer and no fault: the session goes on to an `infeasible` solution."""
+
+
+class Raising:
+    """The sink of Python: what keeps a stage from its result is raised as an `FwError`. Warnings stay with the session."""
+
+    def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
+        """Do nothing: `Session.found` has them."""
+
+    def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
+        """Raise the `FwError` that fits the first error."""
+        raise error_for(diagnostics)
+
+    def contradicted(self, proof: Diagnostic) -> None:
+        """Do nothing: the solution says so."""
+
+
+class Stage(Generic[Y]):
+    """What a stage made, what it found, and the seconds it took. Sessions that have a stage in common share it."""
+
+    def __init__(self, name: StageName) -> None:
+        self.name = name
+        self.value: Y | None = None
+        self.found: Diagnostics = ()
+        self.seconds = 0.0
+
+    def reach(self, sink: Sink, work: Callable[[], tuple[Y | None, Diagnostics]], earlier: Diagnostics = ()) -> Y:
+        """The stage's result, by `work` where there is none yet. A stage that failed is tried again: what kept it may have been mended.
+
+        `earlier` was found, and told, when another session did most of the work.
+        """
+        if self.value is None:
+            began = time.perf_counter()
+            self.value, found = work()
+            self.seconds, self.found = time.perf_counter() - began, (*earlier, *found)
+            if self.value is None:
+                sink.failed(self.name, found)
+            sink.found(self.name, found)
+        return self.value
+
+
+class Session:
+    """A program on its way to a solution: its text, what is bound to it, its options, and what each stage made and found.
+
+    `base` is the folder that the program's own paths are relative to; `given` are bindings, or values of data, parameters and dimensions by
+    name. `options` are the program's own until they are set.
+    """
+
+    def __init__(
+        self, text: str | bytes, name: str, base: Path, sink: Sink, given: Bindings | Mapping[str, object] | None = None
+    ) -> None:
+        self.text, self.name, self.base, self.sink = text, name, base, sink
+        self._given = given
+        self._options: Options | None = None
+        self._compiled: Stage[Model] = Stage("compile")
+        self._bound: Stage[Instance] = Stage("bind")
+        self._canonical: Stage[Form] = Stage("canonicalise")
+        self._planned: Stage[Plan] = Stage("plan")
+        self._earlier: Stage[Instance] | None = None
+
+    # --- the stages --------------------------------------------------------------------------------------------------
+
+    def solve(
+        self,
+        on_progress: Callable[[Progress], bool | None] | None = None,
+        start: Solution | Mapping[str, Any] | None = None,
+        control: Control | None = None,
+        resume: Any = None,
+        on_state: Callable[[Any], None] | None = None,
+        watch: Watch | None = None,
+    ) -> Solution:
+        """All stages in a row; the solution has its plan, its instance and the times of all. See `fwdsl.solve.solve` for the arguments."""
+        self.compile()
+        self.bind()
+        form = self.canonicalise()
+        plan = self.plan()
+        from .solve import solve
+
+        solution = solve(form, plan, self.options, on_progress, start, control, resume, on_state, watch)
+        times = replace(
+            solution.times,
+            compile=self._compiled.seconds,
+            load=self._bound.seconds,
+            plan=self._canonical.seconds + self._planned.seconds,
+        )
+        return replace(solution, times=times, plan=solution.plan or plan, instance=form.instance)
+
+    def compile(self) -> Model:
+        """The checked model of the text."""
+
+        def work() -> tuple[Model | None, Diagnostics]:
+            from .check import compile_text
+
+            return compile_text(self.text, self.name)
+
+        return self._compiled.reach(self.sink, work)
+
+    def bind(self) -> Instance:
+        """The model with its data and parameters. Where only parameters changed, the data are neither read nor measured again."""
+        model, tol, earlier = self.compile(), self.options.tol, self._earlier
+
+        def work() -> tuple[Instance | None, Diagnostics]:
+            from .bind import bind
+            from .bind.rebind import rebind
+
+            if earlier is not None and earlier.value is not None:
+                return rebind(earlier.value, self.bindings)
+            return bind(model, self.bindings, self.base, tol)
+
+        return self._bound.reach(self.sink, work, earlier.found if earlier is not None else ())
+
+    def canonicalise(self) -> Form:
+        """The canonical form of the instance."""
+        instance, is_new = self.bind(), self._canonical.value is None
+
+        def work() -> tuple[Form | None, Diagnostics]:
+            from .canon import canonicalise
+
+            return canonicalise(instance)
+
+        form = self._canonical.reach(self.sink, work)
+        if is_new and form.contradiction is not None:
+            self.sink.contradicted(form.contradiction)
+        return form
+
+    def plan(self, *, with_data: bool = True) -> Plan:
+        """The method and why. Without data it rests on the program alone, and is for looking at: `solve` makes its own."""
+        problem, options = self.canonicalise() if with_data else self.compile(), self.options
+
+        def work() -> tuple[Plan | None, Diagnostics]:
+            from .plan import make_plan
+
+            return make_plan(problem, options)
+
+        stage: Stage[Plan] = self._planned if with_data else Stage("plan")
+        return stage.reach(self.sink, work)
+
+    # --- what the stages go by ---------------------------------------------------------------------------------------
+
+    @property
+    def bindings(self) -> Bindings:
+        """What is given beside the program's own sources."""
+        from .bind import Bindings, bind_python
+
+        return self._given if isinstance(self._given, Bindings) else bind_python(**(self._given or {}))
+
+    @property
+    def options(self) -> Options:
+        """How to solve it. Set them before the stage that they are for."""
+        if self._options is None:
+            from .settings import resolve_options
+
+            self._options = resolve_options(self.compile())
+        return self._options
+
+    @options.setter
+    def options(self, options: Options) -> None:
+        self._options, self._planned = options, Stage("plan")
+
+    def check_bindings(self) -> None:
+        """Fail where a name, parameter or dimension is given that does not fit the program; no data are read."""
+        model = self.compile()
+        from .bind import check_given
+
+        found = check_given(model, self.bindings)
+        if has_errors(found):
+            self.sink.failed("bind", found)
+        self.sink.found("bind", found)
+
+    def found(self, *stages: StageName) -> Diagnostics:
+        """What these stages have found so far; all of them where none is named."""
+        every = (self._compiled, self._bound, self._canonical, self._planned)
+        return tuple(d for stage in every if not stages or stage.name in stages for d in stage.found)
+
+    # --- the same again ----------------------------------------------------------------------------------------------
+
+    def solved_with(self, options: Options, sink: Sink | None = None) -> Session:
+        """The same problem with other options: nothing is compiled or bound again."""
+        other = copy(self)
+        other.options, other.sink = options, sink or self.sink
+        return other
+
+    def bound_to(self, given: Bindings | Mapping[str, object], *, same_data: bool = False) -> Session:
+        """The same program with other bindings; `same_data` where they differ in parameters alone."""
+        other = copy(self)
+        other._given = given
+        other._earlier = (self._bound if self._bound.value is not None else self._earlier) if same_data else None
+        other._bound, other._canonical, other._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")
+        return other

@@ -1,0 +1,93 @@
+"""The canonical form as a run asks for it: x is one vector, a dual point has an array a term."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array
+from ..backends.problem import Problem
+from ..canon.form import Canonical
+from ..certify import Verified, verify
+from ..options import Options
+from ..solution import Solution
+from .attempts import attempts
+from .duals import constraint_duals
+from .forms import Start, default_threads
+from .realign import realigned
+from .start import flaw, refused, values_of
+from .terms import term_values
+from .warn import warnings_of
+
+
+class Dense:
+    """A `Canonical` that can be solved (`fwdsl.solve.forms.Solvable`)."""
+
+    def __init__(self, form: Canonical, options: Options) -> None:
+        self.form = form
+        self._options = options
+
+    def prepare(self) -> Problem:
+        """Maps and functions on kernels."""
+        return Problem(self.form, self._options.threads or default_threads(), self._options.seed)
+
+    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+        """Zero, values by name, or a solution with its dual point where that fits."""
+        if given is None:
+            return Start(np.zeros(self.form.size), None, "zero")
+        if not isinstance(given, Solution):
+            values = values_of(given)
+            self._check(values, known_only=True)
+            return Start(self.form.join(values), None, f"given values of {', '.join(values)}")
+        variables = realigned(given, self.form.instance)
+        self._check(variables, known_only=False)
+        ys = given.record.get("dual_point") if variables is given.variables else None
+        fits = ys is not None and [y.size for y in ys] == self.form.dual_sizes(ys)
+        origin = f"a solution by {given.method} with objective {given.objective:.6g}"
+        sizes = {b.name: b.user_shape for b in self.form.blocks if b.auxiliary}
+        weights = {n: w for n, w in given.record.get("weights", {}).items() if sizes.get(n) == np.shape(w)}
+        return Start(self.form.join({**variables, **weights}), list(ys) if fits and ys is not None else None, origin)
+
+    def _check(self, values: Mapping[str, Any], known_only: bool) -> None:
+        """Names that are variables (of a solution: at least one), shapes that fit, numbers that are finite."""
+        shapes = {b.name: b.user_shape for b in self.form.blocks if not b.auxiliary}
+        wrong = []
+        for name, value in values.items():
+            if name not in shapes:
+                if known_only or not any(n in shapes for n in values):
+                    names = ", ".join(f"`{n}`" for n in shapes)
+                    wrong.append(f"there is no variable `{name}`; the program has {names}")
+            elif found := flaw(name, value, shapes[name]):
+                wrong.append(found)
+        if wrong:
+            raise refused(wrong)
+
+    def verify(
+        self,
+        problem: Problem,
+        x: Array,
+        ys: list[Array] | None,
+        scales: Array | None,
+        first: bool,
+        stop: Callable[[], bool],
+    ) -> Iterator[tuple[Array, Verified]]:
+        """Repaired, moved into the constraints, and with y = 0: see `attempts`."""
+        return attempts(problem, x, ys, scales, first, stop)
+
+    def measure(self, x: Array) -> Verified:
+        """P(x) and what x violates, without a dual point."""
+        return verify(self.form, x, None)
+
+    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
+        """By the terms and the blocks where the constraints went."""
+        return constraint_duals(self.form, x, ys)
+
+    def terms(self, x: Array) -> dict[str, float]:
+        """By the terms' own formulas."""
+        return term_values(self.form, x)
+
+    def warnings(self, x: Array) -> tuple[str, ...]:
+        """Data that x separates."""
+        return warnings_of(self.form, x)
