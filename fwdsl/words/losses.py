@@ -22,6 +22,11 @@ class LossWord(Word):
     residual: bool = False
 
     @property
+    def classifies(self) -> bool:
+        """Whether a prediction is read as a class."""
+        return self.target != "real"
+
+    @property
     def options(self) -> tuple[Parameter, ...]:
         """The parameters behind prediction and target."""
         return self.parameters[2:]
