@@ -135,7 +135,7 @@ def make_plan(problem: Canonical | Factored | Model, options: Options) -> tuple[
         dict(options.method_options) if options.method == chosen else {},
         why,
         weighed,
-        expected_certificate(arrangement, METHODS[chosen].factored),
+        expected_certificate(arrangement, form if isinstance(form, Canonical) else None, METHODS[chosen].factored),
         structure_lines(arrangement, form),
         (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
         not isinstance(problem, Model),

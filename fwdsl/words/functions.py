@@ -52,6 +52,11 @@ class ConvexWord(Word):
         return any(p.name == GROUPS[0].name for p in self.parameters)
 
     @property
+    def certificate(self) -> Literal["exact", "rigorous"]:
+        """How its conjugate is known: to rounding, or by a dense decomposition, rounded up."""
+        return "rigorous" if self.spectrum and not self.euclidean else "exact"
+
+    @property
     def is_norm(self) -> bool:
         """Whether it is a norm."""
         return self.degree == 1
