@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..words import CONVEX
 from .base import Array
+from .losses import LOSSES
 from .matrices import build_matrix
 from .vectors import build
 from .vectors.common import norm2
@@ -17,14 +19,14 @@ from .vectors.groups import members
 
 def function_value(name: str, z: Array, options: Mapping[str, Any]) -> float:
     """f(z) for a number, a vector or a matrix z; inf outside the domain. Raises `KeyError` for an unknown name."""
-    match name:
-        case "sum_squares":
-            return float(np.square(z).sum())
-        case "quad_form":
-            return float(z @ (options["P"] @ z))
-        case "group_norm":
-            # groups may overlap here, and have no weight
-            return _group_norm(z, **options)
+    word = CONVEX[name]
+    if word.grouped:
+        # groups may overlap here, and have no weight
+        return _group_norm(z, **options)
+    if word.root_of:
+        return float(z @ (options[word.root_of] @ z))
+    if word.as_loss:
+        return float(LOSSES[word.as_loss].value_naive(z, np.zeros_like(z), np.zeros(0)).sum())
     f = build_matrix((name, 1.0), None, (z.shape[0], z.shape[1])) if z.ndim == 2 else build((name, 1.0), None, z.size)
     assert f is not None
     flat = z.reshape(-1)

@@ -7,7 +7,8 @@ import math
 from ..atoms.base import VectorFunction
 from ..canon.arrange import Arrangement, BlockPlan
 from ..canon.form import Canonical
-from ..words import BOX, CONVEX, SETS
+from ..canon.names import is_compact, words_of
+from ..words import BOX, CONVEX
 
 UNBOUNDED = "an equality of the dual: exact where met to rounding, else conditional"
 
@@ -27,7 +28,7 @@ def expected_certificate(arrangement: Arrangement, form: Canonical | None = None
     moved = {s.bare for s in arrangement.sums if s.bare is not None}
     clauses = [_of_block(b, functions.get(b.name), b.name in moved, certain) for b in arrangement.blocks]
     if form is None:
-        dense = [s.text for s in arrangement.sums if _known(s.atom) == "rigorous"]
+        dense = [s.text for s in arrangement.sums if s.kind != "loss" and _known(s.atom) == "rigorous"]
     else:
         dense = [t.text for t in form.terms if isinstance(t.f, VectorFunction) and t.f.certificate == "rigorous"]
     return "; ".join([*clauses, *(f"{text}: rigorous, by its singular values or eigenvalues" for text in dense)])
@@ -35,20 +36,19 @@ def expected_certificate(arrangement: Arrangement, form: Canonical | None = None
 
 def _known(*keys: str | None) -> str:
     """How the conjugates of norms and sets are known together, sets by their keys: `rows(simplex)`."""
-    words = [CONVEX.get(key) or SETS.get(key.rstrip(")").split("(")[-1]) for key in keys if key is not None]
-    return "rigorous" if any(w is not None and w.certificate == "rigorous" for w in words) else "exact"
+    words = [CONVEX[key] if key in CONVEX else words_of(key)[1] for key in keys if key is not None]
+    return "rigorous" if any(word.certificate == "rigorous" for word in words) else "exact"
 
 
 def _of_block(plan: BlockPlan, g: VectorFunction | None, moved: bool, certain: bool) -> str:
     known, norm, ridge = _known(plan.norm, plan.set), plan.norm, bool(plan.ridges)
-    inner = (plan.set or "").rstrip(")").split("(")[-1]
-    bounded = plan.set is not None and SETS[inner].compact
+    bounded = is_compact(plan.set)
     clause = UNBOUNDED
     if g is not None:
         known, ridge = g.certificate, g.curvature > 0.0
         norm = None if g.pair[0] is None else plan.norm
         bounded = plan.set is not None and math.isfinite(g.radius())
-    elif inner == BOX:
+    elif bounded and words_of(str(plan.set))[1].name == BOX:
         # whose bounds are not known
         bounded, clause = (
             False,

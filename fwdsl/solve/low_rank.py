@@ -22,6 +22,7 @@ from ..low_rank import LARGEST_WRITTEN, LowRank
 from ..options import Options
 from ..plan import Plan
 from ..solution import Progress, Solution
+from ..words import CONVEX
 from .assemble import solution_of
 from .driver import Outcome, drive
 from .interrupt import Control
@@ -123,9 +124,9 @@ def _terms(form: Factored, x: LowRank) -> dict[str, float]:
             value = form.sense * form.f.value(form.predictions(x))
         elif term.kind == "affine":
             value = reader.scalar(term.coefficient) * float(reader.constant(term.argument))
-        elif term.atom == "sum_squares":
-            value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** 2 * squared_norm(x)
         else:
-            value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) * trace_norm(x)
+            word = CONVEX[term.atom]
+            size = trace_norm(x) if word.trace_norm else squared_norm(x)
+            value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** word.degree * size
         out[term.name] = out.get(term.name, 0.0) + value
     return out

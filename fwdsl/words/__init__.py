@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from .base import Domain, Parameter, Word
 from .features import FEATURE_MAPS, MapWord
-from .functions import CONVEX, FUNCTIONS, REDUCTIONS, ConvexWord
+from .functions import CONVEX, FUNCTIONS, REDUCTIONS, SQUARES, ConvexWord
 from .losses import LOSSES, LossWord
 from .options import SOLVE_OPTIONS
 from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, SetWord
@@ -32,6 +32,7 @@ __all__ = [
     "SOLID_SIMPLEX",
     "SOLVE_OPTIONS",
     "SOURCES",
+    "SQUARES",
     "TYPES",
     "ConvexWord",
     "Domain",

@@ -229,6 +229,9 @@ CONVEX: dict[str, ConvexWord] = {
     )
 }
 
+SQUARES = "sum_squares"
+"""The function that joins whatever else is on a variable, as its prox always does."""
+
 REDUCTIONS = ("sum", "mean")
 """The functions that make one number of a loss over samples, or of the entries of an expression."""
 
