@@ -12,7 +12,7 @@ from .base import Domain, Parameter, Word
 from .features import FEATURE_MAPS, MapWord
 from .functions import CONVEX, FUNCTIONS, REDUCTIONS, SQUARES, ConvexWord
 from .losses import LOSSES, LossWord
-from .options import SOLVE_OPTIONS
+from .options import SOLVE_OPTIONS, OptionWord
 from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, SetWord
 from .sources import SOURCES, SourceWord
 from .types import SCALAR_TYPES, TYPES, TypeWord
@@ -38,6 +38,7 @@ __all__ = [
     "Domain",
     "LossWord",
     "MapWord",
+    "OptionWord",
     "Parameter",
     "SetWord",
     "SourceWord",

@@ -153,7 +153,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         _norm(
             "norm_fro",
-            "Frobenius norm of a matrix.",
+            "Frobenius norm: root of the sum of squares.",
             ("matrix",),
             "fro_ball",
             "the Frobenius norm",
@@ -200,7 +200,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         _norm(
             "group_norm",
-            "Sum of the (weighted) Euclidean norms of groups of entries.",
+            "Sum of the Euclidean norms of groups of entries, times their weights; groups may share entries.",
             ("vector",),
             "group_ball",
             "the group norm",
@@ -208,7 +208,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         ConvexWord(
             name="entropy",
-            formula="sum x log x.",
+            formula="Sum of x log x.",
             parameters=_X,
             what="negative entropy",
             of=("vector", "matrix"),
@@ -218,7 +218,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         ConvexWord(
             name="quad_form",
-            formula="x' P x with P positive semidefinite.",
+            formula="x' P x with P positive semidefinite: a literal, data with such a literal, or data of type psd[d].",
             parameters=(*_X, Parameter("P", kind="psd")),
             what="quadratic form with a positive semidefinite matrix",
             of=("vector",),
