@@ -29,12 +29,10 @@ from .low_rank import LowRank
 from .model import Expr, Model, Term, evaluate_dim
 from .solve.evaluate import value_at
 from .solve.on_factors import on_factors
+from .words import LOSSES
 
 OBJECTIVE = "objective"
 """The whole objective, in the user's sense."""
-
-_LARGEST = frozenset({"softmax", "multiclass_hinge", "weston_watkins"})
-_MARGIN = frozenset({"logistic", "hinge", "squared_hinge", "smooth_hinge"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,10 +241,10 @@ class _Point:
 
     def error_rate(self, term: Term) -> float | None:
         """The share of labels that the predictions get wrong; None where the loss is none of classification."""
-        if term.kind != "loss" or term.target is None or term.atom not in _MARGIN | _LARGEST:
+        if term.kind != "loss" or term.target is None or not LOSSES[term.atom].classifies:
             return None
         z = self._at(term.argument)
-        if term.atom in _LARGEST:
+        if LOSSES[term.atom].scores:
             return float(np.mean(np.argmax(z, axis=1) != self._reader.vector(term.target, z.shape[0])))
         y = self._reader.vector(term.target, z.size)
         return float(np.mean(np.where(z.reshape(-1) > 0.0, 1.0, -1.0) != y))

@@ -115,6 +115,7 @@ def prime(f: Failure) -> Slip | None:
     )
 
 
+# What mathematics writes as marks is a word here: these are the grammar's own, which knows no records.
 _NORMS = {"_1": "norm1", "_2": "norm2", "_inf": "norm_inf", "_∞": "norm_inf", "": "norm2"}
 
 

@@ -280,6 +280,7 @@ def interval(f: Failure) -> Slip | None:
     span = f.found.span.to(f.tokens[closing].span)
     box = f"box({f.source.text[f.found.end : f.tokens[closing].start].strip()})"
     opening, closed = f.found, f.tokens[closing]
+    # an interval of mathematics is this word, as the grammar knows no records
     call = (Token("NAME", "box", opening.start, opening.end), Token("LPAR", "(", opening.start, opening.end))
     inner = f.tokens[f.index + 1 : closing]
     return f.slip(

@@ -19,14 +19,13 @@ from ...atoms.base import Array
 from ...atoms.vectors.common import ConvexSet
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
+from ...canon.names import is_compact
 from .. import finite_sum
 from ..option import Option
 from ..problem import Problem
 from . import samples
 from .common import Baseline, SampledState, break_off, certify, due, epochs_a_step, generator, most_calls
 from .samples import Samples, batch_misfit, unbounded_curvature, without_ridge
-
-UNBOUNDED = (None, "nonnegative", "psd", "affine", "halfspace")
 
 MOST_VERTICES = 4_000
 """Vertices after which a step ends, and an inner problem of sliding too: the accuracy that theory asks of it takes ever more of them."""
@@ -63,7 +62,7 @@ class Conditional(Baseline):
         """One smooth loss over samples of one variable in a bounded set, and no norm beside it."""
         reasons = list(finite_sum.reasons(arrangement))
         for block in arrangement.blocks:
-            if block.set in UNBOUNDED:
+            if not is_compact(block.set):
                 reasons.append(f"{block.name} is not confined to a bounded set with a linear minimisation oracle")
             elif block.norm is not None:
                 reasons.append(f"the {block.norm} on {block.name} is not smooth")

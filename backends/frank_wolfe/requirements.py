@@ -12,28 +12,9 @@ from ...atoms.base import LossFunction
 from ...atoms.losses import smoothness
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
+from ...canon.names import is_compact, words_of
 from .birkhoff import halves
 from .polytope import hulls, lifted
-
-UNBOUNDED = (None, "nonnegative", "psd", "affine", "halfspace")
-
-ROUND = (
-    "l2_ball",
-    "fro_ball",
-    "nuclear_ball",
-    "spectral_ball",
-    "spectrahedron",
-    "solid_spectrahedron",
-    "ksupport_ball",
-    "group_ball",
-    "l21_ball",
-)
-"""Sets with a continuum of vertices."""
-
-
-def _innermost(key: str | None) -> str | None:
-    """`simplex` of `rows(simplex)`."""
-    return None if key is None else key.rpartition("(")[2].rstrip(")")
 
 
 def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:
@@ -47,12 +28,11 @@ def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:
         if term.kind != "loss" or smoothness(term.atom) is None:
             found.append(f"`{term.text}` is not smooth")
     for block in (b for b in arrangement.blocks if b.name not in inside):
-        within = _innermost(block.set)
-        if within in UNBOUNDED:
+        if block.set is None or not is_compact(block.set):
             found.append(f"{block.name} is not confined to a bounded set with a linear minimisation oracle")
         elif block.norm is not None:
             found.append(f"the {block.norm} on {block.name} is not smooth")
-        elif finite and within in ROUND:
+        elif finite and not words_of(block.set)[1].polyhedral:
             found.append(f"{block.name}: steps away from vertices need finitely many of them, and {block.set} is round")
     return tuple(found)
 

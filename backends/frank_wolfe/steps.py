@@ -97,7 +97,7 @@ class Segment:
     @property
     def is_quadratic(self) -> bool:
         """Whether phi is a parabola."""
-        return all(isinstance(f, FastLoss) and f.f.name == "squared" for f in self.losses)
+        return all(isinstance(f, FastLoss) and f.f.loss.quadratic for f in self.losses)
 
 
 def gradients(losses: Sequence[FastLoss | FastRows], zs: Sequence[Array]) -> tuple[float, list[Array]]:

@@ -13,6 +13,7 @@ from ...atoms.base import Array, LossFunction
 from ...atoms.vector_loss import VectorLossFunction
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
+from ...canon.names import is_compact
 from .. import costs, finite_sum
 from ..baselines import samples
 from ..baselines.common import (
@@ -28,7 +29,6 @@ from ..baselines.common import (
     most_calls,
     start,
 )
-from ..baselines.conditional import UNBOUNDED
 from ..baselines.samples import VectorSamples, batch_misfit, batch_size, linked, unbounded_curvature
 from ..finite_sum import draws
 from ..functions import FastLoss, FastRows
@@ -145,7 +145,7 @@ class GSFW(Baseline):
             pair = block.norm, block.set
             if block.ridges or pair in PENALTIES:
                 continue
-            if block.set in UNBOUNDED:
+            if not is_compact(block.set):
                 reasons.append(
                     f"{block.name} is not confined to a bounded set, and has no `sum_squares` and no norm that bounds it"
                 )

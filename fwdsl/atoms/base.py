@@ -230,6 +230,8 @@ class VectorFunction(ABC):
     compiled: bool = True
     #: How `conjugate` is known: "exact" to rounding, or "rigorous" by a dense decomposition, rounded up by its backward error.
     certificate: str = "exact"
+    #: `normal_part` depends on x.
+    normal_sees_x: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -309,6 +311,13 @@ class VectorFunction(ABC):
     @abstractmethod
     def dual_project(self, v: Array) -> Array:
         """The Euclidean projection of v on the domain of g* (v itself where it is everything)."""
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """The normal of the set in `rest`, which is the sum of a subgradient of the norm at x and a normal of the set at x.
+
+        It is all of `rest` where there is no norm.
+        """
+        return rest
 
     @abstractmethod
     def coercive(self) -> tuple[float, str] | None:

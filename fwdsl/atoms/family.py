@@ -107,6 +107,11 @@ class Repeated(VectorFunction):
         """Block by block."""
         return np.concatenate([self.inner.dual_project(b) for b in self._blocks(v)]) if self.count else v.copy()
 
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """Block by block."""
+        pairs = zip(self._blocks(x), self._blocks(rest), strict=True)
+        return np.concatenate([self.inner.normal_part(*pair) for pair in pairs]) if self.count else rest
+
     def coercive(self) -> tuple[float, str] | None:
         """sum_t c |x_t|_p >= c |x|_2 where the block's norm is at least the Euclidean one; nothing is claimed else."""
         found = self.inner.coercive()

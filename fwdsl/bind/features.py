@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..features import IMPLICIT, Fitted, fit
+from ..features import Fitted, fit
 from ..features.saved import pack, unpack
 from ..model import Constraint, Expr, Model, SetRef, Term, evaluate_dim
+from ..words import FEATURE_MAPS
 from .evaluate import Slots, evaluate
 
 _Key = tuple[str, tuple[Expr, ...], tuple[tuple[str, Expr], ...]]
@@ -66,9 +67,10 @@ class Features:
     def columns(self, expr: Expr) -> int:
         if self._origin is not None:
             return self._origin.columns(expr)
-        if _key(expr) in self._fitted or expr.name not in (*IMPLICIT, "fourier"):
+        word = FEATURE_MAPS[expr.name]
+        if _key(expr) in self._fitted or not (word.implicit or word.columns == "features"):
             return self.fitted(expr).columns
-        if expr.name == "fourier":
+        if not word.implicit:
             return int(self._evaluate(dict(expr.options)["features"]))
         return evaluate_dim(expr.type.array_shape[0], self._dims)
 
@@ -132,7 +134,7 @@ def implicit_maps(model: Model) -> dict[str, Expr]:
     """The implicit feature map of each variable that has one: `Phi` for `W` in `Phi @ W`."""
     nodes = [node for expr in expressions(model) for node in expr.walk() if node.op == "matmul"]
     maps = [(node.args[1], node.args[0]) for node in nodes if node.args[0].op == "features"]
-    return {name: phi for w, phi in maps if phi.name in IMPLICIT for name in w.variables}
+    return {name: phi for w, phi in maps if FEATURE_MAPS[phi.name].implicit for name in w.variables}
 
 
 def _key(expr: Expr) -> _Key:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..features import IMPLICIT
 from ..model import Expr, Model
+from ..words import FEATURE_MAPS
 from .features import Features, Statistics, feature_maps
 from .findings import Findings
 
@@ -68,4 +68,4 @@ class Maps:
 def _own(node: Expr) -> str | None:
     """The dimension that is the map's number of columns."""
     columns = node.type.array_shape[1]
-    return columns if isinstance(columns, str) and node.name in (*IMPLICIT, "fourier", "random_binning") else None
+    return columns if isinstance(columns, str) and FEATURE_MAPS[node.name].columns in ("features", "own") else None

@@ -70,7 +70,7 @@ def _dressed(function: F, word: Word, returns: str) -> F:
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     function.__name__ = function.__qualname__ = word.name
     function.__module__ = "fwdsl"
-    function.__doc__ = word.formula
+    function.__doc__ = word.summary
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(p.name, kind, default=inspect.Parameter.empty if p.required else p.default)

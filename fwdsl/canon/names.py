@@ -27,6 +27,11 @@ def words_of(key: str) -> tuple[SetWord, SetWord]:
     return SETS[outer], SETS[inner or outer]
 
 
+def is_compact(key: str | None) -> bool:
+    """Whether a set is bounded. A box counts as such, whose bounds are not known here."""
+    return key is not None and words_of(key)[1].compact
+
+
 def rank(key: str) -> tuple[int, str]:
     """The order in which g prefers sets."""
     outer, inner = words_of(key)

@@ -132,12 +132,17 @@ def squared_norm(X: LowRank) -> float:
     return float(np.vdot(X.U.T @ X.U, X.V.T @ X.V))
 
 
-def trace_norm(X: LowRank) -> float:
-    """|X|_* by the triangles of the factors' QR."""
+def singular_values(X: LowRank) -> Array:
+    """Those that may differ from zero, by the triangles of the factors' QR."""
     if X.rank == 0:
-        return 0.0
+        return np.zeros(0)
     R, T = (np.asarray(np.linalg.qr(factor, mode="r")) for factor in (X.U, X.V))
-    return float(np.linalg.svd(R @ T.T, compute_uv=False).sum())
+    return np.asarray(np.linalg.svd(R @ T.T, compute_uv=False))
+
+
+def trace_norm(X: LowRank) -> float:
+    """|X|_*."""
+    return float(singular_values(X).sum())
 
 
 def _dual(form: Factored, y: Array, squares: float, s: float) -> tuple[float, Array, float]:

@@ -40,6 +40,7 @@ from ..atoms.vectors.common import largest, largest_share
 from ..atoms.vectors.nonnegative import Nonnegative
 from ..canon.form import Canonical, SumTerm
 from ..solution import CertificateKind
+from ..words import CONVEX
 from .verify import EPS, ROUNDING, block_sizes, sees_one_block, set_radii, sizes_of_terms
 
 MARGIN = 1e-9
@@ -53,10 +54,6 @@ STOOD_ON = 1e-9
 
 TINY = 1e-12
 """What of K d is zero beside its largest entry."""
-
-_NORMS = frozenset(
-    {"norm1", "norm2", "norm_inf", "norm_fro", "norm_nuc", "norm_spec", "norm21", "norm1_inf", "group_norm"}
-)
 
 
 @dataclass(frozen=True)
@@ -216,9 +213,10 @@ def _onto_cone(on: VectorFunction, d: Array) -> Array:
 def _growth(g: VectorFunction, d: Array) -> float:
     """g^inf(d) for d in the recession cone of its domain: its norm, as the ridge allows no direction."""
     inner = g.inner if isinstance(g, Ridged) else g
-    if not d.any() or inner.pair[0] is None:
+    norm = inner.pair[0]
+    if not d.any() or norm is None:
         return 0.0
-    return inner.value(d) if inner.pair[0] in _NORMS else math.inf
+    return inner.value(d) if CONVEX[norm].is_norm else math.inf
 
 
 def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:

@@ -28,7 +28,7 @@ def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, obj
             if name == "method":
                 out.extend(_method(ctx, keyword))
                 continue
-            value = _value(ctx, keyword, SOLVE_OPTIONS[name])
+            value = _value(ctx, keyword, SOLVE_OPTIONS[name].domain)
             if value is not None:
                 out.append((name, value))
     return tuple(out)

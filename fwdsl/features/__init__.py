@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
+from ..words import FEATURE_MAPS, Domain
 from .base import FeatureMap, Fitted
 from .fourier import Fourier
-from .gram import GramOperator, Kernel
+from .gram import GramOperator, Kernel, Linear, Polynomial, Rbf
 from .intercept import Intercept
 from .normalize import Normalize
 from .random_binning import RandomBinning
 from .rank_one import RankOneUpdated
 from .standardize import Standardize
 
-__all__ = ["IMPLICIT", "FeatureMap", "Fitted", "GramOperator", "Kernel", "RankOneUpdated", "feature_map", "fit"]
+__all__ = ["MAPS", "FeatureMap", "Fitted", "GramOperator", "Kernel", "RankOneUpdated", "feature_map", "fit"]
 
-IMPLICIT = ("rbf", "polynomial", "linear")
-"""The maps that are used by their Gram matrix alone."""
+MAPS: dict[str, type[FeatureMap]] = {
+    made.word.name: made
+    for made in (Rbf, Polynomial, Linear, Fourier, RandomBinning, Standardize, Normalize, Intercept)
+}
+"""The feature maps by name. Adding one is a file, a line here, and its record."""
+
+for _name, _word in FEATURE_MAPS.items():
+    if [f.name for f in fields(MAPS[_name])] != [p.name for p in _word.options]:  # type: ignore[arg-type]
+        raise TypeError(f"the feature map {_name} has other options than its record")
+
+_AS_NUMBER: Mapping[Domain, Callable[[Any], Any]] = {"count": int, "seed": int, "boolean": bool}
 
 
 def feature_map(name: str, options: Mapping[str, Any]) -> FeatureMap:
-    """The map that a name of the language stands for, with options as numbers."""
-    match name:
-        case "fourier":
-            return Fourier(int(options["features"]), float(options["gamma"]), int(options.get("seed", 0)))
-        case "random_binning":
-            return RandomBinning(int(options["grids"]), float(options["gamma"]), int(options.get("seed", 0)))
-        case "standardize":
-            return Standardize(bool(options.get("center", True)))
-        case "normalize":
-            return Normalize()
-        case "intercept":
-            return Intercept()
-        case "rbf":
-            return Kernel("rbf", gamma=float(options["gamma"]))
-        case "polynomial":
-            return Kernel("polynomial", degree=int(options["degree"]), coef0=float(options.get("coef0", 0.0)))
-        case "linear":
-            return Kernel("linear")
-    raise ValueError(f"`{name}` is no feature map")
+    """The map that a name of the language stands for, with options as numbers.
+
+    Raises `ValueError` for an unknown name and `KeyError` for a missing option.
+    """
+    word = FEATURE_MAPS.get(name)
+    if word is None:
+        raise ValueError(f"`{name}` is no feature map")
+    given = {**{p.name: p.default for p in word.options if not p.required}, **options}
+    return MAPS[name](**{p.name: _AS_NUMBER.get(p.domain, float)(given[p.name]) for p in word.options})
 
 
 def fit(name: str, X: Any, options: Mapping[str, Any]) -> Fitted:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+
+from ..words import MapWord
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -25,7 +27,11 @@ class Fitted(ABC):
 
 
 class FeatureMap(ABC):
-    """A feature map and its options."""
+    """A feature map and its options, which are the fields of a dataclass."""
+
+    word: ClassVar[MapWord]
+    #: What `fit` returns.
+    fitted: ClassVar[type[Fitted]]
 
     @abstractmethod
     def fit(self, X: Any) -> Fitted:

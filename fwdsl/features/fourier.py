@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, is_sparse
 
@@ -54,9 +55,12 @@ class Fourier(FeatureMap):
     Source: A. Rahimi, B. Recht, Random features for large-scale kernel machines, NIPS 2007.
     """
 
+    word = FEATURE_MAPS["fourier"]
+    fitted = FittedFourier
+
     features: int
     gamma: float
-    seed: int = 0
+    seed: int
 
     def fit(self, X: Any) -> FittedFourier:
         return FittedFourier(int(X.shape[1]), self.features, self.gamma, self.seed)

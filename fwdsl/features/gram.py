@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .factor import GramFactor, pivoted_cholesky
 from .matrices import inner, squared_norms
-
-Kind = Literal["rbf", "polynomial", "linear"]
 
 CACHE = 1 << 28
 """The bytes of blocks and rows that an operator keeps."""
@@ -22,47 +22,27 @@ CACHE = 1 << 28
 _SIDE = 512  # rows and columns of a block
 
 
-@dataclass(frozen=True)
 class Kernel(FeatureMap):
-    """A positive semidefinite kernel of two rows.
+    """A positive semidefinite kernel of two rows: a function of their inner product and their squared norms."""
 
-    rbf: exp(-gamma |x - x'|_2^2); polynomial: (x.x' + coef0)^degree; linear: x.x'.
-    """
-
-    kind: Kind
-    gamma: float = 1.0
-    degree: int = 1
-    coef0: float = 0.0
+    #: It is a function of x - x' alone.
+    of_differences: ClassVar[bool] = False
 
     def fit(self, X: Any) -> FittedKernel:
         """Keep the samples, since a function in the map's space is a combination of them."""
         return FittedKernel(self, X)
 
     def block(self, X: Any, Y: Any, squares_x: Array, squares_y: Array) -> Array:
-        """K(x_i, y_j) for rows of X and Y, dense. The squared norms of the rows are used for rbf only."""
-        products = inner(X, Y)
-        if self.kind == "rbf":
-            # |x - y|^2 = |x|^2 + |y|^2 - 2 x.y, in place
-            products *= -2.0
-            products += squares_x[:, None]
-            products += squares_y
-            np.maximum(products, 0.0, out=products)
-            # points far apart at a large gamma have 0, whatever overflows on the way
-            with np.errstate(over="ignore"):
-                products *= -self.gamma
-            return np.asarray(np.exp(products, out=products))
-        if self.kind == "polynomial":
-            products += self.coef0
-            # a matrix that is not finite is refused where it is made
-            with np.errstate(over="ignore"):
-                return np.asarray(products**self.degree)
-        return products
+        """K(x_i, y_j) for rows of X and Y, dense."""
+        return self.of_products(inner(X, Y), squares_x, squares_y)
 
+    @abstractmethod
+    def of_products(self, products: Array, squares_x: Array, squares_y: Array) -> Array:
+        """The kernel from inner products, which it may overwrite."""
+
+    @abstractmethod
     def diagonal(self, squares: Array) -> Array:
         """K(x_i, x_i), computed from the squared norms."""
-        if self.kind == "rbf":
-            return np.ones(squares.size)
-        return np.asarray((squares + self.coef0) ** self.degree) if self.kind == "polynomial" else squares.copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +63,70 @@ class FittedKernel(Fitted):
     def transform(self, X: Any) -> GramOperator | CrossGram:
         """K(X, samples), computed by block, which maps expansion coefficients to predictions at the rows of X."""
         return GramOperator(X, self.kernel) if X is self.samples else CrossGram(X, self.samples, self.kernel)
+
+
+@dataclass(frozen=True)
+class Rbf(Kernel):
+    """exp(-gamma |x - x'|_2^2)."""
+
+    gamma: float
+
+    word = FEATURE_MAPS["rbf"]
+    fitted = FittedKernel
+    of_differences = True
+
+    def of_products(self, products: Array, squares_x: Array, squares_y: Array) -> Array:
+        """|x - y|^2 = |x|^2 + |y|^2 - 2 x.y, in place."""
+        products *= -2.0
+        products += squares_x[:, None]
+        products += squares_y
+        np.maximum(products, 0.0, out=products)
+        # points far apart at a large gamma have 0, whatever overflows on the way
+        with np.errstate(over="ignore"):
+            products *= -self.gamma
+        return np.asarray(np.exp(products, out=products))
+
+    def diagonal(self, squares: Array) -> Array:
+        """Ones."""
+        return np.ones(squares.size)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """(x.x' + coef0)^degree."""
+
+    degree: int
+    coef0: float
+
+    word = FEATURE_MAPS["polynomial"]
+    fitted = FittedKernel
+
+    def of_products(self, products: Array, squares_x: Array, squares_y: Array) -> Array:
+        """The power, with coef0 added in place."""
+        products += self.coef0
+        # a matrix that is not finite is refused where it is made
+        with np.errstate(over="ignore"):
+            return np.asarray(products**self.degree)
+
+    def diagonal(self, squares: Array) -> Array:
+        """The kernel of a point with itself."""
+        return np.asarray((squares + self.coef0) ** self.degree)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """x.x'."""
+
+    word = FEATURE_MAPS["linear"]
+    fitted = FittedKernel
+
+    def of_products(self, products: Array, squares_x: Array, squares_y: Array) -> Array:
+        """The inner products as they are."""
+        return products
+
+    def diagonal(self, squares: Array) -> Array:
+        """The squared norms."""
+        return squares.copy()
 
 
 class _Samples:
@@ -280,8 +324,8 @@ def _parts(n: int) -> Iterator[slice]:
 
 
 def _centre(X: Any, kernel: Kernel) -> Array | None:
-    """The mean of dense samples for rbf, which depends on differences only: they round less from centred samples."""
-    if kernel.kind != "rbf" or not isinstance(X, np.ndarray):
+    """The mean of dense samples, for a kernel that depends on differences only: they round less from centred samples."""
+    if not kernel.of_differences or not isinstance(X, np.ndarray):
         return None
     total = np.zeros(X.shape[1])
     for part in _parts(X.shape[0]):

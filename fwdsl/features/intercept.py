@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..words import FEATURE_MAPS
 from .base import FeatureMap, Fitted
 from .matrices import blocks, is_sparse
 from .rank_one import RankOneUpdated
@@ -39,6 +40,9 @@ class FittedIntercept(Fitted):
 @dataclass(frozen=True)
 class Intercept(FeatureMap):
     """Appends a column of ones."""
+
+    word = FEATURE_MAPS["intercept"]
+    fitted = FittedIntercept
 
     def fit(self, X: Any) -> FittedIntercept:
         return FittedIntercept(int(X.shape[1]))

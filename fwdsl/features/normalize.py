@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse, scale_rows, squared_norms
 
@@ -38,6 +39,9 @@ class FittedNormalize(Fitted):
 @dataclass(frozen=True)
 class Normalize(FeatureMap):
     """Scales rows to Euclidean length 1; rows of zeros stay."""
+
+    word = FEATURE_MAPS["normalize"]
+    fitted = FittedNormalize
 
     def fit(self, X: Any) -> FittedNormalize:
         return FittedNormalize(int(X.shape[1]))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse
 
@@ -66,9 +67,12 @@ class RandomBinning(FeatureMap):
     Source: A. Rahimi, B. Recht, Random features for large-scale kernel machines, NIPS 2007.
     """
 
+    word = FEATURE_MAPS["random_binning"]
+    fitted = FittedRandomBinning
+
     grids: int
     gamma: float
-    seed: int = 0
+    seed: int
 
     def fit(self, X: Any) -> FittedRandomBinning:
         """The bins that the rows of X occupy."""

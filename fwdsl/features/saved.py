@@ -11,22 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from . import MAPS
 from .base import Array, Fitted
-from .fourier import FittedFourier
 from .gram import FittedKernel, Kernel
-from .intercept import FittedIntercept
-from .normalize import FittedNormalize
-from .random_binning import FittedRandomBinning
 from .rank_one import RankOneUpdated
-from .standardize import FittedStandardize
-
-_EXPLICIT: Mapping[str, type[Fitted]] = {
-    "fourier": FittedFourier,
-    "random_binning": FittedRandomBinning,
-    "standardize": FittedStandardize,
-    "normalize": FittedNormalize,
-    "intercept": FittedIntercept,
-}
 
 Form = dict[str, Any]
 
@@ -34,11 +22,10 @@ Form = dict[str, Any]
 def pack(fitted: Fitted, prefix: str) -> tuple[Form, dict[str, Array]]:
     """A map's form, and its arrays under names that begin with `prefix`. The arrays of an implicit map are its samples."""
     if isinstance(fitted, FittedKernel):
-        kernel = fitted.kernel
-        form = {"map": kernel.kind, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
+        form = {"map": fitted.kernel.word.name, **_values(fitted.kernel)}
         return {**form, "arrays": prefix}, _packed_matrix(f"{prefix}.samples", fitted.samples)
-    name = next(n for n, made in _EXPLICIT.items() if isinstance(fitted, made))
-    values = {f.name: getattr(fitted, f.name) for f in fields(fitted)}  # type: ignore[arg-type]
+    name = next(n for n, made in MAPS.items() if isinstance(fitted, made.fitted))
+    values = _values(fitted)
     arrays = {f"{prefix}.{n}": v for n, v in values.items() if isinstance(v, np.ndarray)}
     form = {n: v for n, v in values.items() if not isinstance(v, np.ndarray)}
     return {"map": name, **form, "arrays": prefix}, arrays
@@ -46,13 +33,18 @@ def pack(fitted: Fitted, prefix: str) -> tuple[Form, dict[str, Array]]:
 
 def unpack(form: Mapping[str, Any], arrays: Mapping[str, Array]) -> Fitted:
     """The map of a form and its arrays. Raises KeyError where something is missing."""
-    name, prefix = form["map"], form["arrays"]
-    if name not in _EXPLICIT:
-        options = {n: form[n] for n in ("gamma", "degree", "coef0")}
-        return FittedKernel(Kernel(name, **options), _unpacked_matrix(f"{prefix}.samples", arrays))
-    made = _EXPLICIT[name]
-    names = [f.name for f in fields(made)]  # type: ignore[arg-type]
-    return made(**{n: form[n] if n in form else arrays[f"{prefix}.{n}"] for n in names})
+    made, prefix = MAPS[form["map"]], form["arrays"]
+    if issubclass(made, Kernel):
+        return FittedKernel(made(**{n: form[n] for n in _names(made)}), _unpacked_matrix(f"{prefix}.samples", arrays))
+    return made.fitted(**{n: form[n] if n in form else arrays[f"{prefix}.{n}"] for n in _names(made.fitted)})
+
+
+def _names(made: Any) -> list[str]:
+    return [f.name for f in fields(made)]
+
+
+def _values(part: Any) -> dict[str, Any]:
+    return {n: getattr(part, n) for n in _names(part)}
 
 
 def _packed_matrix(name: str, X: Any) -> dict[str, Array]:

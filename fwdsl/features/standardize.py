@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse, scale_columns
 from .rank_one import RankOneUpdated
@@ -21,7 +22,7 @@ class FittedStandardize(Fitted):
 
     mean: Array
     std: Array
-    center: bool = True
+    center: bool
 
     @property
     def inputs(self) -> int:  # type: ignore[override]
@@ -50,7 +51,10 @@ class Standardize(FeatureMap):
     A column with a single value is not scaled, so that it becomes 0 (or stays without `center`).
     """
 
-    center: bool = True
+    word = FEATURE_MAPS["standardize"]
+    fitted = FittedStandardize
+
+    center: bool
 
     def fit(self, X: Any) -> FittedStandardize:
         """Compute means and deviations in two passes and float64, so that a large mean costs no digits."""

@@ -1,30 +1,70 @@
-"""Which kind of certificate a structure allows, before anything is solved."""
+"""Which kind of certificate a structure allows, before anything is solved: what `certify.verify` will say."""
 
 from __future__ import annotations
 
-from ..canon.arrange import Arrangement
+import math
 
-COMPACT = frozenset({"simplex", "solid_simplex", "l1_ball", "l2_ball", "linf_ball"})
+from ..atoms.base import VectorFunction
+from ..canon.arrange import Arrangement, BlockPlan
+from ..canon.form import Canonical
+from ..canon.names import is_compact, words_of
+from ..words import BOX, CONVEX
+
+UNBOUNDED = "an equality of the dual: exact where met to rounding, else conditional"
 
 
-def expected_certificate(arrangement: Arrangement, factored: bool = False) -> str:
-    """What the dual bound will rest on, a clause a block; `factored` where the method works on factors."""
+def expected_certificate(arrangement: Arrangement, form: Canonical | None = None, factored: bool = False) -> str:
+    """What the dual bound will rest on: a clause a block, and one for each term of the sum whose conjugate takes a dense decomposition.
+
+    With a `form` it is told from its functions, numbers included, else from the records of the words; `factored` where the method works on
+    factors.
+    """
     if factored:
         name = arrangement.blocks[0].name
         return f"{name}: rigorous where it is small, else probabilistic, by a bound of the gradient's largest singular value"
-    clauses = []
+    functions = {} if form is None else {block.name: block.g for block in form.blocks}
+    # a norm bounds its variable by the objective of a feasible point, where the rest of the objective is bounded below
+    certain = not arrangement.linear and not any(s.is_constraint for s in arrangement.sums)
     moved = {s.bare for s in arrangement.sums if s.bare is not None}
-    for block in arrangement.blocks:
-        if block.set in COMPACT:
-            clauses.append(f"{block.name}: exact, by the support function of its {block.set}")
-        elif block.ridges:
-            clauses.append(f"{block.name}: exact, its quadratic term has a finite conjugate")
-        elif block.norm is not None:
-            clauses.append(
-                f"{block.name}: exact, by scaling the dual into the ball of its {block.norm} or its implied bound"
-            )
-        elif block.name in moved:
-            clauses.append(f"{block.name}: exact where a penalty or a bounded set bounds it")
-        else:
-            clauses.append(f"{block.name}: an equality of the dual: exact where met to rounding, else conditional")
-    return "; ".join(clauses)
+    clauses = [_of_block(b, functions.get(b.name), b.name in moved, certain) for b in arrangement.blocks]
+    if form is None:
+        dense = [s.text for s in arrangement.sums if s.kind != "loss" and _known(s.atom) == "rigorous"]
+    else:
+        dense = [t.text for t in form.terms if isinstance(t.f, VectorFunction) and t.f.certificate == "rigorous"]
+    return "; ".join([*clauses, *(f"{text}: rigorous, by its singular values or eigenvalues" for text in dense)])
+
+
+def _known(*keys: str | None) -> str:
+    """How the conjugates of norms and sets are known together, sets by their keys: `rows(simplex)`."""
+    words = [CONVEX[key] if key in CONVEX else words_of(key)[1] for key in keys if key is not None]
+    return "rigorous" if any(word.certificate == "rigorous" for word in words) else "exact"
+
+
+def _of_block(plan: BlockPlan, g: VectorFunction | None, moved: bool, certain: bool) -> str:
+    known, norm, ridge = _known(plan.norm, plan.set), plan.norm, bool(plan.ridges)
+    bounded = is_compact(plan.set)
+    clause = UNBOUNDED
+    if g is not None:
+        known, ridge = g.certificate, g.curvature > 0.0
+        norm = None if g.pair[0] is None else plan.norm
+        bounded = plan.set is not None and math.isfinite(g.radius())
+    elif bounded and words_of(str(plan.set))[1].name == BOX:
+        # whose bounds are not known
+        bounded, clause = (
+            False,
+            "exact where its bounds are finite or the dual meets an equality to rounding, else conditional",
+        )
+    if bounded:
+        clause = f"{known}, by the support function of its {plan.set}"
+    elif ridge:
+        clause = f"{known}, its quadratic term has a finite conjugate"
+    elif norm is not None and not CONVEX[norm].is_norm:
+        clause = f"{known}, its {norm} has a finite conjugate"
+    elif norm is not None:
+        clause = f"{known}, by scaling the dual into the ball of its {norm} or its implied bound"
+        clause += "" if certain else ", else conditional"
+    elif moved:
+        clause = f"{known} where a penalty or a bounded set bounds it, else conditional"
+    elif known == "rigorous":
+        clause = UNBOUNDED.replace("exact", "rigorous")
+    return f"{plan.name}: {clause}"

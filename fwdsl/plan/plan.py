@@ -134,7 +134,7 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         dict(options.method_options) if options.method == chosen else {},
         why,
         weighed,
-        expected_certificate(arrangement, METHODS[chosen].factored),
+        expected_certificate(arrangement, None if form is None else form.dense, METHODS[chosen].factored),
         structure_lines(arrangement, form),
         (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
         not isinstance(problem, Model),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..canon.arrange import Arrangement
 from ..canon.forms import Form
+from ..words import SQUARES
 
 if TYPE_CHECKING:
     from ..backends.method import Estimate
@@ -24,7 +25,7 @@ def structure_lines(arrangement: Arrangement, form: Form | None) -> tuple[str, .
     for block in arrangement.blocks:
         words = [w for w in (block.norm, block.set) if w] or ["free"]
         if block.ridges:
-            words.append("sum_squares")
+            words.append(SQUARES)
         moved = f"   (moved into the sum: {', '.join(block.moved)})" if block.moved else ""
         lines.append(f"  g  {block.name}: {', '.join(words)}{moved}")
     if arrangement.linear:

@@ -11,61 +11,12 @@ import numpy as np
 from ..atoms.base import Array, VectorFunction
 from ..atoms.domain import set_beneath
 from ..atoms.family import Repeated
-from ..atoms.matrices import Lines, Spectral, dual_norm
-from ..atoms.vectors import Joint, Norm, Ridged
-from ..atoms.vectors.group_norm_group_ball import GroupNormGroupBall
+from ..atoms.vectors import ConvexSet, build
 from ..canon.affine import AffineReader
 from ..canon.form import Block, Canonical
+from ..canon.sets import SetReader
 from ..model import Constraint
-
-#: The dual norm that is the multiplier of a ball's radius, of the part of the dual that is normal to the ball.
-_BALLS = {
-    "l1_ball": "linf",
-    "l2_ball": "l2",
-    "linf_ball": "l1",
-    "fro_ball": "l2",
-    "nuclear_ball": "spectral",
-    "spectral_ball": "nuclear",
-    "l21_ball": "l2inf",
-    "l1_inf_ball": "l1inf",
-}
-
-#: The ball of each norm: on it the multipliers of both lie along one direction.
-_OWN_BALLS = {
-    "norm1": "l1_ball",
-    "norm2": "l2_ball",
-    "norm_inf": "linf_ball",
-    "group_norm": "group_ball",
-    "norm_fro": "fro_ball",
-    "norm_nuc": "nuclear_ball",
-    "norm_spec": "spectral_ball",
-    "norm21": "l21_ball",
-    "norm1_inf": "l1_inf_ball",
-}
-
-#: Sets of a given sum or trace: the largest entry or eigenvalue of the normal, and zero where the sum may be less.
-_SIMPLICES = ("simplex", "solid_simplex")
-_SPECTRAHEDRA = ("spectrahedron", "solid_spectrahedron")
-
-#: Balls whose dual norm has parameters of its own, which the set itself knows: its support function is r times that norm.
-_GAUGES = ("group_ball", "ksupport_ball")
-
-
-def _radius_dual(name: str, v: Array, shape: tuple[int, ...], set_: Any = None) -> float:
-    """d(optimal value) / d(radius) of a set with normal v; `set_` is the set itself, which _GAUGES need."""
-    if name in _GAUGES:
-        return -float(set_.conjugate(v)) / float(set_.r)
-    if name in _BALLS:
-        return -dual_norm(_BALLS[name], v, shape)
-    if name in _SPECTRAHEDRA:
-        square = v.reshape(shape)
-        v = np.asarray(np.linalg.eigvalsh(0.5 * (square + square.T)), dtype=np.float64)
-    largest = float(v.max(initial=-np.inf)) if v.size else 0.0
-    return -max(0.0, largest) if name.startswith("solid") else -largest
-
-
-def _has_radius(name: str | None) -> bool:
-    return name in _BALLS or name in _SIMPLICES or name in _SPECTRAHEDRA or name in _GAUGES
+from ..words import BOX, SETS, SetWord
 
 
 # the multipliers of a run whose numbers overflowed do so too, which its status says
@@ -95,7 +46,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
                 continue
             term = canonical.terms[k]
             side = term.side
-            if side is None or (constraint.set is not None and constraint.set.name in _GAUGES and hasattr(term.f, "r")):
+            if side is None or _has_radius(constraint):
                 value = value + _of_term(constraint, np.asarray(ys[k]), reader, term.f)
             else:
                 value, shape = value - side.map.adjoint(np.asarray(ys[k])), side.shape
@@ -105,102 +56,76 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     return out
 
 
-def _block_normal(block: Block, x: Array, v: Array) -> Array:
-    """The part of v that is normal to the set: v less the gradients of ridge and norm at x."""
-    xb, vb = x[block.slice], v[block.slice]
-    rest = vb - block.g.curvature * xb
-    return _normal(block.g.inner if isinstance(block.g, Ridged) else block.g, xb, rest)
+def _word(constraint: Constraint) -> SetWord | None:
+    return SETS[constraint.set.name] if constraint.set is not None else None
 
 
-def _normal(g: VectorFunction, x: Array, rest: Array) -> Array:
-    """Of `rest`, which is a subgradient at x of a norm and normal to its set together, what is normal."""
-    norm, set_ = g.pair
-    if norm is None:
-        return rest
-    if isinstance(g, Repeated):
-        parts = zip(x.reshape(g.count, -1), rest.reshape(g.count, -1), strict=True)
-        return np.concatenate([_normal(g.inner, a, b) for a, b in parts])
-    if isinstance(g, Lines):
-        return g.flat(np.array([_normal(g.inner, a, b) for a, b in zip(g.lines(x), g.lines(rest), strict=True)]))
-    f = g.inner if isinstance(g, Spectral) else g
-    if not isinstance(f, Norm | Joint):
-        return rest
-    c = f.c
-    if _OWN_BALLS.get(norm) == set_:
-        # rest is in c + tau times a face of the dual ball, tau the multiplier
-        if isinstance(f, GroupNormGroupBall):
-            size = f.on.parts.dual(rest)
-        else:
-            size = dual_norm(
-                _BALLS[str(set_)], rest, getattr(g, "shape", getattr(getattr(f, "on", None), "shape", (g.size,)))
-            )
-        return rest * max(0.0, 1.0 - c / max(size, 1e-300))
-    if norm == "norm1" and set_ in ("simplex", "solid_simplex", "nonnegative"):
-        # the norm is c * sum there
-        return rest - c
-    if norm == "norm_nuc" and set_ in ("psd", *_SPECTRAHEDRA):
-        # and the trace norm c * trace
-        return rest - c * np.eye(math.isqrt(g.size)).reshape(-1)
-    if norm == "norm1":
-        return rest - np.where(x != 0.0, c * np.sign(x), np.clip(rest, -c, c))
-    if norm == "entropy":
-        return np.where(x > 0.0, rest - c * (1.0 + np.log(np.where(x > 0.0, x, 1.0))), np.minimum(rest, 0.0))
-    length = float(np.linalg.norm(x))
-    return rest - c * x / length if length > 0.0 else np.zeros_like(rest)
+def _has_radius(constraint: Constraint) -> bool:
+    """Whether the multiplier is that of a radius: a number. Of a family it is an array, as each block has a normal of its own."""
+    word = _word(constraint)
+    return word is not None and word.scaled and constraint.argument.type.kind != "family"
 
 
-def _set_of(g: VectorFunction) -> Any:
+def _radius_dual(on: ConvexSet, normal: Array) -> float:
+    """d(optimal value) / d(r) of r times a set: less the support function of the set."""
+    return -on.of_radius(1.0).conjugate(normal) if normal.size else 0.0
+
+
+def _set_of(g: VectorFunction) -> ConvexSet:
     """The set beneath a ridge and a norm; of a family that of each block."""
     on = set_beneath(g)
-    return on.inner if isinstance(on, Repeated) else on
+    on = on.inner if isinstance(on, Repeated) else on
+    assert isinstance(on, ConvexSet)
+    return on
 
 
 def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: AffineReader) -> float | Array:
-    normal, merged = _block_normal(block, x, v), block.g.pair[1]
-    own = constraint.set.name if constraint.set is not None else None
-    if merged in ("simplex", "solid_simplex") and own == "nonnegative":
+    normal = block.g.normal_part(x[block.slice], v[block.slice])
+    own, merged, on = _word(constraint), SETS[str(block.g.pair[1])], _set_of(block.g)
+    if own is None:
+        # of a sum that is the radius of a simplex
+        return _radius_dual(on, normal)
+    if own.name == merged.cone:
         # on the simplex the normal is the sum's multiplier in every entry, less that of each bound
-        return -_radius_dual(str(merged), normal, block.shape) - normal
-    if merged == "box" and own in ("box", "linf_ball", "nonnegative"):
-        set_ = _set_of(block.g)
-        lo, hi = own_bounds(constraint, set_.size, reader)
+        return _radius_dual(on, normal) - normal
+    if own.bounds and merged.name == BOX:
+        stated = _stated(constraint, on, reader)
+        (lo, hi), (least, most) = stated.bounds(), on.bounds()
         # of a family the bounds are those of each block
-        normal = normal.reshape(-1, set_.size)
-        binding = ((normal < 0.0) & (lo == set_.lo)) | ((normal > 0.0) & (hi == set_.hi))
-        normal = np.where(binding, normal, 0.0).reshape(-1)
-    elif _has_radius(own) and merged == own:
-        assert constraint.set is not None
-        if reader.scalar(dict(constraint.set.args)["r"]) > getattr(_set_of(block.g), "r", math.inf):
-            return 0.0
-    return _of_set(own if own is not None else str(merged), constraint, normal, reader, _set_of(block.g))
+        normal = normal.reshape(-1, on.size)
+        normal = np.where(((normal < 0.0) & (lo == least)) | ((normal > 0.0) & (hi == most)), normal, 0.0).reshape(-1)
+        on = stated
+    elif own.scaled and _radius(constraint, reader) > on.scale:
+        return 0.0
+    return _of_set(constraint, normal, reader, on)
 
 
 def _of_term(constraint: Constraint, y: Array, reader: AffineReader, f: Any) -> float | Array:
     if constraint.set is not None:
-        return _of_set(constraint.set.name, constraint, y, reader, f)
+        return _of_set(constraint, y, reader, f)
     sign = 1.0 if constraint.flipped else -1.0
     return sign * float(y[0]) if y.size == 1 else sign * y
 
 
-def _of_set(name: str, constraint: Constraint, normal: Array, reader: AffineReader, set_: Any) -> float | Array:
-    if not _has_radius(name) or constraint.argument.type.kind == "family":
+def _of_set(constraint: Constraint, normal: Array, reader: AffineReader, on: ConvexSet) -> float | Array:
+    if not _has_radius(constraint):
         return -normal
-    value = _radius_dual(name, normal, reader.shape(constraint.argument), set_)
-    if constraint.factor is None or constraint.set is None:
+    value = _radius_dual(on, normal)
+    if constraint.factor is None:
         return value
     # radius = r / factor, or the root of it
     factor = reader.scalar(constraint.factor)
-    radius = reader.scalar(dict(constraint.set.args)["r"])
-    return value / (2.0 * radius * factor) if constraint.squared else value / factor
+    return value / (2.0 * _radius(constraint, reader) * factor) if constraint.squared else value / factor
 
 
-def own_bounds(constraint: Constraint, size: int, reader: AffineReader) -> tuple[Array, Array]:
-    """The bounds that one box-like constraint states."""
+def _radius(constraint: Constraint, reader: AffineReader) -> float:
     assert constraint.set is not None
-    args = dict(constraint.set.args)
-    if constraint.set.name == "nonnegative":
-        return np.zeros(size), np.full(size, np.inf)
-    if constraint.set.name == "linf_ball":
-        r = reader.scalar(args["r"])
-        return np.full(size, -r), np.full(size, r)
-    return reader.vector(args["lo"], size), reader.vector(args["hi"], size)
+    return reader.scalar(dict(constraint.set.args)["r"])
+
+
+def _stated(constraint: Constraint, on: ConvexSet, reader: AffineReader) -> ConvexSet:
+    """The bounds that one of several constraints states, which `on` has merged."""
+    assert constraint.set is not None
+    stated = build(None, SetReader(reader).set_spec(constraint.set.name, [constraint], on.size), on.size)
+    assert isinstance(stated, ConvexSet)
+    return stated

@@ -1,18 +1,19 @@
-"""A term of the objective at a point, by formulas in NumPy that share nothing with the canonical form's functions."""
+"""A term of the objective at a point, by the references of its atom; of a matrix that is kept as factors by the factors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..atoms.base import Array
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
+from ..atoms.values import function_value
 from ..canon.affine import AffineReader
-from ..certify.factored import squared_norm, trace_norm
+from ..certify.factored import singular_values, squared_norm
 from ..low_rank import LowRank
 from ..model import Term
+from ..words import CONVEX
 
 
 def term_value(reader: AffineReader, term: Term, x: Array) -> float:
@@ -51,50 +52,11 @@ def _loss(reader: AffineReader, term: Term, z: Array) -> float:
 
 
 def _function(reader: AffineReader, term: Term, z: Any) -> float:
-    given = dict(term.options)
-    if term.atom == "group_norm":
-        groups = given["groups"].value if given["groups"].op == "list" else reader.constant(given["groups"])
-        members: list[Any] = _members(groups)
-        weights = reader.vector(given["weights"], len(members)) if "weights" in given else np.ones(len(members))
-        return float(
-            sum(w * np.linalg.norm(z[np.asarray(m, dtype=np.intp)]) for w, m in zip(weights, members, strict=True))
-        )
-    if term.atom == "quad_form":
-        return float(z @ (reader.constant(given["P"]) @ z))
-    return _FUNCTIONS[term.atom](z)
-
-
-def _members(groups: Any) -> list[Any]:
-    """The positions of each group, of a list of lists or of a group's number for each position."""
-    if isinstance(groups, np.ndarray) and groups.ndim == 1:
-        return [np.flatnonzero(groups == g) for g in range(int(groups.max()) + 1)]
-    return list(groups)
-
-
-def _entropy(z: Array) -> float:
-    if np.any(z < 0.0):
-        return float("inf")
-    positive = z[z > 0.0]
-    return float(positive @ np.log(positive))
-
-
-def _norm_nuc(z: Any) -> float:
-    return trace_norm(z) if isinstance(z, LowRank) else float(np.linalg.svd(z, compute_uv=False).sum())
-
-
-def _sum_squares(z: Any) -> float:
-    return squared_norm(z) if isinstance(z, LowRank) else float(np.vdot(z, z))
-
-
-_FUNCTIONS: Mapping[str, Callable[[Array], float]] = {
-    "norm1": lambda z: float(np.abs(z).sum()),
-    "norm2": lambda z: float(np.linalg.norm(z)),
-    "norm_inf": lambda z: float(np.abs(z).max(initial=0.0)),
-    "sum_squares": _sum_squares,
-    "norm_fro": lambda z: float(np.linalg.norm(z)),
-    "norm_nuc": _norm_nuc,
-    "norm_spec": lambda z: float(np.linalg.norm(z, 2)),
-    "norm21": lambda z: float(np.linalg.norm(z, axis=1).sum()),
-    "norm1_inf": lambda z: float(np.abs(z).max(axis=1).sum()),
-    "entropy": _entropy,
-}
+    word = CONVEX[term.atom]
+    if isinstance(z, LowRank) and word.spectrum:
+        return function_value(word.spectrum, singular_values(z), {})
+    if isinstance(z, LowRank) and word.euclidean:
+        return squared_norm(z)
+    # literal groups are lists of positions
+    options = {n: e.value if e.op == "list" else reader.constant(e) for n, e in term.options}
+    return function_value(word.name, np.asarray(z), options)

@@ -17,6 +17,7 @@ from ..certify.verify import Verified
 from ..low_rank import LARGEST_WRITTEN, LowRank
 from ..options import Options
 from ..solution import Solution
+from ..words import CONVEX
 from .forms import Start, default_threads
 from .realign import realigned
 from .start import flaw, refused, values_of
@@ -109,10 +110,10 @@ class OnFactors:
                 value = form.sense * form.f.value(form.predictions(x))
             elif term.kind == "affine":
                 value = reader.scalar(term.coefficient) * float(reader.constant(term.argument))
-            elif term.atom == "sum_squares":
-                value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** 2 * squared_norm(x)
             else:
-                value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) * trace_norm(x)
+                word = CONVEX[term.atom]
+                size = trace_norm(x) if word.trace_norm else squared_norm(x)
+                value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** word.degree * size
             out[term.name] = out.get(term.name, 0.0) + value
         return out
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from .base import Domain, Parameter, Word
 from .features import FEATURE_MAPS, MapWord
-from .functions import CONVEX, FUNCTIONS, REDUCTIONS, ConvexWord
+from .functions import CONVEX, FUNCTIONS, REDUCTIONS, SQUARES, ConvexWord
 from .losses import LOSSES, LossWord
-from .options import SOLVE_OPTIONS
+from .options import SOLVE_OPTIONS, OptionWord
 from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, SetWord
 from .sources import SOURCES, SourceWord
 from .types import SCALAR_TYPES, TYPES, TypeWord
@@ -32,11 +32,13 @@ __all__ = [
     "SOLID_SIMPLEX",
     "SOLVE_OPTIONS",
     "SOURCES",
+    "SQUARES",
     "TYPES",
     "ConvexWord",
     "Domain",
     "LossWord",
     "MapWord",
+    "OptionWord",
     "Parameter",
     "SetWord",
     "SourceWord",

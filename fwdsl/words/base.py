@@ -47,6 +47,8 @@ class Parameter:
     optional: bool = False
     shape: Shape = ""
     kind: Literal["", "signs", "labels", "index", "psd"] = ""
+    #: For the table of data sources.
+    meaning: str = ""
 
     @property
     def required(self) -> bool:
@@ -74,6 +76,11 @@ class Word:
     formula: str
     parameters: tuple[Parameter, ...] = ()
     elsewhere: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """A sentence on what it is: the docstring of the function of its name."""
+        return self.formula
 
     @property
     def call(self) -> str:

@@ -52,6 +52,11 @@ class ConvexWord(Word):
         return any(p.name == GROUPS[0].name for p in self.parameters)
 
     @property
+    def certificate(self) -> Literal["exact", "rigorous"]:
+        """How its conjugate is known: to rounding, or by a dense decomposition, rounded up."""
+        return "rigorous" if self.spectrum and not self.euclidean else "exact"
+
+    @property
     def is_norm(self) -> bool:
         """Whether it is a norm."""
         return self.degree == 1
@@ -148,7 +153,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         _norm(
             "norm_fro",
-            "Frobenius norm of a matrix.",
+            "Frobenius norm: root of the sum of squares.",
             ("matrix",),
             "fro_ball",
             "the Frobenius norm",
@@ -195,7 +200,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         _norm(
             "group_norm",
-            "Sum of the (weighted) Euclidean norms of groups of entries.",
+            "Sum of the Euclidean norms of groups of entries, times their weights; groups may share entries.",
             ("vector",),
             "group_ball",
             "the group norm",
@@ -203,7 +208,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         ConvexWord(
             name="entropy",
-            formula="sum x log x.",
+            formula="Sum of x log x.",
             parameters=_X,
             what="negative entropy",
             of=("vector", "matrix"),
@@ -213,7 +218,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         ConvexWord(
             name="quad_form",
-            formula="x' P x with P positive semidefinite.",
+            formula="x' P x with P positive semidefinite: a literal, data with such a literal, or data of type psd[d].",
             parameters=(*_X, Parameter("P", kind="psd")),
             what="quadratic form with a positive semidefinite matrix",
             of=("vector",),
@@ -223,6 +228,9 @@ CONVEX: dict[str, ConvexWord] = {
         ),
     )
 }
+
+SQUARES = "sum_squares"
+"""The function that joins whatever else is on a variable, as its prox always does."""
 
 REDUCTIONS = ("sum", "mean")
 """The functions that make one number of a loss over samples, or of the entries of an expression."""

@@ -22,6 +22,17 @@ class LossWord(Word):
     residual: bool = False
 
     @property
+    def classifies(self) -> bool:
+        """Whether a prediction is read as a class."""
+        return self.target != "real"
+
+    @property
+    def summary(self) -> str:
+        """The formula, with what its target is."""
+        kind = f"; y are {self.target}" if self.classifies else ""
+        return f"{self.formula.removesuffix('.')} per sample{kind}."
+
+    @property
     def options(self) -> tuple[Parameter, ...]:
         """The parameters behind prediction and target."""
         return self.parameters[2:]
@@ -52,37 +63,42 @@ def _loss(
 LOSSES: dict[str, LossWord] = {
     word.name: word
     for word in (
-        _loss("squared", "real", "(z - b)^2 per sample.", elsewhere=("least_squares", "mse")),
-        _loss("absolute", "real", "|z - b| per sample.", elsewhere=("mae",)),
-        _loss("quantile", "real", "tau max(0, b - z) + (1 - tau) max(0, z - b) per sample.", ("tau", "unit", 0.5)),
+        _loss("squared", "real", "(z - b)^2.", elsewhere=("least_squares", "mse")),
+        _loss("absolute", "real", "|z - b|.", elsewhere=("mae",)),
+        _loss(
+            "quantile",
+            "real",
+            "tau max(0, b - z) + (1 - tau) max(0, z - b), tau between 0 and 1.",
+            ("tau", "unit", 0.5),
+        ),
         _loss(
             "huber",
             "real",
-            "With r = z - b: r^2/2 up to delta, then delta (|r| - delta/2), per sample.",
+            "r^2/2 where |r| <= delta, else delta (|r| - delta/2), with r = z - b.",
             ("delta", "positive", 1.0),
         ),
-        _loss("epsilon_insensitive", "real", "max(0, |z - b| - eps) per sample.", ("eps", "nonnegative", 0.1)),
+        _loss("epsilon_insensitive", "real", "max(0, |z - b| - eps).", ("eps", "nonnegative", 0.1)),
         _loss(
             "squared_epsilon_insensitive",
             "real",
-            "max(0, |z - b| - eps)^2 per sample.",
+            "max(0, |z - b| - eps)^2.",
             ("eps", "nonnegative", 0.1),
         ),
-        _loss("logistic", "signs", "log(1 + exp(-y z)) per sample; y are signs."),
-        _loss("hinge", "signs", "max(0, 1 - y z) per sample; y are signs."),
-        _loss("squared_hinge", "signs", "max(0, 1 - y z)^2 per sample; y are signs."),
+        _loss("logistic", "signs", "log(1 + exp(-y z))."),
+        _loss("hinge", "signs", "max(0, 1 - y z)."),
+        _loss("squared_hinge", "signs", "max(0, 1 - y z)^2."),
         _loss(
             "smooth_hinge",
             "signs",
-            "0 for y z >= 1, (1 - y z)^2/2 on [0, 1], 1/2 - y z below 0, per sample; y are signs.",
+            "0 where y z >= 1, (1 - y z)^2/2 where 0 <= y z <= 1, else 1/2 - y z.",
         ),
-        _loss("poisson", "real", "exp(z) - c z per sample.", residual=False),
-        _loss("softmax", "labels", "log sum_l exp(Z_l) - Z_y per sample; y are labels.", elsewhere=("cross_entropy",)),
+        _loss("poisson", "real", "exp(z) - b z.", residual=False),
+        _loss("softmax", "labels", "log sum_l exp(Z_l) - Z_y.", elsewhere=("cross_entropy",)),
         _loss(
             "multiclass_hinge",
             "labels",
-            "max_l (1[l != y] + Z_l) - Z_y per sample (Crammer-Singer); y are labels.",
+            "max_l (1[l != y] + Z_l) - Z_y (Crammer-Singer).",
         ),
-        _loss("weston_watkins", "labels", "sum over l != y of max(0, 1 + Z_l - Z_y) per sample; y are labels."),
+        _loss("weston_watkins", "labels", "sum over l != y of max(0, 1 + Z_l - Z_y)."),
     )
 }

@@ -1,13 +1,30 @@
-"""The options of `solve`, each with its domain."""
+"""The options of `solve`."""
 
 from __future__ import annotations
 
-SOLVE_OPTIONS: dict[str, str] = {
-    "tol": "positive",
-    "gap": "gap",
-    "method": "method",
-    "max_iter": "seed",
-    "time": "nonnegative",
-    "seed": "seed",
-    "threads": "seed",
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OptionWord:
+    """An option of `solve`: the domain of its value, its default, and `otherwise`, what holds where there is neither."""
+
+    domain: str
+    meaning: str
+    default: float | str | None = None
+    otherwise: str = ""
+
+
+SOLVE_OPTIONS: dict[str, OptionWord] = {
+    "tol": OptionWord("positive", "the gap to certify, above 0", 1e-6),
+    "gap": OptionWord("gap", "`relative` or `absolute`: what `tol` is compared with", "relative"),
+    "method": OptionWord("method", "`auto`, a method's name, or a method with options of its own", "auto"),
+    "max_iter": OptionWord("seed", "iterations at most", otherwise="the method's own limit"),
+    "time": OptionWord(
+        "nonnegative",
+        "seconds of solving at most, without those of compiling kernels: `60`, `60 s`, `5 min`",
+        otherwise="no limit",
+    ),
+    "seed": OptionWord("seed", "of the random generator", 0),
+    "threads": OptionWord("seed", "of the kernels; 0 is one for each core", 0),
 }

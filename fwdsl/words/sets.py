@@ -122,7 +122,7 @@ SETS: dict[str, SetWord] = {
         ),
         SetWord(
             name="box",
-            formula="lo <= x <= hi, entrywise.",
+            formula="lo <= x <= hi, entrywise; a side may be inf or -inf.",
             parameters=(Parameter("lo", shape="bound"), Parameter("hi", shape="bound")),
             elsewhere=("interval", "bounds"),
             of="entrywise",
@@ -176,7 +176,7 @@ SETS: dict[str, SetWord] = {
         ),
         SetWord(
             name="group_ball",
-            formula="group_norm(x, groups) <= r.",
+            formula="group_norm(x, groups, weights) <= r.",
             parameters=(*_RADIUS, *GROUPS),
             of="vector",
             norm="group_norm",
@@ -184,7 +184,7 @@ SETS: dict[str, SetWord] = {
         ),
         SetWord(
             name="affine",
-            formula="A x = b.",
+            formula="A @ x == b.",
             parameters=(Parameter("A", shape="columns"), Parameter("b", shape="right")),
             of="vector",
             compact=False,
@@ -192,7 +192,7 @@ SETS: dict[str, SetWord] = {
         ),
         SetWord(
             name="halfspace",
-            formula="a.x <= b.",
+            formula="dot(a, x) <= b.",
             parameters=(Parameter("a", shape="entries"), Parameter("b", shape="number")),
             of="vector",
             compact=False,

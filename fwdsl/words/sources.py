@@ -17,27 +17,43 @@ class SourceWord:
 
     parameters: tuple[Parameter, ...]
     serves: Literal["table", "one", "many", "entries"]
+    meaning: str = ""
+
+
+def _base(meaning: str) -> Parameter:
+    return Parameter("base", "base", optional=True, meaning=meaning)
 
 
 _PATH = Parameter("path", "path")
-_TARGET = Parameter("target", "column", optional=True)
-_COLUMNS = Parameter("columns", "columns", optional=True)
-_BASE = Parameter("base", "base", optional=True)
+_TARGET = Parameter("target", "column", optional=True, meaning="the name or position from 0 of the target")
+_COLUMNS = Parameter("columns", "columns", optional=True, meaning="names or positions of the matrix")
 
 SOURCES: dict[str, SourceWord] = {
     "libsvm": SourceWord(
         (
             _PATH,
-            Parameter("features", "count", optional=True),
-            Parameter("multilabel", "boolean", optional=True),
-            _BASE,
+            Parameter("features", "count", optional=True, meaning="the number of columns"),
+            Parameter("multilabel", "boolean", optional=True, meaning="`true` where the labels of a row are a set"),
+            _base("the first index, 1 unless 0 is given"),
         ),
         "table",
     ),
-    "csv": SourceWord((_PATH, _TARGET, _COLUMNS, Parameter("header", "boolean", optional=True)), "table"),
+    "csv": SourceWord(
+        (
+            _PATH,
+            _TARGET,
+            _COLUMNS,
+            Parameter("header", "boolean", optional=True, meaning="`false` for a file without"),
+        ),
+        "table",
+    ),
     "npy": SourceWord((_PATH,), "one"),
-    "npz": SourceWord((_PATH, Parameter("key", "string", optional=True)), "many"),
+    "npz": SourceWord(
+        (_PATH, Parameter("key", "string", optional=True, meaning="the declared name unless given")), "many"
+    ),
     "mtx": SourceWord((_PATH,), "one"),
-    "parquet": SourceWord((_PATH, _TARGET, _COLUMNS), "table"),
-    "coo": SourceWord((_PATH, _BASE), "entries"),
+    "parquet": SourceWord((_PATH, _TARGET, _COLUMNS), "table", "extra `parquet`"),
+    "coo": SourceWord(
+        (_PATH, _base("the first index, 0 unless 1 is given")), "entries", "a row, a column and a value on each line"
+    ),
 }

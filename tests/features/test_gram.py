@@ -10,15 +10,15 @@ import scipy.sparse as sp
 
 from fwdsl.features import Kernel, RankOneUpdated, fit
 from fwdsl.features import gram as module
-from fwdsl.features.gram import CrossGram, GramOperator
+from fwdsl.features.gram import CrossGram, GramOperator, Linear, Polynomial, Rbf
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((50, 4)) * (RNG.random((50, 4)) < 0.6) + 0.0
 NEW = RNG.standard_normal((11, 4))
 KERNELS = {
-    "rbf": Kernel("rbf", gamma=0.3),
-    "polynomial": Kernel("polynomial", degree=3, coef0=0.5),
-    "linear": Kernel("linear"),
+    "rbf": Rbf(gamma=0.3),
+    "polynomial": Polynomial(degree=3, coef0=0.5),
+    "linear": Linear(),
 }
 FORMS = {
     "dense": X,
@@ -39,9 +39,9 @@ def dense(data: Any) -> Any:
 
 def exact(kernel: Kernel, A: Any, B: Any) -> Any:
     A, B = dense(A), dense(B)
-    if kernel.kind == "rbf":
+    if kernel.of_differences:
         return np.exp(-kernel.gamma * ((A[:, None] - B[None]) ** 2).sum(axis=2))
-    return (A @ B.T + kernel.coef0) ** kernel.degree
+    return (A @ B.T + kernel.coef0) ** kernel.degree if isinstance(kernel, Polynomial) else A @ B.T
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -130,7 +130,7 @@ def test_a_factor_gives_the_matrix_up_to_rounding(name, rank, form):
 
 def test_factors_of_many_panels():
     points = np.random.default_rng(0).standard_normal((300, 6))
-    operator = GramOperator(points, Kernel("rbf", gamma=1.0))
+    operator = GramOperator(points, Rbf(gamma=1.0))
     factor = operator.factor(1 << 24)
     assert factor is not None and factor.rank > 128
     assert np.linalg.norm(operator.toarray() - factor.L @ factor.L.T, 2) <= factor.error < 1e-9
@@ -166,4 +166,4 @@ def test_a_factor_that_needs_more_memory_is_not_made():
 @pytest.mark.filterwarnings("error")
 def test_a_width_far_below_the_distances():
     distinct = 1e8 * RNG.standard_normal((20, 3))
-    assert np.array_equal(GramOperator(distinct, Kernel("rbf", gamma=1e300)).toarray(), np.eye(20))
+    assert np.array_equal(GramOperator(distinct, Rbf(gamma=1e300)).toarray(), np.eye(20))

@@ -91,6 +91,30 @@ def test_balls_of_matrices(set_: str) -> None:
     assert mid.dual["c"] == pytest.approx((high.objective - low.objective) / (2 * STEP), rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("penalty", "set_", "other"),
+    [
+        ("norm_nuc", "fro_ball", ""),
+        ("norm_nuc", "spectral_ball", ""),
+        ("norm_nuc", "nuclear_ball", ""),
+        ("norm_fro", "fro_ball", ""),
+        ("norm1", "fro_ball", ""),
+        ("norm1_inf", "l1_inf_ball", ""),
+        ("norm_nuc", "nuclear_ball", "nuclear_ball(1)"),
+        ("norm21", "linf_ball", ""),
+    ],
+)
+def test_balls_of_matrices_beside_a_norm(penalty: str, set_: str, other: str) -> None:
+    Y = RNG.standard_normal((20, 2))
+    text = "data A: matrix[n, d], Y: matrix[n, k]\nparam r: positive\nvar W: matrix[d, k]\n"
+    text += f"minimize sum(squared(A @ W, Y)) + 2 * {penalty}(W)\nsubject to\n    c: W in {set_}(r)\n"
+    text += f"    other: W in {other}\n" if other else ""
+    bound = fw.parse(text).bind(A=A, Y=Y)
+    low, mid, high = (bound.bind(r=0.1 + k * STEP).solve(tol=1e-10, threads=1) for k in (-1, 0, 1))
+    assert mid.dual["c"] == pytest.approx((high.objective - low.objective) / (2 * STEP), rel=1e-3)
+    assert mid.dual.get("other", 0.0) == 0.0
+
+
 def test_a_trace_and_an_entrywise_bound() -> None:
     C = A[:6, :6] + A[:6, :6].T
     text = "data C: symmetric[d]\nparam r: positive\nvar X: symmetric[d] in spectrahedron(r)\nminimize sum_squares(X - C)\n"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from ..vectors.common import INSIDE, ConvexSet, Joint, checked_radius, excess, face
+from ..vectors.common import INSIDE, ConvexSet, OnOwnBall, checked_radius, excess, face
 from .common import Shape, dual_norm, matrix
 
 
@@ -176,7 +176,7 @@ class L1InfBall(ConvexSet):
 
 
 @dataclass(frozen=True)
-class Norm1InfL1InfBall(Joint):
+class Norm1InfL1InfBall(OnOwnBall):
     """`c * norm1_inf` on `l1_inf_ball(r)`: g*(V) = r max(largest row l1 norm - c, 0)."""
 
     on: L1InfBall

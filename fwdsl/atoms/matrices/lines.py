@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -169,6 +169,11 @@ class Lines(VectorFunction):
             return self.flat(self._rows.dual_project(self.lines(v)))
         return self._each(v, self.inner.dual_project)
 
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """Line by line."""
+        pairs = zip(self.lines(x), self.lines(rest), strict=True)
+        return self.flat(np.array([self.inner.normal_part(*pair) for pair in pairs])) if self.size else rest
+
     def lmo(self, c: Array) -> Array | None:
         """Line by line, or all at once."""
         together = self._rows.lmo(self.lines(c)) if self._rows is not None else None
@@ -252,6 +257,17 @@ class Lines(VectorFunction):
 
 class LinesSet(Lines, ConvexSet):
     """`rows(SET)` and `columns(SET)`."""
+
+    inner: ConvexSet
+
+    @property
+    def scale(self) -> float:
+        """That of a line."""
+        return self.inner.scale
+
+    def of_radius(self, r: float) -> LinesSet:
+        """With the set of each line of another radius."""
+        return replace(self, inner=self.inner.of_radius(r))
 
 
 def _sum(parts: Any) -> float:

@@ -13,11 +13,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ...words import CONVEX
 from ..base import Array, Face, VectorFunction
 from ..vectors.common import ConvexSet, negative_part, norm2
 from .common import Shape, backward_error, matrix, singular_values
@@ -143,6 +144,28 @@ class Spectral(VectorFunction):
     def _inside(self, values: Array, room: float) -> Array:
         """The projection of the values on the domain of h*, such that all may grow by `room` and stay inside."""
 
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """That of h, by the vectors of `rest`, or where it sees x by those of x + rest, which x and `rest` share: x is the prox of x + rest."""
+        norm = self.pair[0]
+        if norm is None or CONVEX[norm].euclidean:
+            # the Frobenius norm is the length of all entries
+            return self.inner.normal_part(x, rest)
+        values, rebuild = self.decompose(x + rest if self.inner.normal_sees_x else rest)
+        inside = self.inner.prox(values, 1.0) if self.inner.normal_sees_x else np.zeros_like(values)
+        return rebuild(self.inner.normal_part(inside, values - inside))
+
+    @property
+    def scale(self) -> float:
+        """That of h, where h is a set."""
+        assert isinstance(self.inner, ConvexSet)
+        return self.inner.scale
+
+    def of_radius(self, r: float) -> ConvexSet:
+        """With h of another radius, where h is a set."""
+        assert isinstance(self, ConvexSet)
+        assert isinstance(self.inner, ConvexSet)
+        return replace(self, inner=self.inner.of_radius(r))
+
     def lmo(self, c: Array) -> Array | None:
         """That of h on the spectrum; None where h has none."""
         values, rebuild = self.decompose(c)
@@ -247,6 +270,14 @@ class Eigen(Spectral):
         part = self._part(v)
         skew = (matrix(v, self.shape) - part).reshape(-1)
         return super().dual_project(part.reshape(-1)) + skew
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """That of h on the symmetric parts; what is skew is no matter to a symmetric variable, and stays."""
+        if self.pair[0] is None:
+            return rest
+        part = self._part(rest)
+        skew = (matrix(rest, self.shape) - part).reshape(-1)
+        return super().normal_part(x, part.reshape(-1)) + skew
 
     def _inside(self, values: Array, room: float) -> Array:
         # moved, not scaled: no scaling takes a matrix off the boundary of a cone

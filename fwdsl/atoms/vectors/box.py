@@ -75,6 +75,10 @@ class Box(ConvexSet):
             most = min(most, float((x_[hi < 0.0] / hi[hi < 0.0]).min(initial=math.inf)))
         return least if least <= most else math.inf
 
+    def bounds(self) -> tuple[Array, Array]:
+        """The bounds."""
+        return self.lo, self.hi
+
     def prox(self, v: Array, t: float) -> Array:
         """The projection."""
         return np.clip(v, self.lo, self.hi)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -158,6 +158,19 @@ class ConvexSet(VectorFunction):
         """v for a bounded set."""
         return v.copy()
 
+    def bounds(self) -> tuple[Array, Array]:
+        """The least and the largest value that an entry may have, where the set says no more of it; infinite where it does."""
+        return np.full(self.size, -math.inf), np.full(self.size, math.inf)
+
+    @property
+    def scale(self) -> float:
+        """Its radius; inf where it has none."""
+        return float(getattr(self, "r", math.inf))
+
+    def of_radius(self, r: float) -> ConvexSet:
+        """The same set with another radius, r times the set of radius 1."""
+        return replace(self, r=r)  # type: ignore[type-var]
+
     def contains(self, x: Array, tol: float = 0.0) -> bool:
         """Whether x misses the set by at most `tol`, as `violation` measures."""
         return self.violation(x) <= tol
@@ -268,3 +281,16 @@ class Joint(VectorFunction):
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         """The set's."""
         return self.on.vertex_id(c)
+
+
+class OnOwnBall(Joint):
+    """c * a norm on its own ball: both have subgradients along one direction, c times a face of the dual ball and any multiple of it."""
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """The part of `rest` by which it is longer than c in the dual norm, the support function of the ball of radius 1."""
+        return rest * max(0.0, 1.0 - self.c / max(self.on.of_radius(1.0).conjugate(rest), 1e-300))
+
+
+def beside_norm1(x: Array, rest: Array, c: float) -> Array:
+    """`rest` less the subgradient of c * norm1 at x that leaves least of it."""
+    return rest - np.where(x != 0.0, c * np.sign(x), np.clip(rest, -c, c))

@@ -73,6 +73,7 @@ class EntropySimplex(Joint):
 
     pair = ("entropy", "simplex")
     polyhedral = False
+    normal_sees_x = True
     prox_kernel = staticmethod(lines_entropy_simplex_kernel)
 
     def value(self, x: Array) -> float:
@@ -99,6 +100,12 @@ class EntropySimplex(Joint):
         """r c log sum exp(v / c) - c r log r."""
         r = self.on.r
         return r * self.c * (float(np.logaddexp.reduce(v / self.c)) - math.log(r)) if r > 0.0 else 0.0
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less c (1 + log x); where x = 0, and the slope is infinite, its negative part."""
+        positive = x > 0.0
+        slope = self.c * (1.0 + np.log(np.where(positive, x, 1.0)))
+        return np.where(positive, rest - slope, np.minimum(rest, 0.0))
 
     def coercive(self) -> tuple[float, str] | None:
         """None: it is negative between 0 and 1."""

@@ -5,7 +5,7 @@ Projection: the lengths of the groups on {a >= 0 : sum w a <= r}, which is max(a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ class GroupBall(ConvexSet):
     def norm(self, x: Array) -> float:
         """sum_g w_g |x_g|."""
         return float((self.parts.weights * self.parts.norms(x)).sum())
+
+    def of_radius(self, r: float) -> GroupBall:
+        """The same groups, which are not looked at again."""
+        return replace(self, r=r, groups=self.parts)
 
     def radius(self) -> float:
         """r over the least weight: all in one group."""

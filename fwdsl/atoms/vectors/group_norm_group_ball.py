@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import Joint
+from .common import OnOwnBall
 from .group_ball import GroupBall
 from .groups import groups_kernel, project_weighted, smallest
 
 
 @dataclass(frozen=True, eq=False)
-class GroupNormGroupBall(Joint):
+class GroupNormGroupBall(OnOwnBall):
     """`c * group_norm` on the `group_ball` of the same groups and weights."""
 
     on: GroupBall

@@ -31,6 +31,10 @@ class LinfBall(Ball):
         """r d^(1/2), the length of a vertex."""
         return self.r * math.sqrt(self.size)
 
+    def bounds(self) -> tuple[Array, Array]:
+        """-r and r."""
+        return np.full(self.size, -self.r), np.full(self.size, self.r)
+
     def prox(self, v: Array, t: float) -> Array:
         """The projection."""
         return np.clip(v, -self.r, self.r)

@@ -50,6 +50,10 @@ class Nonnegative(ConvexSet):
         """0 on the orthant, a cone; else inf."""
         return math.inf if np.any(x < 0.0) else 0.0
 
+    def bounds(self) -> tuple[Array, Array]:
+        """0, and inf."""
+        return np.zeros(self.size), np.full(self.size, math.inf)
+
     def prox(self, v: Array, t: float) -> Array:
         """max(v, 0)."""
         return np.maximum(v, 0.0)

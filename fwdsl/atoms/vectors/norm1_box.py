@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base import Array, Face
 from .box import Box, box_kernel
-from .common import Joint, face, norm1, scale_into, soft
+from .common import Joint, beside_norm1, face, norm1, scale_into, soft
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +22,7 @@ class Norm1Box(Joint):
 
     pair = ("norm1", "box")
     polyhedral = True
+    normal_sees_x = True
     prox_kernel = staticmethod(box_kernel)
 
     def value(self, x: Array) -> float:
@@ -57,6 +58,10 @@ class Norm1Box(Joint):
     def dual_project(self, v: Array) -> Array:
         """v, cut at +- c in the unbounded directions."""
         return np.where(self._steep(v), np.copysign(self.c, v), v)
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less the subgradient of the norm."""
+        return beside_norm1(x, rest, self.c)
 
     def coercive(self) -> tuple[float, str]:
         """c, for norm1."""

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import Joint, face, largest, norm1
+from .common import OnOwnBall, face, largest, norm1
 from .l1_ball import L1Ball
 from .threshold import L1, soft_project_l1, threshold_kernel
 
 
 @dataclass(frozen=True)
-class Norm1L1Ball(Joint):
+class Norm1L1Ball(OnOwnBall):
     """`c * norm1` on `l1_ball(r)`."""
 
     on: L1Ball

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import Joint, face, norm1, norm2, soft
+from .common import Joint, beside_norm1, face, norm1, norm2, soft
 from .l2_ball import L2Ball
 
 
@@ -42,6 +42,7 @@ class Norm1L2Ball(Joint):
 
     pair = ("norm1", "l2_ball")
     polyhedral = False
+    normal_sees_x = True
     prox_kernel = staticmethod(norm1_l2_kernel)
 
     def value(self, x: Array) -> float:
@@ -55,6 +56,10 @@ class Norm1L2Ball(Joint):
     def conjugate(self, v: Array) -> float:
         """r |S(v)|_2."""
         return self.on.r * norm2(soft(v, self.c))
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less the subgradient of the norm."""
+        return beside_norm1(x, rest, self.c)
 
     def coercive(self) -> tuple[float, str]:
         """c, for norm1."""

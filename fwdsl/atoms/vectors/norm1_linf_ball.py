@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import Joint, face, norm1, soft
+from .common import Joint, beside_norm1, face, norm1, soft
 from .linf_ball import LinfBall, clip_kernel
 
 
@@ -20,6 +20,7 @@ class Norm1LinfBall(Joint):
 
     pair = ("norm1", "linf_ball")
     polyhedral = True
+    normal_sees_x = True
     prox_kernel = staticmethod(clip_kernel)
 
     def value(self, x: Array) -> float:
@@ -33,6 +34,10 @@ class Norm1LinfBall(Joint):
     def conjugate(self, v: Array) -> float:
         """r sum_i max(|v_i| - c, 0)."""
         return self.on.r * norm1(soft(v, self.c))
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less the subgradient of the norm."""
+        return beside_norm1(x, rest, self.c)
 
     def coercive(self) -> tuple[float, str]:
         """c, for norm1."""

@@ -40,6 +40,10 @@ class Norm1Nonnegative(Joint):
         """min(v, c)."""
         return np.minimum(v, self.c)
 
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less c in every entry, the gradient of c times the sum."""
+        return rest - self.c
+
     def coercive(self) -> tuple[float, str]:
         """c, for norm1."""
         return self.c, "linf"

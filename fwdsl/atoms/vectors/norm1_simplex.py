@@ -35,6 +35,10 @@ class Norm1Simplex(Joint):
         """r (max_i v_i - c)."""
         return self.on.conjugate(v) - self.c * self.on.r
 
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less c in every entry, the gradient of c times the sum."""
+        return rest - self.c
+
     def coercive(self) -> tuple[float, str]:
         """c, for norm1."""
         return self.c, "linf"

@@ -35,6 +35,10 @@ class Norm1SolidSimplex(Joint):
         """r max(0, max_i v_i - c)."""
         return self.on.r * max(float(v.max(initial=0.0)) - self.c, 0.0)
 
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less c in every entry, the gradient of c times the sum."""
+        return rest - self.c
+
     def coercive(self) -> tuple[float, str]:
         """c, for norm1."""
         return self.c, "linf"

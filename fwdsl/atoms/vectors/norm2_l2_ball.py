@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base import Array, Face
-from .common import Joint, norm2
+from .common import OnOwnBall, norm2
 from .l2_ball import L2Ball
 from .norm2 import norm2_kernel, scaled
 
 
 @dataclass(frozen=True)
-class Norm2L2Ball(Joint):
+class Norm2L2Ball(OnOwnBall):
     """`c * norm2` on `l2_ball(r)`."""
 
     on: L2Ball

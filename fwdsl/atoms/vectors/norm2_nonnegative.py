@@ -37,6 +37,7 @@ class Norm2Nonnegative(Joint):
 
     pair = ("norm2", "nonnegative")
     polyhedral = False
+    normal_sees_x = True
     prox_kernel = staticmethod(norm2_nonnegative_kernel)
 
     def value(self, x: Array) -> float:
@@ -63,6 +64,11 @@ class Norm2Nonnegative(Joint):
     def dual_project(self, v: Array) -> Array:
         """The positive part shortened to c, the rest as it is."""
         return np.where(v > 0.0, self.dual_scale(v) * v, v)
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less c x / |x|; nothing at 0, where the norm has a subgradient in every direction."""
+        length = norm2(x)
+        return rest - self.c * x / length if length > 0.0 else np.zeros_like(rest)
 
     def coercive(self) -> tuple[float, str]:
         """c, for norm2."""

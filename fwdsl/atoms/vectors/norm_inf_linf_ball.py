@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import Joint, largest, norm1
+from .common import OnOwnBall, largest, norm1
 from .linf_ball import LinfBall
 from .threshold import CLIP, project_l1, threshold_kernel
 
 
 @dataclass(frozen=True)
-class NormInfLinfBall(Joint):
+class NormInfLinfBall(OnOwnBall):
     """`c * norm_inf` on `linf_ball(r)`."""
 
     on: LinfBall

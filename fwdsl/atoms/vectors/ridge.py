@@ -108,6 +108,10 @@ class Ridged(VectorFunction):
         """v."""
         return v.copy()
 
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """The inner function's, of `rest` less the gradient 2 c x."""
+        return self.inner.normal_part(x, rest - 2.0 * self.c * x)
+
     def coercive(self) -> tuple[float, str] | None:
         """The inner function's."""
         return self.inner.coercive()

@@ -1,0 +1,49 @@
+"""The tables of docs/language.md say what the records do."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+
+import fwdsl as fw
+from fwdsl.options import Options
+from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES
+from fwdsl.words.tables import PAGE, TABLES, written
+
+RECORDS = {
+    "losses": LOSSES,
+    "convex": CONVEX,
+    "sets": SETS,
+    "maps": FEATURE_MAPS,
+    "functions": FUNCTIONS,
+    "types": TYPES,
+    "sources": SOURCES,
+    "options": SOLVE_OPTIONS,
+}
+
+
+def test_the_page_is_up_to_date() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == written(page), "run `python -m fwdsl.words.tables`"
+    assert sorted(re.findall(r"<!-- words: (\w+) -->", page)) == sorted(TABLES)
+
+
+@pytest.mark.parametrize("table", RECORDS)
+def test_a_table_has_a_row_for_each_word(table: str) -> None:
+    first = [line.split("|")[1] for line in TABLES[table]().splitlines()[2:]]
+    assert [re.match(r" `(\w+)", cell)[1] for cell in first] == list(RECORDS[table])  # type: ignore[index]
+
+
+def test_the_defaults_of_options_are_those_that_are_told() -> None:
+    defaults = {f.name: f.default for f in dataclasses.fields(Options)}
+    for name, word in SOLVE_OPTIONS.items():
+        if word.default is not None:
+            assert defaults[name] == word.default
+
+
+def test_a_function_of_python_says_what_it_is() -> None:
+    assert fw.hinge.__doc__ == "max(0, 1 - y z) per sample; y are signs."
+    assert fw.squared.__doc__ == "(z - b)^2 per sample."
+    assert fw.norm_fro.__doc__ == CONVEX["norm_fro"].formula
