@@ -20,11 +20,6 @@ def program_text(name: str) -> bytes:
         if sys.stdin is None:
             raise Stop([Diagnostic("FW0012", "standard input cannot be read: it is closed")])
         return sys.stdin.buffer.read()
-    return read_file(name)
-
-
-def read_file(name: str) -> bytes:
-    """The bytes of a file that holds a program."""
     keep_apart({}, [("the program", name)])
     try:
         return read_program(name)

@@ -93,14 +93,3 @@ def test_a_contradiction_is_told_and_no_fault() -> None:
     assert at.solve().status == "infeasible"
     assert ("contradicted", ("FW5010",)) in sink.told
     assert at.found() == ()
-
-
-def test_a_file_called_as_the_command_line_calls_standard_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(fw.RunError) as caught:
-        fw.load("-")
-    assert caught.value.code == "FW0010"
-    Path("-").write_text(TEXT)
-    assert fw.load("-").model.variables[0].name == "x"
