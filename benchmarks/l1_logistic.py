@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from machine import DATA, start_over
+from machine import start_over
 
 if __name__ == "__main__":
     start_over(threads=1)
 
 import numpy as np
 import scipy.sparse as sp
+from data_sets import read_libsvm
 from numpy.typing import NDArray
 from report import Report, Target, number, ratio
 from timing import COLUMNS, interleaved, timed
@@ -92,9 +93,7 @@ def main() -> None:
 
 def read(name: str) -> tuple[sp.csr_array, Array]:
     """A data set by scikit-learn's reader, labels as +-1."""
-    from sklearn.datasets import load_svmlight_file
-
-    X, labels = load_svmlight_file(str(DATA / f"{name}.svm.gz"))
+    X, labels = read_libsvm(name)
     narrow = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))  # scikit-learn's solvers take no other
     return sp.csr_array(narrow, shape=X.shape), np.where(labels == labels.min(), -1.0, 1.0)
 

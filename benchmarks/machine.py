@@ -13,7 +13,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DATA = ROOT.parent / "shared" / "data"
 
 # The scripts run from a checkout, where nothing is installed; every one of them imports this file first.
 sys.path.insert(0, str(ROOT))

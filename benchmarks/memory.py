@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from data_sets import data_file
 from generators import rcv1_like, simplex_ls, sparse_rows
-from machine import DATA
 from report import Report, Target, ratio, size
 from timing import COLUMNS, duration, interleaved
 from watched import Watched, phase, result, watch
@@ -161,7 +161,7 @@ def reading(report: Report) -> None:
     from fwdsl.readers.read import Role, read
     from fwdsl.readers.sources import SourceSpec
 
-    path = str(DATA / "a9a.svm.gz")
+    path = str(data_file("a9a.svm.gz"))
     spec, roles = SourceSpec("libsvm", path), [Role("X", "matrix", (None, None)), Role("y", "signs", (None,))]
     ours, theirs = read(spec, roles)[0], load_svmlight_file(path)
     X: Any = ours["X"]

@@ -83,7 +83,8 @@ def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: F
 
     With `fuse` products may be fused with sums, with `reorder` sums may be added up in another, fixed order besides. `uses` are kernels, or
     what numba calls intrinsic, that `fn` calls by the names given, which need not exist in its module: one loop over samples serves every
-    loss, `kernel(epoch, derivative=loss.value_gradient)`. Kernels among them that are not compiled yet are compiled with neither.
+    loss, `kernel(epoch, derivative=loss.value_gradient)`. Kernels among them that are not compiled yet are compiled with neither; plain functions
+    that `fn` calls without naming them here are parts of it.
     """
     if uses:
         fn = _linked(fn, tuple(sorted(uses.items())))
@@ -102,10 +103,10 @@ def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
     return _copied(fn, names, short)
 
 
-def _copied(fn: Function, names: dict[str, Any], mark: str) -> Function:
-    """A copy of `fn` that sees these globals, with a mark in its name."""
+def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
+    """A copy of `fn` that sees these globals, perhaps with a mark in its name."""
     copy = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
-    copy.__qualname__ = f"{fn.__qualname__}-{mark}"
+    copy.__qualname__ = f"{fn.__qualname__}-{mark}" if mark else fn.__qualname__
     copy.__module__ = fn.__module__
     return copy
 
@@ -143,15 +144,15 @@ def _decorate(fn: Function, rounding: str) -> Function:
             return found
         _waiting.start()
         try:
-            import numba
+            import numba  # noqa: F401
         finally:
             _waiting.stop()
 
         if not _dispatchers:
             _listen()
         # what is kept in files is told apart by its name
-        named = _copied(fn, fn.__globals__, rounding) if rounding else fn
-        dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding])(named)
+        named = _calling(_copied(fn, fn.__globals__, rounding) if rounding else fn, rounding)
+        dispatcher: Any = _jit(named, rounding)
         if (folder := kernel_folder()) is not None:
             from .kept import Kept
 
@@ -160,6 +161,24 @@ def _decorate(fn: Function, rounding: str) -> Function:
         _names[id(compiled)] = _name(fn)
         _dispatchers[fn, rounding] = compiled
         return compiled
+
+
+def _jit(fn: Function, rounding: str) -> Any:
+    import numba
+
+    return numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding])(fn)
+
+
+def _calling(fn: Function, rounding: str) -> Function:
+    """`fn` itself, or a copy that sees the plain functions of its module that it calls compiled as it is: parts of a kernel, which LLVM inlines."""
+    called = {name: fn.__globals__.get(name) for name in fn.__code__.co_names}
+    parts = {name: _part(part, rounding) for name, part in called.items() if isinstance(part, FunctionType)}
+    return _copied(fn, {**fn.__globals__, **parts}) if parts else fn
+
+
+@cache
+def _part(fn: Function, rounding: str) -> Any:
+    return _jit(_calling(fn, rounding), rounding)
 
 
 def _name(fn: Function) -> str:

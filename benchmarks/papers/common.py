@@ -39,14 +39,14 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from machine import DATA, ROOT, start_over
+from machine import ROOT, start_over
 from report import Report, table
 
 if TYPE_CHECKING:
     from fwdsl import Problem
     from fwdsl.race import Race
 
-__all__ = ["DATA", "FOLDER", "LARGEST", "ROOT", "Page", "out", "quick", "raced", "start_over", "table"]
+__all__ = ["FOLDER", "LARGEST", "ROOT", "Page", "out", "quick", "raced", "start_over", "table"]
 
 FOLDER = ROOT / "docs" / "papers"
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from fwdsl.atoms.losses import LOSSES
-from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.compile import compiled_signatures, kernel
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.rows import row_kernels, rows_of
 
@@ -32,3 +32,25 @@ def test_one_loop_serves_every_loss_and_layout(name: str, layout: Any) -> None:
     loop = kernel(slopes, derivative=LOSSES[name].value_gradient, **row_kernels(operator))
     loop(rows_of(operator), x, b, w, p, out)
     np.testing.assert_allclose(out, w * LOSSES[name].gradient_naive(A @ x, b, p), rtol=1e-12, atol=1e-15)
+
+
+def half(x: Any) -> Any:
+    return 0.5 * x
+
+
+def quarter(x: Any) -> Any:
+    return half(half(x))
+
+
+def quarters(x: Any) -> Any:
+    total = 0.0
+    for j in range(x.size):
+        total += quarter(x[j])
+    return total
+
+
+def test_plain_functions_that_a_kernel_calls_are_parts_of_it() -> None:
+    x = np.arange(9.0)
+    for fuse, reorder in ((False, False), (True, False), (False, True)):
+        assert kernel(quarters, fuse=fuse, reorder=reorder)(x) == 9.0
+    assert not [s for s in compiled_signatures() if "test_uses.half" in s or "test_uses.quarter(" in s]

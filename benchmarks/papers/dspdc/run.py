@@ -16,13 +16,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common import DATA, Page, quick, raced, start_over
+from common import Page, quick, raced, start_over
 
 if __name__ == "__main__":
     start_over(threads=1)  # before numpy is imported
 
 import numpy as np
 import scipy.sparse as sp
+from data_sets import read_libsvm
 from generators import factorised, matrix_risk, rcv1_like
 from report import Target
 from tasks import mt_lmnn, principal
@@ -67,14 +68,12 @@ def figure_1() -> list[tuple[str, tuple[Any, ...], int]]:
 
 def figure_2() -> list[tuple[str, tuple[Any, ...], int]]:
     """Rows of data at hand, their features reduced to 20 random ones: U = X G', V = G."""
-    from sklearn.datasets import load_svmlight_file
-
     found = []
     for name in ("a9a",) if quick() else ("a9a", "w8a", "rcv1-like"):
         if name == "rcv1-like":
             X, y = rcv1_like(20_242, 47_236, 74)
         else:
-            X, y = load_svmlight_file(str(DATA / f"{name}.svm.gz"))
+            X, y = read_libsvm(name)
         X = sp.csr_array(X)
         G = np.random.default_rng(0).standard_normal((20, X.shape[1])) / math.sqrt(20)
         U = np.ascontiguousarray(X @ G.T)
@@ -193,12 +192,10 @@ def risk_races() -> dict[str, Race]:
 
 def metric_problems() -> dict[str, tuple[fw.Problem, int, int]]:
     """name -> (problem, triplets, metrics)."""
-    from sklearn.datasets import load_svmlight_file
-
     tasks, points = (10, 60) if quick() else (100, 100)
     found = {}
     for name, d in (("letter.scale", 0), ("mnist.t", 40)):
-        X, y = load_svmlight_file(str(DATA / f"{name}.svm.gz"))
+        X, y = read_libsvm(name)
         Z = X.toarray() if not d else principal(X.toarray(), d)
         far, near, task = mt_lmnn(Z, y, tasks, 5, points)
         problem = fw.load(HERE / "metrics.fw").bind(Far=far, Near=near, task=task)

@@ -13,13 +13,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from common import DATA, Page, quick, raced, start_over
+from common import Page, quick, raced, start_over
 
 if __name__ == "__main__":
     start_over(threads=1)  # before numpy is imported
 
 import numpy as np
 import scipy.sparse as sp
+from data_sets import read_libsvm
 from generators import rcv1_like
 from report import Target
 
@@ -75,10 +76,8 @@ class Count:
 
 
 def read(name: str) -> tuple[Any, Any]:
-    """A data set of ../shared/data."""
-    from sklearn.datasets import load_svmlight_file
-
-    A, y = load_svmlight_file(str(DATA / f"{name}.svm.gz"))
+    """A data set, the smaller label as -1."""
+    A, y = read_libsvm(name)
     return sp.csr_array(A), np.where(y == y.min(), -1.0, 1.0)
 
 

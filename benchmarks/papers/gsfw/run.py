@@ -17,13 +17,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from common import DATA, Page, quick, raced, start_over
+from common import Page, quick, raced, start_over
 
 if __name__ == "__main__":
     start_over(threads=1)  # before numpy is imported
 
 import numpy as np
 import scipy.sparse as sp
+from data_sets import read_libsvm
 from report import Target
 
 import fwdsl as fw
@@ -85,10 +86,8 @@ class Curve:
 
 
 def read(name: str) -> tuple[Any, Any]:
-    """A LIBSVM file of ../shared/data, the smaller label as -1."""
-    from sklearn.datasets import load_svmlight_file
-
-    A, y = load_svmlight_file(str(DATA / f"{name}.svm.gz"))
+    """A data set, the smaller label as -1."""
+    A, y = read_libsvm(name)
     return sp.csr_array(A), np.where(y == y.min(), -1.0, 1.0)
 
 

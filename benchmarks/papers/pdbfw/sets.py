@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import lzma
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from data_sets import read_libsvm
 from generators import rcv1_like
-from machine import DATA
 
 GRIDS = 100
 """Random grids of the binned digits: the paper's set has 100 numbers a row."""
@@ -43,14 +42,8 @@ def unit_rows(A: Any) -> Any:
 
 
 def read(name: str) -> tuple[Any, Any]:
-    """A LIBSVM file of ../shared/data."""
-    from sklearn.datasets import load_svmlight_file
-
-    if name.endswith(".xz"):
-        with lzma.open(DATA / name) as file:
-            A, y = load_svmlight_file(file)
-    else:
-        A, y = load_svmlight_file(str(DATA / name))
+    """A LIBSVM file as a CSR array with its labels."""
+    A, y = read_libsvm(name)
     return sp.csr_array(A), y
 
 

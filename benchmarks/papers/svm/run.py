@@ -14,12 +14,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from common import DATA, Page, quick, raced, start_over
+from common import Page, quick, raced, start_over
 
 if __name__ == "__main__":
     start_over(threads=1)  # before numpy is imported
 
 import numpy as np
+from data_sets import data_file
 from report import Target
 from words import OBLIVIOUS, OPTIMAL, PLAIN, verdict
 
@@ -56,7 +57,7 @@ def bound(program: str, data: str, C: float) -> fw.Problem:
     """A program of this folder with a data set."""
     text = (HERE / f"{program}.fw").read_text(encoding="utf-8")
     kind = "signs[n]" if program == "binary" else "labels[n, k]"
-    source = f'{kind} from libsvm("{DATA / data}.svm.gz")'
+    source = f'{kind} from libsvm("{data_file(f"{data}.svm.gz")}")'
     problem = fw.parse(text.replace(f"y: {kind}", f"y: {source}")).bind(C=C)
     X, y = dense(problem)
     if 4 * X.nnz < X.shape[0] * X.shape[1]:
