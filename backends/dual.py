@@ -127,7 +127,7 @@ def _misses(problem: Problem, kty: Array, x: Array, interior: bool) -> tuple[NDA
             face = g.f.face(x[block.slice])
             if face is not None and not face.normals.size:
                 outside[face.free] = True
-            if g.f.polyhedral:
+            if g.f.polyhedral and g.f.entrywise:
                 target = np.where(outside, 0.0, target)
         at = np.flatnonzero(outside)
         index.append(block.start + at)

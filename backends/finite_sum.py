@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..atoms.base import Array, LossFunction
-from ..atoms.losses import smoothness
+from ..atoms.losses import LOSSES, smoothness
 from ..canon.arrange import Arrangement
 from ..canon.combined_maps import Scaled
 from ..canon.data_maps import Matrix
@@ -51,6 +51,8 @@ def reasons(
             found.append(f"`{term.text}`: it takes the losses {_listed(losses)}")
         elif smooth and smoothness(term.atom) is None:
             found.append(f"`{term.text}` is not smooth")
+        if term.atom in LOSSES and not LOSSES[term.atom].compiled:
+            found.append(f"`{term.text}`: {term.atom} has no compiled kernels, which its loops over samples call")
     if len(arrangement.blocks) != 1:
         found.append(f"it takes one variable, and the program has {', '.join(b.name for b in arrangement.blocks)}")
     for block in arrangement.blocks:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .build.misuse import BuildError
     from .data_operator import operator
     from .errors import DataError, FwError, PlanError, RejectedError, RunError
+    from .extend import register
     from .problem import Problem, load, maximize, minimize, parse
     from .solution import Solution
 
@@ -55,6 +56,7 @@ _HOMES = {
     "BuildError": ".build.misuse",
     "Solution": ".solution",
     "operator": ".data_operator",
+    "register": ".extend",
 }
 
 __all__ = [
@@ -87,6 +89,7 @@ __all__ = [
     "psd_type",
     "psd_var",
     "real_type",
+    "register",
     "scalar",
     "signs_type",
     "symmetric_type",

@@ -111,7 +111,11 @@ class SPDC(Baseline):
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
         """Rows of one data matrix times a vector, a bounded second derivative."""
-        return finite_sum.value_reasons(canonical) or unbounded_curvature(canonical)
+        found = finite_sum.value_reasons(canonical) or unbounded_curvature(canonical)
+        uncompiled = [
+            f"{b.text} has no compiled kernel, which its loop calls" for b in canonical.blocks if not b.g.compiled
+        ]
+        return (*found, *uncompiled)
 
     @classmethod
     def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -16,9 +16,12 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from ...atoms.base import is_plain
 from .cache import kernel_folder
 
 Function = Callable[..., Any]
+
+_SOURCES = Path(__file__).parents[2]
 
 LONGEST_NAME = 120
 """Characters of the names of linked kernels that are written out; longer ones are hashed."""
@@ -84,8 +87,11 @@ def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: F
     With `fuse` products may be fused with sums, with `reorder` sums may be added up in another, fixed order besides. `uses` are kernels, or
     what numba calls intrinsic, that `fn` calls by the names given, which need not exist in its module: one loop over samples serves every
     loss, `kernel(epoch, derivative=loss.value_gradient)`. Kernels among them that are not compiled yet are compiled with neither; plain functions
-    that `fn` calls without naming them here are parts of it.
+    that `fn` calls without naming them here are parts of it. A reference that stands for a kernel (`atoms.base.is_plain`) is handed through,
+    and no compiled kernel can call it: a method that links kernels says so before.
     """
+    if is_plain(fn):
+        return fn
     if uses:
         fn = _linked(fn, tuple(sorted(uses.items())))
     rounding = "reordered" if reorder else "fused" if fuse else ""
@@ -95,12 +101,16 @@ def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: F
 @cache
 def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
     """A copy of `fn` that sees compiled kernels under the names it calls; its own name says which, for numba's cache knows it by that."""
+    if plain := [name for name, inner in uses if is_plain(inner)]:
+        raise TypeError(f"{fn.__name__} cannot be compiled: {', '.join(plain)} is no kernel")
     linked = {name: kernel(inner) if isinstance(inner, FunctionType) else inner for name, inner in uses}
     names = {**fn.__globals__, **linked}
     label = "-".join(f"{name}-{getattr(inner, '__qualname__', '')}" for name, inner in uses)
     # the name becomes that of a file, which may have 255 bytes
     short = label if len(label) <= LONGEST_NAME else hashlib.sha1(label.encode()).hexdigest()
-    return _copied(fn, names, short)
+    copy = _copied(fn, names, short)
+    copy.kept = all(_is_known(inner, fn) for _, inner in uses)  # type: ignore[attr-defined]
+    return copy
 
 
 def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
@@ -109,6 +119,15 @@ def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
     copy.__qualname__ = f"{fn.__qualname__}-{mark}" if mark else fn.__qualname__
     copy.__module__ = fn.__module__
     return copy
+
+
+def _is_known(inner: Function, fn: Function) -> bool:
+    """Whether what is kept of a linked kernel is thrown away when `inner` changes: it is one of our sources, which the folder is stamped
+    with, or of the same file as `fn`."""
+    code = getattr(inner, "__code__", None)
+    return (
+        code is None or Path(code.co_filename).is_relative_to(_SOURCES) or code.co_filename == fn.__code__.co_filename
+    )
 
 
 def compiled_signatures() -> list[str]:
@@ -153,7 +172,9 @@ def _decorate(fn: Function, rounding: str) -> Function:
         # what is kept in files is told apart by its name
         named = _calling(_copied(fn, fn.__globals__, rounding) if rounding else fn, rounding)
         dispatcher: Any = _jit(named, rounding)
-        if (folder := kernel_folder()) is not None:
+        # of what was typed in at a prompt there is no file that could be seen to change
+        kept = getattr(fn, "kept", True) and Path(fn.__code__.co_filename).is_file()
+        if kept and (folder := kernel_folder()) is not None:
             from .kept import Kept
 
             dispatcher._cache = Kept(named, folder)  # where its own `enable_caching` would put one of numba's

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..words import CONVEX, LOSSES, SETS, LossWord
+from ..words import CONVEX, LOSSES, SETS, LossWord, SetWord
 
 Array = NDArray[np.float64]
 Y = TypeVar("Y")
@@ -30,9 +30,17 @@ Y = TypeVar("Y")
 def require(cls: type, facts: tuple[str, ...]) -> None:
     """Fail at import where an atom lacks a fact, a kernel or a reference."""
     missing = [name for name in facts if not hasattr(cls, name)]
-    missing += [name for name in dir(cls) if getattr(getattr(cls, name, None), "__isabstractmethod__", False)]
-    if missing:
-        raise TypeError(f"the atom {cls.__name__} lacks {', '.join(missing)}")
+    abstract = [name for name in dir(cls) if getattr(getattr(cls, name, None), "__isabstractmethod__", False)]
+    if missing or abstract:
+        told = [name for name in (*missing, *abstract) if name in _FACTS or name in abstract]
+        lines = "".join(f"\n  {name}: {_FACTS.get(name) or getattr(cls, name).__doc__}" for name in told)
+        raise TypeError(f"the atom {cls.__name__} lacks {', '.join([*missing, *abstract])}{lines}")
+
+
+_FACTS = {
+    "smoothness": "sup of l'' over z; None where l is not differentiable, math.inf where l'' has no bound",
+}
+"""What the facts are that no method has a docstring for."""
 
 
 def record_of(cls: type, name: str, records: Mapping[str, Y]) -> Y:
@@ -42,8 +50,15 @@ def record_of(cls: type, name: str, records: Mapping[str, Y]) -> Y:
     return records[name]
 
 
+KERNELS = ("value", "value_gradient", "prox", "conjugate")
+"""The kernels of a loss, beside `curvature` of a smooth one."""
+
+
 class Loss(ABC):
-    """A scalar loss l(z; b), convex in z. Subclasses are never instantiated with state: parameters come as the array p."""
+    """A scalar loss l(z; b), convex in z. Subclasses are never instantiated with state: parameters come as the array p.
+
+    A loss of ours names itself and has its record in `fwdsl.words`. A loss from outside carries its record: `word = loss_word(...)`.
+    """
 
     name: ClassVar[str]
     #: What the language knows of it: its target, its parameters with their defaults and domains.
@@ -59,12 +74,19 @@ class Loss(ABC):
     #: l is quadratic: l'' is constant.
     quadratic: ClassVar[bool] = False
 
+    #: It has kernels that can be compiled. A loss from outside may have references only, which then are its kernels.
+    compiled: ClassVar[bool] = True
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
-        cls.word = record_of(cls, cls.name, LOSSES)
+        if (word := cls.__dict__.get("word")) is not None:
+            _bring_in(cls, word)
+        require(cls, ("name", "smoothness", *KERNELS))
+        if word is None:
+            cls.word = record_of(cls, cls.name, LOSSES)
         if cls.smoothness is not None and cls.curvature is None:
-            raise TypeError(f"the atom {cls.__name__} is smooth and lacks curvature")
+            more = "" if word is None else ": give `curvature_naive(z, b, p)`, l'' for each j"
+            raise TypeError(f"the atom {cls.__name__} is smooth and lacks curvature{more}")
 
     # --- kernels: z, b, w, out are float64 vectors of one block of samples, p the parameters ------------------------
     #: value(z, b, w, p) -> sum_j w_j l(z_j; b_j)
@@ -108,6 +130,60 @@ class Loss(ABC):
     @abstractmethod
     def infimum_naive(b: Array, p: Array) -> Array:
         """inf_z l(z; b_j), which is -l*(0; b_j)."""
+
+    #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without kernels gives
+    curvature_naive: ClassVar[Callable[..., Array] | None] = None
+    #: cvxpy(z, b, p) -> l(z_j; b_j) as an expression of cvxpy, for `fwdsl verify`; z is one, b an array
+    cvxpy: ClassVar[Callable[..., Any] | None] = None
+
+
+def _bring_in(cls: type[Loss], word: LossWord) -> None:
+    """Take the name of a loss from outside from its record; make kernels of its references where it has none."""
+    if not isinstance(word, LossWord) or word.target == "labels":
+        raise TypeError(f"`word` of {cls.__name__} must be a `loss_word` of real or signed targets")
+    if cls.__dict__.get("name", word.name) != word.name:
+        raise TypeError(f"{cls.__name__} calls itself `{cls.name}`, and its record says `{word.name}`")
+    cls.name = word.name
+    kernels = {name: getattr(cls, name, None) for name in (*KERNELS, "curvature")}
+    given = [name for name, kernel in kernels.items() if kernel is not None and not is_plain(kernel)]
+    cls.compiled = bool(given)
+    if not given:
+        for kernel in _references_as_kernels(cls):
+            setattr(cls, kernel.__name__, staticmethod(kernel))
+    elif missing := [name for name in KERNELS if name not in given]:
+        raise TypeError(f"{cls.__name__} has the kernel {given[0]} and lacks {', '.join(missing)}: give all or none")
+
+
+def is_plain(kernel: Callable[..., Any]) -> bool:
+    """Whether a kernel is a reference under another name, which cannot be compiled."""
+    return getattr(kernel, "plain", False)
+
+
+def _references_as_kernels(cls: type[Loss]) -> list[Callable[..., Any]]:
+    """Plain functions that call the references, with the signatures of kernels."""
+
+    def value(z: Array, b: Array, w: Array, p: Array) -> float:
+        return float(w @ cls.value_naive(z, b, p))
+
+    def value_gradient(z: Array, b: Array, w: Array, p: Array, out: Array) -> float:
+        out[:] = w * cls.gradient_naive(z, b, p)
+        return value(z, b, w, p)
+
+    def prox(v: Array, t: float, b: Array, w: Array, p: Array, out: Array) -> None:
+        out[:] = cls.prox_naive(v, t * w, b, p)
+
+    def conjugate(y: Array, b: Array, w: Array, p: Array) -> float:
+        return LossFunction(cls, b, w, p).conjugate(y)
+
+    def curvature(z: Array, b: Array, w: Array, p: Array, out: Array) -> None:
+        assert cls.curvature_naive is not None
+        out[:] = w * cls.curvature_naive(z, b, p)
+
+    made: list[Callable[..., Any]] = [value, value_gradient, prox, conjugate]
+    made += [curvature] if cls.curvature_naive is not None else []
+    for kernel in made:
+        kernel.plain = True  # type: ignore[attr-defined]
+    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +290,8 @@ class VectorFunction(ABC):
 
     #: The names a program uses, e.g. ("norm1", None), (None, "l1_ball"), ("norm1", "nonnegative").
     pair: ClassVar[tuple[str | None, str | None]]
+    #: The record that a set from outside carries; those of ours are in `fwdsl.words`.
+    word: ClassVar[SetWord]
 
     size: int
 
@@ -235,6 +313,13 @@ class VectorFunction(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if (word := cls.__dict__.get("word")) is not None:
+            cls.pair = None, word.name
+            if cls.__dict__.get("polyhedral", word.polyhedral) != word.polyhedral:
+                raise TypeError(f"{cls.__name__} and its record differ on whether it is polyhedral")
+            cls.polyhedral = word.polyhedral
+            require(cls, ("prox_kernel",))
+            return
         # the frames that several functions share name no pair
         own = cls.__dict__.get("pair")
         if not isinstance(own, tuple):

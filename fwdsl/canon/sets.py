@@ -121,8 +121,7 @@ class SetReader:
             out[name] = self._argument(expr)
         if "groups" in given:
             out.update(self.group_args(given))
-        if "k" in out:
-            out["k"] = int(out["k"])
+        out |= {p.name: int(out[p.name]) for p in SETS[ref.name].parameters if p.domain == "count"}
         if ref.name == BOX:
             out["lo"], out["hi"] = ordered(out["lo"], out["hi"])
         return out

@@ -9,7 +9,7 @@ from ..grammar.diagnostic import Fix
 from ..model import Dim, Expr, SetRef, Type
 from ..words import CONVEX, SETS, Parameter, SetWord, elsewhere
 from . import algebra, shapes
-from .arguments import Bound, bind, report_unknown_sign, signature
+from .arguments import Bound, bind, option, report_unknown_sign, signature
 from .atoms import group_arguments
 from .context import Context
 from .operands import constant, is_finite, wrong_kind
@@ -187,7 +187,9 @@ def _arguments(
         if name == "r":
             value = radius(ctx, call, bound["r"])
         elif parameter.domain == "count":
-            value = _count(ctx, call, bound[name], type_)
+            value = _count(ctx, call, name, bound[name], type_)
+        elif parameter.domain != "value":
+            value = option(ctx, call.func.name, parameter, bound[name])
         else:
             value = constant(ctx, call, bound[name])
             if value is not None and parameter.shape != "bound" and not is_finite(ctx, value, bound[name]):
@@ -239,7 +241,7 @@ def check_radius(ctx: Context, value: Expr, node: tree.Node, text: str = "") -> 
     return False
 
 
-def _count(ctx: Context, call: tree.Call, node: tree.Expr, type_: Type) -> Expr | None:
+def _count(ctx: Context, call: tree.Call, name: str, node: tree.Expr, type_: Type) -> Expr | None:
     value = constant(ctx, call, node)
     if value is None:
         return None
@@ -251,7 +253,7 @@ def _count(ctx: Context, call: tree.Call, node: tree.Expr, type_: Type) -> Expr 
         return value
     ctx.error(
         "FW2012",
-        f"`k` of `{call.func.name}` is a whole number between 1 and `{size}`, not `{ctx.text(node)}`",
+        f"`{name}` of `{call.func.name}` is a whole number between 1 and `{size}`, not `{ctx.text(node)}`",
         node.span,
         labels=ctx.declared(node),
         rule="It counts entries.",

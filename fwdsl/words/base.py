@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 Domain = Literal[
     "real",
@@ -90,3 +91,21 @@ class Word:
             for p in self.parameters
         )
         return f"{self.name}({', '.join(written)})" if self.parameters else self.name
+
+
+W = TypeVar("W", bound=Word)
+
+
+class Words(dict[str, W]):
+    """Records by name. `fw.register` adds those from outside."""
+
+    def __init__(self, words: Iterable[W]) -> None:
+        super().__init__({word.name: word for word in words})
+
+    def __missing__(self, name: str) -> W:
+        raise KeyError(unregistered(name))
+
+
+def unregistered(name: str | None) -> str:
+    """What is missing where a word is none: a saved object may hold a word that another process registered."""
+    return f"`{name}` is no word of this process: a loss or set from outside is one after `fwdsl.register(CLASS)`"

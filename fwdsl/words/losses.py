@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .base import Domain, Parameter, Word
+from .base import Parameter, Word, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,67 +38,67 @@ class LossWord(Word):
         return self.parameters[2:]
 
 
-def _loss(
+def loss_word(
     name: str,
-    target: Literal["real", "signs", "labels"],
     formula: str,
-    option: tuple[str, Domain, float] | None = None,
+    *options: Parameter,
+    target: Literal["real", "signs", "labels"] = "real",
+    residual: bool = False,
     elsewhere: tuple[str, ...] = (),
-    residual: bool | None = None,
 ) -> LossWord:
-    options = () if option is None else (Parameter(*option),)
-    kind = target if target != "real" else ""
-    parameters = (Parameter("prediction"), Parameter("target", kind=kind), *options)
+    """The record of a loss of a prediction and a target, with options behind them."""
+    kind = "" if target == "real" else target
     return LossWord(
         name=name,
         formula=formula,
-        parameters=parameters,
+        parameters=(Parameter("prediction"), Parameter("target", kind=kind), *options),
         elsewhere=elsewhere,
         target=target,
         scores=target == "labels",
-        residual=target == "real" if residual is None else residual,
+        residual=residual,
     )
 
 
-LOSSES: dict[str, LossWord] = {
-    word.name: word
-    for word in (
-        _loss("squared", "real", "(z - b)^2.", elsewhere=("least_squares", "mse")),
-        _loss("absolute", "real", "|z - b|.", elsewhere=("mae",)),
-        _loss(
+_EPS = Parameter("eps", "nonnegative", 0.1)
+
+LOSSES: dict[str, LossWord] = Words(
+    (
+        loss_word("squared", "(z - b)^2.", residual=True, elsewhere=("least_squares", "mse")),
+        loss_word("absolute", "|z - b|.", residual=True, elsewhere=("mae",)),
+        loss_word(
             "quantile",
-            "real",
             "tau max(0, b - z) + (1 - tau) max(0, z - b), tau between 0 and 1.",
-            ("tau", "unit", 0.5),
+            Parameter("tau", "unit", 0.5),
+            residual=True,
         ),
-        _loss(
+        loss_word(
             "huber",
-            "real",
             "r^2/2 where |r| <= delta, else delta (|r| - delta/2), with r = z - b.",
-            ("delta", "positive", 1.0),
+            Parameter("delta", "positive", 1.0),
+            residual=True,
         ),
-        _loss("epsilon_insensitive", "real", "max(0, |z - b| - eps).", ("eps", "nonnegative", 0.1)),
-        _loss(
-            "squared_epsilon_insensitive",
-            "real",
-            "max(0, |z - b| - eps)^2.",
-            ("eps", "nonnegative", 0.1),
-        ),
-        _loss("logistic", "signs", "log(1 + exp(-y z))."),
-        _loss("hinge", "signs", "max(0, 1 - y z)."),
-        _loss("squared_hinge", "signs", "max(0, 1 - y z)^2."),
-        _loss(
+        loss_word("epsilon_insensitive", "max(0, |z - b| - eps).", _EPS, residual=True),
+        loss_word("squared_epsilon_insensitive", "max(0, |z - b| - eps)^2.", _EPS, residual=True),
+        loss_word("logistic", "log(1 + exp(-y z)).", target="signs"),
+        loss_word("hinge", "max(0, 1 - y z).", target="signs"),
+        loss_word("squared_hinge", "max(0, 1 - y z)^2.", target="signs"),
+        loss_word(
             "smooth_hinge",
-            "signs",
             "0 where y z >= 1, (1 - y z)^2/2 where 0 <= y z <= 1, else 1/2 - y z.",
+            target="signs",
         ),
-        _loss("poisson", "real", "exp(z) - b z.", residual=False),
-        _loss("softmax", "labels", "log sum_l exp(Z_l) - Z_y.", elsewhere=("cross_entropy",)),
-        _loss(
+        loss_word("poisson", "exp(z) - b z."),
+        loss_word(
+            "softmax",
+            "log sum_l exp(Z_l) - Z_y.",
+            target="labels",
+            elsewhere=("cross_entropy",),
+        ),
+        loss_word(
             "multiclass_hinge",
-            "labels",
             "max_l (1[l != y] + Z_l) - Z_y (Crammer-Singer).",
+            target="labels",
         ),
-        _loss("weston_watkins", "labels", "sum over l != y of max(0, 1 + Z_l - Z_y)."),
+        loss_word("weston_watkins", "sum over l != y of max(0, 1 + Z_l - Z_y).", target="labels"),
     )
-}
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .base import GROUPS, Parameter, Word
+from .base import GROUPS, Parameter, Word, Words
 
 Of = Literal["vector", "entrywise", "matrix", "square", "symmetric"]
 
@@ -67,6 +67,28 @@ class SetWord(Word):
         return any(p.name == "r" for p in self.parameters)
 
 
+def set_word(
+    name: str,
+    formula: str,
+    *parameters: Parameter,
+    compact: bool = True,
+    polyhedral: bool = False,
+    permutable: bool = False,
+    elsewhere: tuple[str, ...] = (),
+) -> SetWord:
+    """The record of a set of vectors that has no place of its own in the canonical form; see `SetWord`."""
+    return SetWord(
+        name=name,
+        formula=formula,
+        parameters=parameters,
+        elsewhere=elsewhere,
+        of="vector",
+        compact=compact,
+        polyhedral=polyhedral,
+        permutable=permutable,
+    )
+
+
 _RADIUS = (Parameter("r", "positive"),)
 _INNER = (Parameter("set", "set"),)
 _ALL_BALLS = ("l1_ball", "l2_ball", "linf_ball")
@@ -79,9 +101,8 @@ PSD = "psd"
 SIMPLEX = "simplex"
 SOLID_SIMPLEX = "solid_simplex"
 
-SETS: dict[str, SetWord] = {
-    word.name: word
-    for word in (
+SETS: dict[str, SetWord] = Words(
+    (
         SetWord(
             name="l1_ball",
             formula="norm1(x) <= r.",
@@ -344,4 +365,4 @@ SETS: dict[str, SetWord] = {
             certificate="rigorous",
         ),
     )
-}
+)

@@ -15,7 +15,7 @@ from fwdsl import words
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vectors import JOINTS, NORMS, SETS, ConvexSet, Ridged, build
-from fwdsl.backends.kernels import kernel
+from fwdsl.testing.functions import FunctionCase, Tolerances
 
 #: The norms and sets of matrices, and the sets of symmetric ones.
 MATRIX_NORMS = [name for name, word in words.CONVEX.items() if "matrix" in word.of and name != "sum_squares"]
@@ -167,6 +167,12 @@ def functions(case: Case, ridge: bool = True) -> Iterator[VectorFunction]:
                 yield Ridged(g, 0.3)
 
 
+def checked(case: Case, ridge: bool = True) -> Iterator[FunctionCase]:
+    """The functions of this case, as the public checks take them."""
+    for g in functions(case, ridge):
+        yield FunctionCase(g, case.shape, case.symmetric, tolerances(case))
+
+
 def sets(case: Case) -> Iterator[ConvexSet]:
     """The set of this case with each way to draw arguments."""
     for g in functions(case, ridge=False):
@@ -174,45 +180,17 @@ def sets(case: Case) -> Iterator[ConvexSet]:
         yield g
 
 
-def points(case: Case, seed: int, many: bool = False) -> Iterator[Array]:
+def points(case: Case, seed: int) -> Iterator[Array]:
     """Vectors and flat matrices of all sizes, with ties, zeros and entries that are equal; some matrices are of low rank."""
-    rng = np.random.default_rng(seed)
-    made = [np.zeros(case.shape), np.full(case.shape, 1.5)]
+    return FunctionCase(next(functions(case)), case.shape, case.symmetric).points(seed)
+
+
+def tolerances(case: Case) -> Tolerances:
+    """Products with a matrix, and spectra, round more."""
     if case.matrix:
-        made.append(np.eye(*case.shape))
-    for k in range((20 if many else 8) if case.matrix else (60 if many else 12)):
-        a = rng.normal(0.0, 10.0 ** rng.uniform(-1.5, 1.5), case.shape)
-        if case.matrix and k % 4 == 1:
-            a = np.outer(a[:, 0], a[0])
-        made.append(np.round(a) if k % 3 == 0 else a)
-    for a in made:
-        yield (a + a.T if case.symmetric else a).reshape(-1)
-
-
-def rounding(case: Case) -> float:
-    """How far a projection may miss its set: products with a matrix, and spectra, round more."""
-    return 5e-15 if case.matrix else (2e-14 if case.on in ("affine", "polytope") else 1e-15)
-
-
-def compiled_prox(g: VectorFunction, v: Array, t: float) -> Array:
-    """The prox by the kernel."""
-    out = np.full(v.size, np.nan)
-    share, step = g.prox_change(t)
-    kernel(g.prox_kernel)(share * v, step, out, *g.kernel_args())
-    return out
-
-
-def primal_norm(dual: str, x: Array, shape: tuple[int, ...]) -> float:
-    """The norm whose dual norm has this name."""
-    order = {"linf": 1, "l2": 2, "l1": np.inf}
-    a = x.reshape(shape)
-    if dual in order:
-        return float(np.linalg.norm(x, order[dual]))
-    if dual == "l2inf":
-        return float(np.linalg.norm(a, axis=1).sum())
-    if dual == "l1inf":
-        return float(np.abs(a).max(axis=1).sum())
-    return float(np.linalg.norm(a, "nuc" if dual == "spectral" else 2))
+        return Tolerances(inside=5e-15, near=1e-11, equal=2e-11, nearest=1e-11)
+    inside = 2e-14 if case.on in ("affine", "polytope") else 1e-15
+    return Tolerances(inside, inside)
 
 
 def set_within(g: VectorFunction) -> Any:

@@ -1,60 +1,13 @@
-"""Conjugates of every norm, set and pair: bounds, domains, infima; dual norms."""
+"""Dual norms, and the care that scaling into a domain takes."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
 
 from fwdsl.atoms.matrices import DUAL_NORMS, dual_norm
 from fwdsl.atoms.vectors.common import scale_into
-from tests.atoms.pairs import Case, each, functions, points, primal_norm
-
-
-@each
-def test_conjugate_bounds_every_feasible_point(case: Case) -> None:
-    """<v, x> - g(x) <= g*(v) for x in the domain; that the prox finds an x with equality, Moreau's identity tells."""
-    for g in functions(case):
-        feasible = [g.prox(v, 1.0) for v in points(case, 3)]
-        for v in points(case, 4):
-            v = g.dual_project(v)
-            bound = g.conjugate(v)
-            for x in feasible:
-                assert float(v @ x) - g.value(x) <= bound + 1e-12 * (1 + abs(bound) + np.abs(v).max() * np.abs(x).max())
-
-
-@each
-def test_domain_of_the_conjugate(case: Case) -> None:
-    allowed = 1e-11 if case.matrix else 1e-12
-    for g in functions(case):
-        for v in points(case, 5, many=True):
-            s = g.dual_scale(v)
-            assert 0.0 <= s <= 1.0
-            projected = g.dual_project(v)
-            assert math.isfinite(g.conjugate(s * v)) and math.isfinite(g.conjugate(projected))
-            assert (s == 1.0) == math.isfinite(g.conjugate(v))
-            if s < 1.0:
-                assert g.conjugate(min(1.0, s * (1 + 1e-9) + 1e-12) * v) == math.inf
-            # the projection is nearest: <v - Pv, w - Pv> <= 0 for w in the domain
-            for w in (np.zeros(g.size), s * v, g.dual_project(-v), g.dual_project(v[::-1].copy())):
-                assert float((v - projected) @ (w - projected)) <= allowed * (1 + float(v @ v))
-
-
-@each
-def test_infimum_coercivity_and_radius(case: Case) -> None:
-    for g in functions(case):
-        lowest = g.infimum()
-        coercive = g.coercive()
-        assert lowest == pytest.approx(-g.conjugate(np.zeros(g.size)), abs=1e-12)
-        for v in points(case, 6):
-            x = g.prox(v, 1.0)
-            assert g.value(x) >= lowest - 1e-12 * (1 + abs(lowest))
-            if coercive is not None:
-                c, dual = coercive
-                assert g.value(x) >= c * primal_norm(dual, x, case.shape) - 1e-12
-            assert np.linalg.norm(x) <= g.radius() * (1 + 1e-12)
-        assert g.value(g.prox(np.zeros(g.size), 1e6)) == pytest.approx(lowest, abs=1e-4)
+from fwdsl.testing.functions import primal_norm
 
 
 @pytest.mark.parametrize("name", DUAL_NORMS)

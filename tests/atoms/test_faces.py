@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.base import Array, Face, VectorFunction
+from fwdsl.atoms.vectors.ksupport_ball import ksupport_norm
 from tests.atoms.pairs import Case, each_matrix, each_vector, functions, points, set_within
 
 
@@ -45,7 +46,7 @@ def test_faces_of_vectors(case: Case) -> None:
             elif case.on in ("l2_ball", "l1_ball", "solid_simplex") and not face.normals.size:
                 gaps += [[on.r - float(np.linalg.norm(x, 2 if case.on == "l2_ball" else 1))]]
             elif case.on in ("ksupport_ball", "group_ball"):
-                gaps += [[on.r - on.r * on.gauge(x)]]
+                gaps += [[on.r - (ksupport_norm(x, on.k) if case.on == "ksupport_ball" else on.norm(x))]]
             elif case.on == "halfspace" and not face.normals.size:
                 gaps += [[(on.b - float(on.a @ x)) / (1.0 + np.abs(on.a).max())]]
             elif case.on == "permutahedron":

@@ -1,7 +1,8 @@
-"""The prox of every norm, set and pair: kernels against references, references against the definition of a prox."""
+"""Every norm, set and pair by the public checks, and the proxes of some in corners and at size."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,37 +10,15 @@ import pytest
 
 from fwdsl.atoms.matrices import Lines, build_matrix
 from fwdsl.atoms.vectors import NORMS, Norm, build
-from tests.atoms.pairs import OF_MATRICES, Case, compiled_prox, each, functions, points, rounding
+from fwdsl.testing.functions import FUNCTION_CHECKS, FunctionCase, compiled_prox
+from tests.atoms.pairs import OF_MATRICES, Case, checked, each
 
 
 @each
-def test_compiled_prox_matches_the_reference(case: Case) -> None:
-    for g in functions(case):
-        for v in points(case, 1):
-            for t in (0.2, 3.0):
-                expected = g.prox(v, t)
-                assert g.violation(expected) <= rounding(case)
-                if g.compiled:
-                    found = compiled_prox(g, v, t)
-                    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13 * (1 + np.abs(v).max()))
-                    assert g.violation(found) <= (1e-15 if case.matrix else rounding(case))
-
-
-@each
-def test_prox_is_optimal_and_moreau_holds(case: Case) -> None:
-    """u = (v - x) / t is a subgradient at x = prox(v): g(x) + g*(u) = <u, x>, so that x + t prox of the conjugate = v."""
-    near, equal = (1e-11, 2e-11) if case.matrix else (1e-12, 1e-11)
-    for g in functions(case):
-        for v in points(case, 2):
-            for t in (0.2, 3.0):
-                x = g.prox(v, t)
-                u = (v - x) / t
-                inside = g.dual_project(u)
-                np.testing.assert_allclose(inside, u, atol=near * (1 + np.abs(u).max()))
-                left = g.value(x) + g.conjugate(inside)
-                assert left == pytest.approx(
-                    float(inside @ x), abs=equal * (1 + np.abs(u).max()) * (1 + np.abs(x).max())
-                )
+@pytest.mark.parametrize("check", FUNCTION_CHECKS, ids=lambda check: check.__name__)
+def test_functions(case: Case, check: Callable[[FunctionCase], None]) -> None:
+    for one in checked(case):
+        check(one)
 
 
 @each

@@ -1,49 +1,33 @@
-"""Every set: linear minimisation against a linear program and the support function, gauges, membership, diameters."""
+"""Every set: linear minimisation against a linear program and the support function, membership, diameters."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fwdsl.atoms.base import Array
-from fwdsl.atoms.matrices import Eigen
-from fwdsl.atoms.vectors import ConvexSet, build
-from tests.atoms.pairs import SIZE, Case, each_matrix_set, each_set, each_vector_set, points, rounding, sets
-
-
-def inside(on: ConvexSet, v: Array) -> Array:
-    """A point of the set: the projection, or where there is none the middle of two vertices."""
-    if on.proximable:
-        return on.prox(v, 1.0)
-    a, b = on.lmo(v), on.lmo(-v[::-1])
-    assert a is not None and b is not None
-    return 0.5 * (a + b)
+from fwdsl.atoms.vectors import SETS, build
+from fwdsl.testing import check_set
+from fwdsl.testing.functions import SET_CHECKS, FunctionCase
+from tests.atoms.pairs import OF_VECTORS, SIZE, Case, checked, each_set, each_vector_set, points, sets
 
 
 @each_set
-def test_lmo_attains_the_support_function(case: Case) -> None:
-    for on in sets(case):
-        feasible = [inside(on, v) for v in points(case, 11)]
-        for c in points(case, 9):
-            x = on.lmo(c)
-            assert (x is None) == (not math.isfinite(on.radius()))
-            if x is None:
-                continue
-            assert on.violation(x) <= rounding(case)
-            best = float(c @ x)
-            assert best == pytest.approx(-on.conjugate(-c), abs=1e-12 * (1 + np.abs(c).sum() * np.abs(x).max()))
-            assert all(best <= float(c @ y) + 1e-11 * (1 + np.abs(c).sum()) for y in feasible)
-            named = on.vertex_id(c)
-            if named is not None:
-                hash(named)
-                for other in points(case, 10):
-                    if on.vertex_id(other) == named:
-                        np.testing.assert_array_equal(on.lmo(other), x)
+@pytest.mark.parametrize("check", SET_CHECKS, ids=lambda check: check.__name__)
+def test_sets(case: Case, check: Callable[[FunctionCase], None]) -> None:
+    for one in checked(case, ridge=False):
+        check(one)
+
+
+@pytest.mark.parametrize("name", OF_VECTORS)
+def test_the_public_check_takes_our_sets(name: str) -> None:
+    """With their records."""
+    check_set(SETS[name], *OF_VECTORS[name][:1])
 
 
 def inequalities(on: Any) -> dict[str, Any]:
@@ -81,51 +65,6 @@ def test_lmo_against_a_linear_program(case: Case) -> None:
                 found = linprog(np.concatenate([c, -c]), **inequalities(on), bounds=bounds)
                 assert float(c @ x) == pytest.approx(found.fun, abs=1e-7 * (1 + np.abs(c).sum()))
                 assert on.vertex_id(c) is not None
-
-
-@each_vector_set
-def test_gauge_membership_and_diameter_of_vectors(case: Case) -> None:
-    for on in sets(case):
-        reached = 0.0
-        feasible = [on.prox(v, 1.0) for v in points(case, 11)]
-        for x in feasible:
-            assert on.contains(x, rounding(case))
-            assert on.gauge(x) <= 1.0 + (1e-9 if case.on == "polytope" else 1e-12)
-            for y in feasible:
-                reached = max(reached, float(np.linalg.norm(x - y)))
-        assert reached <= on.diameter() * (1 + 1e-12) + 1e-14
-        for v in points(case, 12):
-            s = on.gauge(v)
-            if 0.0 < s < math.inf:
-                assert on.contains(v / s, 1e-8 if case.on == "polytope" else 1e-12)
-                assert not on.contains(v / (s * (1 - 1e-3)), 1e-9) or case.on == "simplex"
-            elif s == math.inf:
-                assert not any(on.contains(v / k, 1e-12) for k in (0.1, 1.0, 10.0))
-        unbounded = (None, "nonnegative", "box", "halfspace", "affine")
-        assert not on.contains(feasible[0] + 1e3, 1e-3) or case.on in unbounded
-
-
-@each_matrix_set
-def test_gauge_membership_and_diameter_of_matrices(case: Case) -> None:
-    for on in sets(case):
-        reached = 0.0
-        feasible = [inside(on, v) for v in points(case, 11)]
-        flat = case.on == "birkhoff" or "simplex" in on.describe() or case.on == "spectrahedron"
-        for x in feasible:
-            assert on.contains(x, 5e-15)
-            assert on.gauge(np.maximum(x, 0.0) if "simplex" in str(case.on) else x) <= 1.0 + 1e-12 or isinstance(
-                on, Eigen
-            )
-            reached = max(reached, *(float(np.linalg.norm(x - y)) for y in feasible))
-        assert reached <= on.diameter() * (1 + 1e-12)
-        for v in points(case, 12):
-            s = on.gauge(v)
-            if 0.0 < s < math.inf:
-                assert on.contains(v / s, 1e-12) or flat
-                assert not on.contains(v / (s * (1 - 1e-3)), 1e-9) or flat
-        assert (
-            not on.contains(feasible[0] + 1e3, 1e-3) or case.on in ("nonnegative", "psd") or "nonneg" in on.describe()
-        )
 
 
 def test_diameter_is_attained_by_vertices() -> None:

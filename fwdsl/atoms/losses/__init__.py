@@ -1,45 +1,29 @@
-"""The losses by name. Adding one is a file, and a line here."""
+"""The losses by name: each is the one class of a file of its word's name."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
+from ... import words
 from ..base import Loss
 from ..vector_loss import VectorLoss
-from .absolute import Absolute
-from .epsilon_insensitive import EpsilonInsensitive
-from .hinge import Hinge
-from .huber import Huber
-from .logistic import Logistic
-from .multiclass_hinge import MulticlassHinge
-from .poisson import Poisson
-from .quantile import Quantile
-from .smooth_hinge import SmoothHinge
-from .softmax import Softmax
-from .squared import Squared
-from .squared_epsilon_insensitive import SquaredEpsilonInsensitive
-from .squared_hinge import SquaredHinge
-from .weston_watkins import WestonWatkins
 
 __all__ = ["LOSSES", "VECTOR_LOSSES", "smoothness"]
 
-LOSSES: dict[str, type[Loss]] = {
-    cls.name: cls
-    for cls in (
-        Squared,
-        Absolute,
-        Quantile,
-        Huber,
-        EpsilonInsensitive,
-        SquaredEpsilonInsensitive,
-        Logistic,
-        Hinge,
-        SquaredHinge,
-        SmoothHinge,
-        Poisson,
-    )
-}
+
+def _defined_in(name: str) -> type[Loss | VectorLoss]:
+    module = import_module(f".{name}", __name__)
+    (found,) = (v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__)
+    assert issubclass(found, Loss | VectorLoss)
+    return found
+
+
+_FOUND = [_defined_in(name) for name in words.LOSSES]
+
+LOSSES: dict[str, type[Loss]] = {cls.name: cls for cls in _FOUND if issubclass(cls, Loss)}
 
 #: Those of a row of predictions.
-VECTOR_LOSSES: dict[str, type[VectorLoss]] = {cls.name: cls for cls in (Softmax, MulticlassHinge, WestonWatkins)}
+VECTOR_LOSSES: dict[str, type[VectorLoss]] = {cls.name: cls for cls in _FOUND if issubclass(cls, VectorLoss)}
 
 
 def smoothness(name: str) -> float | None:

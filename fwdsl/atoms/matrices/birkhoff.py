@@ -56,14 +56,6 @@ class Birkhoff(ConvexSet):
         sizes = np.abs(x) if sizes is None else sizes
         return max(negative_part(x, sizes), largest_share(np.abs(self._sums(x) - 1.0), self._sums(sizes) + 1.0))
 
-    def gauge(self, x: Array) -> float:
-        """The sum of every row and column, where X >= 0 and they agree to rounding; else inf."""
-        sums = self._sums(x)
-        if not sums.size:
-            return 0.0
-        s = float(sums.max())
-        return s if np.all(x >= 0.0) and s - float(sums.min()) <= 1e-12 * s else math.inf
-
     def prox(self, v: Array, t: float) -> Array:
         """Raises `TypeError`: see `proximable`."""
         raise TypeError("birkhoff has no projection in closed form; it is rows(simplex(1)) and columns(simplex(1))")

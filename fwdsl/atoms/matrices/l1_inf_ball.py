@@ -128,11 +128,6 @@ class L1InfBall(ConvexSet):
         """norm1_inf <= r."""
         return excess(norm1_inf(x, self.shape), self.r, None if sizes is None else norm1_inf(sizes, self.shape))
 
-    def gauge(self, x: Array) -> float:
-        """norm1_inf / r."""
-        norm = norm1_inf(x, self.shape)
-        return norm / self.r if self.r > 0.0 else (math.inf if norm > 0.0 else 0.0)
-
     def cut(self, v: Array, theta: float) -> Array:
         """v with its rows cut for the least theta at least this."""
         if not self.size:

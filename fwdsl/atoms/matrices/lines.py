@@ -210,11 +210,6 @@ class Lines(VectorFunction):
             row, column = rows.stop, columns.stop
         return Face(np.concatenate(places), normals, slope)
 
-    def gauge(self, x: Array) -> float:
-        """The largest of a line."""
-        assert isinstance(self.inner, ConvexSet)
-        return max((self.inner.gauge(line) for line in self.lines(x)), default=0.0)
-
     def diameter(self) -> float:
         """n^(1/2) times that of a line."""
         assert isinstance(self.inner, ConvexSet)

@@ -176,11 +176,6 @@ class Spectral(VectorFunction):
         """None: there is no kernel."""
         return ()
 
-    def gauge(self, x: Array) -> float:
-        """That of h."""
-        assert isinstance(self.inner, ConvexSet)
-        return self.inner.gauge(self.spectrum(x))
-
     def diameter(self) -> float:
         """That of h: two matrices of the same vectors are as far apart as their spectra, and others no farther."""
         assert isinstance(self.inner, ConvexSet)

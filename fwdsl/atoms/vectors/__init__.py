@@ -1,91 +1,50 @@
-"""Vector functions by name: norms, sets, and the pairs of both whose joint prox is exact. Adding one is a file, and a line here."""
+"""Vector functions by name: norms, sets, and the pairs of both whose joint prox is exact. Every class in a file of this folder is found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 
+from ... import words
 from ..base import VectorFunction
-from .affine import Affine
-from .box import Box
 from .common import ConvexSet, Joint, Norm
-from .entropy import Entropy
-from .entropy_simplex import EntropySimplex
-from .free import Free
 from .group_ball import GroupBall
 from .group_norm import GroupNorm
 from .group_norm_group_ball import GroupNormGroupBall
-from .halfspace import Halfspace
-from .ksupport_ball import KSupportBall
-from .l1_ball import L1Ball
-from .l2_ball import L2Ball
-from .linf_ball import LinfBall
-from .nonnegative import Nonnegative
-from .norm1 import Norm1
-from .norm1_box import Norm1Box
-from .norm1_l1_ball import Norm1L1Ball
-from .norm1_l2_ball import Norm1L2Ball
-from .norm1_linf_ball import Norm1LinfBall
-from .norm1_nonnegative import Norm1Nonnegative
-from .norm1_simplex import Norm1Simplex
-from .norm1_solid_simplex import Norm1SolidSimplex
-from .norm2 import Norm2
-from .norm2_l2_ball import Norm2L2Ball
-from .norm2_nonnegative import Norm2Nonnegative
-from .norm_inf import NormInf
-from .norm_inf_linf_ball import NormInfLinfBall
-from .permutahedron import Permutahedron
-from .polytope import Polytope
 from .ridge import Ridged
-from .simplex import Simplex
-from .solid_simplex import SolidSimplex
 
-__all__ = ["NORMS", "SETS", "ConvexSet", "Joint", "Norm", "Ridged", "build", "class_of"]
+__all__ = ["JOINTS", "NORMS", "SETS", "ConvexSet", "Joint", "Norm", "Ridged", "build", "class_of"]
+
+
+def _defined_here() -> Iterator[type[VectorFunction]]:
+    """The classes that name a pair; the frames that several functions share name none."""
+    for file in iter_modules(__path__):
+        module = import_module(f".{file.name}", __name__)
+        own = (v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__)
+        yield from (v for v in own if issubclass(v, VectorFunction) and isinstance(v.__dict__.get("pair"), tuple))
+
+
+_FOUND = list(_defined_here())
 
 #: c * norm, and c * another convex function, made as cls(size, c, **arguments).
-NORMS: dict[str, type[VectorFunction]] = {str(cls.pair[0]): cls for cls in (Norm1, Norm2, NormInf, GroupNorm, Entropy)}
+NORMS: dict[str, type[VectorFunction]] = {
+    cls.pair[0]: cls for cls in _FOUND if cls.pair[0] is not None and cls.pair[1] is None
+}
 
 #: Indicators, made as cls(size, **arguments); None is no set.
 SETS: dict[str | None, type[ConvexSet]] = {
-    cls.pair[1]: cls
-    for cls in (
-        Free,
-        L1Ball,
-        L2Ball,
-        LinfBall,
-        Box,
-        Nonnegative,
-        Simplex,
-        SolidSimplex,
-        KSupportBall,
-        GroupBall,
-        Halfspace,
-        Affine,
-        Polytope,
-        Permutahedron,
-    )
+    cls.pair[1]: cls for cls in _FOUND if cls.pair[0] is None and issubclass(cls, ConvexSet)
 }
 
 #: c * norm on a set, made as cls(c, set).
-JOINTS: dict[tuple[str | None, str | None], type[Joint]] = {
-    cls.pair: cls
-    for cls in (
-        Norm1Nonnegative,
-        Norm1Box,
-        Norm1LinfBall,
-        Norm1L1Ball,
-        Norm1L2Ball,
-        Norm1Simplex,
-        Norm1SolidSimplex,
-        Norm2L2Ball,
-        Norm2Nonnegative,
-        NormInfLinfBall,
-        EntropySimplex,
-        GroupNormGroupBall,
-    )
-}
+JOINTS: dict[tuple[str | None, str | None], type[Joint]] = {cls.pair: cls for cls in _FOUND if issubclass(cls, Joint)}
+
+if _absent := [n for n, word in words.SETS.items() if word.of in ("vector", "entrywise") and n not in SETS]:
+    raise TypeError(f"no file of {__name__} has the set {', '.join(_absent)}")
 
 
 def class_of(norm: str | None, set: str | None) -> type[VectorFunction] | None:

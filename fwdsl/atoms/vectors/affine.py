@@ -83,14 +83,6 @@ class Affine(ConvexSet):
         left = np.abs(self.A) @ (np.abs(x) if sizes is None else sizes)
         return largest_share(np.abs(self.A @ x - self.b), left + np.abs(self.b))
 
-    def gauge(self, x: Array) -> float:
-        """The s >= 0 with A x = s b; inf where there is none."""
-        left = self.A @ x
-        squares = float(self.b @ self.b)
-        s = float(self.b @ left) / squares if squares > 0.0 else 0.0
-        sizes = np.abs(self.A) @ np.abs(x) + abs(s) * np.abs(self.b)
-        return s if s >= 0.0 and np.all(np.abs(left - s * self.b) <= 1e-12 * sizes) else math.inf
-
     def prox(self, v: Array, t: float) -> Array:
         """The projection."""
         return (v - self._part(v)) + self.x0

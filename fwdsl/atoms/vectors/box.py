@@ -64,17 +64,6 @@ class Box(ConvexSet):
         under = largest_share(self.lo - x, sizes + np.abs(self.lo))
         return max(under, largest_share(x - self.hi, sizes + np.abs(self.hi)))
 
-    def gauge(self, x: Array) -> float:
-        """The least s >= 0 with s lo <= x <= s hi."""
-        least, most = 0.0, math.inf
-        for x_, hi in ((x, self.hi), (-x, -self.lo)):
-            # x <= s hi bounds s from below where hi > 0, from above where hi < 0
-            if np.any(x_[hi == 0.0] > 0.0):
-                return math.inf
-            least = max(least, float((x_[hi > 0.0] / hi[hi > 0.0]).max(initial=0.0)))
-            most = min(most, float((x_[hi < 0.0] / hi[hi < 0.0]).min(initial=math.inf)))
-        return least if least <= most else math.inf
-
     def bounds(self) -> tuple[Array, Array]:
         """The bounds."""
         return self.lo, self.hi

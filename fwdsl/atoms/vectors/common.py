@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,17 +176,52 @@ class ConvexSet(VectorFunction):
         return self.violation(x) <= tol
 
     @abstractmethod
-    def gauge(self, x: Array) -> float:
-        """inf of s >= 0 with x in s * set; inf where there is none."""
-
-    @abstractmethod
     def diameter(self) -> float:
         """sup of |x - y|_2 over the set; inf where it is unbounded."""
 
 
+class VectorSet(ConvexSet):
+    """A set of vectors from outside, made as `cls(size, **parameters)`; it carries its record: `word = set_word(...)`.
+
+    A class must have `radius`, `violation`, `prox` (the projection) and `conjugate` (the support function); `lmo` where it is bounded,
+    `dual_scale` and `dual_project` where it is not. The rest has defaults here.
+    """
+
+    compiled = False
+    #: A class that has a kernel says `compiled = True` and names its arguments in `kernel_args`.
+    prox_kernel = None  # type: ignore[assignment]
+
+    def describe(self) -> str:
+        """`name(parameters)`, arrays by the names of their parameters."""
+        given = {p.name: getattr(self, p.name) for p in self.word.parameters}
+        written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in given.items())
+        return f"{self.word.name}({', '.join(written)})" if given else self.word.name
+
+    def diameter(self) -> float:
+        """Twice the radius, which bounds it."""
+        return 2.0 * self.radius()
+
+    def face(self, x: Array) -> Face | None:
+        """None: a method then takes no step along a face."""
+        return None
+
+    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
+        """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
+        vertex = self.lmo(c) if self.polyhedral else None
+        return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """None: there is no kernel."""
+        return ()
+
+    def cvxpy(self, x: Any) -> list[Any] | None:
+        """The constraints of cvxpy that say that x is in the set, for `fwdsl verify`; None where there is no translation."""
+        return None
+
+
 @dataclass(frozen=True)
 class Ball(ConvexSet):
-    """The ball of radius r of a norm: support function r * dual norm, gauge norm / r."""
+    """The ball of radius r of a norm: its support function is r times the dual norm."""
 
     size: int
     r: float
@@ -207,11 +242,6 @@ class Ball(ConvexSet):
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """|x| <= r, relative to |sizes| + r."""
         return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
-
-    def gauge(self, x: Array) -> float:
-        """|x| / r."""
-        norm = self.norm(x)
-        return norm / self.r if self.r > 0.0 else (math.inf if norm > 0.0 else 0.0)
 
     def conjugate(self, v: Array) -> float:
         """r * dual norm."""

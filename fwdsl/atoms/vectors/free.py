@@ -45,10 +45,6 @@ class Free(ConvexSet):
         """0."""
         return 0.0
 
-    def gauge(self, x: Array) -> float:
-        """0: x is in s times the whole space for every s > 0."""
-        return 0.0
-
     def prox(self, v: Array, t: float) -> Array:
         """v."""
         return v.copy()

@@ -59,11 +59,6 @@ class GroupBall(ConvexSet):
         """sum_g w_g |x_g| <= r."""
         return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
 
-    def gauge(self, x: Array) -> float:
-        """sum_g w_g |x_g| / r."""
-        norm = self.norm(x)
-        return norm / self.r if self.r > 0.0 else (np.inf if norm > 0.0 else 0.0)
-
     def prox(self, v: Array, t: float) -> Array:
         """The projection."""
         if self.norm(v) <= self.r:

@@ -70,13 +70,6 @@ class Halfspace(ConvexSet):
         """<a, x> <= b, relative to the sum of the sizes of the products and of b."""
         return excess(self._dot(x), self.b, float((np.abs(self.a) * (np.abs(x) if sizes is None else sizes)).sum()))
 
-    def gauge(self, x: Array) -> float:
-        """<a, x> / b where both are positive, 0 where <a, x> <= 0, else inf."""
-        left = self._dot(x)
-        if left <= ROUNDING * float(np.abs(self.a * x).sum()):
-            return 0.0
-        return left / self.b if self.b > 0.0 else math.inf
-
     def prox(self, v: Array, t: float) -> Array:
         """The projection."""
         over = self._dot(v) - self.b

@@ -171,11 +171,6 @@ class KSupportBall(ConvexSet):
         """|x| <= r."""
         return excess(ksupport_norm(x, self.k), self.r, None if sizes is None else ksupport_norm(sizes, self.k))
 
-    def gauge(self, x: Array) -> float:
-        """|x| / r."""
-        norm = ksupport_norm(x, self.k)
-        return norm / self.r if self.r > 0.0 else (math.inf if norm > 0.0 else 0.0)
-
     def prox(self, v: Array, t: float) -> Array:
         """Bisection for the multiplier, alpha by interpolation between its breakpoints."""
         if ksupport_norm(v, self.k) <= self.r:

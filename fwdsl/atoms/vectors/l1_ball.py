@@ -1,4 +1,4 @@
-"""The l1 ball {x : |x|_1 <= r}: support function r |v|_inf, gauge |x|_1 / r, vertices +- r e_i, diameter 2 r.
+"""The l1 ball {x : |x|_1 <= r}: support function r |v|_inf, vertices +- r e_i, diameter 2 r.
 
 Projection: v inside, else the soft threshold at the theta that `threshold` finds.
 """

@@ -1,4 +1,4 @@
-"""The Euclidean ball {x : |x|_2 <= r}: support function r |v|_2, gauge |x|_2 / r, projection v min(1, r / |v|_2), diameter 2 r."""
+"""The Euclidean ball {x : |x|_2 <= r}: support function r |v|_2, projection v min(1, r / |v|_2), diameter 2 r."""
 
 from __future__ import annotations
 

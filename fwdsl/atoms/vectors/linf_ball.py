@@ -1,4 +1,4 @@
-"""The cube {x : |x|_inf <= r}: support function r |v|_1, gauge |x|_inf / r, projection v cut at +- r, diameter 2 r d^(1/2)."""
+"""The cube {x : |x|_inf <= r}: support function r |v|_1, projection v cut at +- r, diameter 2 r d^(1/2)."""
 
 from __future__ import annotations
 

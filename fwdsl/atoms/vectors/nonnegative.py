@@ -46,10 +46,6 @@ class Nonnegative(ConvexSet):
         """x >= 0, entrywise."""
         return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)
 
-    def gauge(self, x: Array) -> float:
-        """0 on the orthant, a cone; else inf."""
-        return math.inf if np.any(x < 0.0) else 0.0
-
     def bounds(self) -> tuple[Array, Array]:
         """0, and inf."""
         return np.zeros(self.size), np.full(self.size, math.inf)

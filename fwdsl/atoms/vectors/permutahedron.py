@@ -6,7 +6,6 @@ downwards, x = v - y, y the nonincreasing fit to v - c, by pooling adjacent viol
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,22 +86,6 @@ class Permutahedron(ConvexSet):
         if sizes is not None:
             both = np.cumsum(sizes[order]) + np.cumsum(np.abs(self.c))
         return max(largest_share(sums - most, both), largest_share(most[-1:] - sums[-1:], both[-1:]))
-
-    def gauge(self, x: Array) -> float:
-        """The ratio of the sums, or where c sums to 0 the largest ratio of sums of the j largest; inf where x is in no multiple."""
-        if not self.size:
-            return 0.0
-        _, sums, most, sizes = self._sums(x)
-        slack = 1e-12 * sizes
-        if abs(most[-1]) > slack[-1]:
-            s = max(0.0, float(sums[-1] / most[-1]))
-        elif abs(sums[-1]) > slack[-1]:
-            return math.inf
-        else:
-            inner = most > slack
-            s = float((sums[inner] / most[inner]).max(initial=0.0))
-        inside = np.all(sums <= s * most + (1.0 + s) * slack) and abs(sums[-1] - s * most[-1]) <= (1.0 + s) * slack[-1]
-        return s if inside else math.inf
 
     def prox(self, v: Array, t: float) -> Array:
         """v less the nonincreasing fit to v - c, both sorted downwards."""

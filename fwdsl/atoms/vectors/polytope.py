@@ -6,7 +6,6 @@ row is added until none is better. It is finite, and takes a least-squares probl
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,20 +61,6 @@ class Polytope(ConvexSet):
         if not self.size:
             return 0.0
         return excess(largest(x - self.prox(x, 1.0)), 0.0, largest(x if sizes is None else sizes) + largest(self.V))
-
-    def gauge(self, x: Array) -> float:
-        """The least sum of nonnegative weights of rows that make x, by linear programming; inf where there are none."""
-        if not np.any(x):
-            return 0.0
-        from scipy.optimize import linprog
-
-        found = linprog(
-            np.ones(self.V.shape[0]),
-            A_eq=self.V.T,
-            b_eq=x,
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )
-        return float(found.fun) if found.status == 0 else math.inf
 
     def prox(self, v: Array, t: float) -> Array:
         """The projection, a combination of rows."""

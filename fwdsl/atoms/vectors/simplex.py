@@ -50,13 +50,6 @@ class Simplex(ConvexSet):
         off = excess(abs(float(x.sum()) - self.r), 0.0, float(sizes.sum()) + self.r)
         return max(negative_part(x, sizes), off)
 
-    def gauge(self, x: Array) -> float:
-        """sum x / r where x >= 0, else inf."""
-        total = float(x.sum())
-        if np.any(x < 0.0) or (self.r == 0.0 and total > 0.0):
-            return math.inf
-        return total / self.r if self.r > 0.0 else 0.0
-
     def prox(self, v: Array, t: float) -> Array:
         """The projection."""
         return project_sum(v, self.r)

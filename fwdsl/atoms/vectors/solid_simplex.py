@@ -47,13 +47,6 @@ class SolidSimplex(ConvexSet):
         sizes = np.abs(x) if sizes is None else sizes
         return max(negative_part(x, sizes), excess(float(x.sum()), self.r, float(sizes.sum())))
 
-    def gauge(self, x: Array) -> float:
-        """sum x / r where x >= 0, else inf."""
-        total = float(x.sum())
-        if np.any(x < 0.0) or (self.r == 0.0 and total > 0.0):
-            return math.inf
-        return total / self.r if self.r > 0.0 else 0.0
-
     def prox(self, v: Array, t: float) -> Array:
         """The projection."""
         return project_l1(np.maximum(v, 0.0), self.r)

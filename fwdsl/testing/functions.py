@@ -1,0 +1,272 @@
+"""What must hold of every norm, set and pair: kernels against references, references against the definitions, facts against samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..atoms.base import Array, VectorFunction
+from ..atoms.vectors import ConvexSet
+from ..backends.kernels import kernel
+from .compare import Where, close, require, shown
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """How far rounding may lead, relative to the sizes of the terms.
+
+    `inside`: how far a projection may miss its set, `inside_compiled` by the kernel; `near`: (v - x) / t from the conjugate's domain; `equal`:
+    the equality of Fenchel; `nearest`: the projection on the conjugate's domain.
+    """
+
+    inside: float = 1e-15
+    inside_compiled: float = 1e-15
+    near: float = 1e-12
+    equal: float = 1e-11
+    nearest: float = 1e-12
+    slack: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionCase:
+    """A function, the shape of its argument (one number for a vector), and whether only symmetric matrices are meant."""
+
+    g: VectorFunction
+    shape: tuple[int, ...]
+    symmetric: bool = False
+    tolerances: Tolerances = Tolerances()
+
+    def points(self, seed: int, many: bool = False) -> Iterator[Array]:
+        """Vectors and flat matrices of all sizes, with ties, zeros and entries that are equal; some matrices are of low rank."""
+        rng = np.random.default_rng(seed)
+        matrix = len(self.shape) > 1
+        made = [np.zeros(self.shape), np.full(self.shape, 1.5)]
+        if matrix:
+            made.append(np.eye(self.shape[0], self.shape[1]))
+        for k in range((20 if many else 8) if matrix else (60 if many else 12)):
+            a = rng.normal(0.0, 10.0 ** rng.uniform(-1.5, 1.5), self.shape)
+            if matrix and k % 4 == 1:
+                a = np.outer(a[:, 0], a[0])
+            made.append(np.round(a) if k % 3 == 0 else a)
+        for a in made:
+            yield (a + a.T if self.symmetric else a).reshape(-1)
+
+    def feasible(self, seed: int) -> list[Array]:
+        """Points of the domain: proxes, or where there are none the middles of two vertices."""
+        if self.g.proximable:
+            return [self.g.prox(v, 1.0) for v in self.points(seed)]
+        pairs = [(self.g.lmo(v), self.g.lmo(-v[::-1])) for v in self.points(seed)]
+        return [0.5 * (a + b) for a, b in pairs if a is not None and b is not None]
+
+    def at(self, **points: Array) -> Where:
+        """Tells of the points at which a property fails."""
+        return lambda _: ", ".join([self.g.describe(), *(f"{name} = {shown(v)}" for name, v in points.items())])
+
+
+def compiled_prox(g: VectorFunction, v: Array, t: float) -> Array:
+    """The prox by the kernel."""
+    out = np.full(v.size, np.nan)
+    share, step = g.prox_change(t)
+    kernel(g.prox_kernel)(share * v, step, out, *g.kernel_args())
+    return out
+
+
+def primal_norm(dual: str, x: Array, shape: tuple[int, ...]) -> float:
+    """The norm whose dual norm has this name."""
+    order = {"linf": 1, "l2": 2, "l1": np.inf}
+    a = x.reshape(shape)
+    if dual in order:
+        return float(np.linalg.norm(x, order[dual]))
+    if dual == "l2inf":
+        return float(np.linalg.norm(a, axis=1).sum())
+    if dual == "l1inf":
+        return float(np.abs(a).max(axis=1).sum())
+    return float(np.linalg.norm(a, "nuc" if dual == "spectral" else 2))
+
+
+# --- of every function -----------------------------------------------------------------------------------------------
+
+
+def prox_is_in_the_domain(case: FunctionCase) -> None:
+    """The prox meets the set, and the kernel gives what the reference gives."""
+    g, allowed = case.g, case.tolerances
+    for v in case.points(1):
+        for t in (0.2, 3.0):
+            expected = g.prox(v, t)
+            missed = g.violation(expected)
+            require(missed <= allowed.inside, f"`prox` is in the set but for {missed:.1e}", case.at(v=v))
+            if g.compiled:
+                found = compiled_prox(g, v, t)
+                size = 1e-13 * allowed.slack * (1 + np.abs(v).max(initial=0.0))
+                what = f"the kernel is the reference `prox` for t = {t:g}"
+                close(found, expected, what, case.at(v=v), 1e-12 * allowed.slack, size)
+                missed = g.violation(found)
+                what = f"the kernel's prox is in the set but for {missed:.1e}"
+                require(missed <= allowed.inside_compiled, what, case.at(v=v))
+
+
+def prox_is_optimal_and_moreau_holds(case: FunctionCase) -> None:
+    """u = (v - x) / t is a subgradient at x = prox(v): g(x) + g*(u) = <u, x>, so that x + t prox of the conjugate = v."""
+    g, allowed = case.g, case.tolerances
+    for v in case.points(2):
+        for t in (0.2, 3.0):
+            x = g.prox(v, t)
+            u = (v - x) / t
+            inside = g.dual_project(u)
+            largest = 1 + float(np.abs(u).max(initial=0.0))
+            what = f"(v - prox) / t is in the conjugate's domain for t = {t:g}"
+            close(inside, u, what, case.at(v=v), atol=allowed.near * largest)
+            left = g.value(x) + g.conjugate(inside)
+            what = f"g(x) + g*(u) = <u, x> at x = prox(v) and u = (v - x) / t for t = {t:g}"
+            atol = allowed.equal * largest * (1 + float(np.abs(x).max(initial=0.0)))
+            close(left, float(inside @ x), what, case.at(v=v), atol=atol)
+
+
+def conjugate_bounds_every_point(case: FunctionCase) -> None:
+    """<v, x> - g(x) <= g*(v) for x in the domain; that the prox finds an x with equality, Moreau's identity tells."""
+    g = case.g
+    feasible = case.feasible(3)
+    for v in case.points(4):
+        v = g.dual_project(v)
+        bound = g.conjugate(v)
+        for x in feasible:
+            allowed = 1e-12 * case.tolerances.slack * (1 + abs(bound) + np.abs(v).max(initial=0.0) * np.abs(x).max())
+            below = float(v @ x) - g.value(x) <= bound + allowed
+            require(below, "<v, x> - g(x) <= g*(v) for x in the domain", case.at(v=v, x=x))
+
+
+def domain_of_the_conjugate(case: FunctionCase) -> None:
+    """`dual_scale` is the largest scale, `dual_project` the nearest point, and `conjugate` judges as they do."""
+    g, allowed = case.g, case.tolerances
+    for v in case.points(5, many=True):
+        told = case.at(v=v)
+        s = g.dual_scale(v)
+        require(0.0 <= s <= 1.0, f"`dual_scale` is between 0 and 1, not {s:g}", told)
+        projected = g.dual_project(v)
+        require(math.isfinite(g.conjugate(s * v)), "g* is finite at `dual_scale(v) * v`", told)
+        require(math.isfinite(g.conjugate(projected)), "g* is finite at `dual_project(v)`", told)
+        require((s == 1.0) == math.isfinite(g.conjugate(v)), "`dual_scale(v)` is 1 exactly where g*(v) is finite", told)
+        if s < 1.0:
+            beyond = g.conjugate(min(1.0, s * (1 + 1e-9) + 1e-12) * v)
+            require(beyond == math.inf, f"g* is infinite beyond `dual_scale(v)` = {s:g}", told)
+        # the projection is nearest: <v - Pv, w - Pv> <= 0 for w in the domain
+        for w in (np.zeros(g.size), s * v, g.dual_project(-v), g.dual_project(v[::-1].copy())):
+            nearest = float((v - projected) @ (w - projected)) <= allowed.nearest * (1 + float(v @ v))
+            require(nearest, "`dual_project(v)` is the nearest point of the conjugate's domain", told)
+
+
+def infimum_coercivity_and_radius(case: FunctionCase) -> None:
+    """`infimum` is -g*(0) and below all values; `coercive` and `radius` bound what they say."""
+    g = case.g
+    slack = 1e-12 * case.tolerances.slack
+    lowest = g.infimum()
+    coercive = g.coercive()
+    close(lowest, -g.conjugate(np.zeros(g.size)), "`infimum` is -g*(0)", atol=slack)
+    for x in case.feasible(6):
+        told = case.at(x=x)
+        require(g.value(x) >= lowest - slack * (1 + abs(lowest)), "no value is below `infimum`", told)
+        if coercive is not None:
+            c, dual = coercive
+            above = g.value(x) >= c * primal_norm(dual, x, case.shape) - slack
+            require(above, f"g(x) >= {c:g} times the norm whose dual is {dual}", told)
+        far = float(np.linalg.norm(x))
+        require(far <= g.radius() * (1 + slack), f"|x| = {far:.17g} is at most `radius` = {g.radius():.17g}", told)
+    if g.proximable:
+        value = g.value(g.prox(np.zeros(g.size), 1e6))
+        close(value, lowest, "the value at the prox of a long step is `infimum`", atol=1e-4)
+
+
+# --- of sets ---------------------------------------------------------------------------------------------------------
+
+
+def lmo_attains_the_support_function(case: FunctionCase) -> None:
+    """`lmo` is a point of the set at which <c, x> is -g*(-c), where the set is bounded; a vertex has one name."""
+    g, allowed = case.g, case.tolerances
+    feasible = case.feasible(11)
+    costs = [*case.points(9)]
+    for c in costs:
+        told = case.at(c=c)
+        x = g.lmo(c)
+        bounded = math.isfinite(g.radius())
+        require(
+            (x is not None) == bounded,
+            f"`lmo` finds a point where the set is bounded (`radius` = {g.radius():g})",
+            told,
+        )
+        if x is None:
+            continue
+        missed = g.violation(x)
+        require(missed <= allowed.inside, f"`lmo` is in the set but for {missed:.1e}", told)
+        best, size = float(c @ x), 1 + float(np.abs(c).sum())
+        atol = 1e-12 * allowed.slack * (1 + np.abs(c).sum() * np.abs(x).max(initial=0.0))
+        close(best, -g.conjugate(-c), "<c, lmo(c)> is minus the support function at -c", told, atol=atol)
+        least = all(best <= float(c @ y) + 1e-11 * allowed.slack * size for y in feasible)
+        require(least, "no point of the set has a lower <c, x> than `lmo`", told)
+        named = g.vertex_id(c)
+        if named is not None:
+            hash(named)
+            same = [g.lmo(other) for other in case.points(10) if g.vertex_id(other) == named]
+            require(
+                [np.array_equal(x, y) for y in same if y is not None], "one name of a vertex is of one vertex", told
+            )
+
+
+def members_are_told(case: FunctionCase) -> None:
+    """Points of the set have no violation; points that the projection moves have one; `diameter` is no less than a distance."""
+    g = case.g
+    if not isinstance(g, ConvexSet):
+        return
+    feasible = case.feasible(11)
+    for x in feasible:
+        missed = g.violation(x)
+        inside = missed <= case.tolerances.inside
+        require(inside, f"a point of the set has no violation, not {missed:.1e}", case.at(x=x))
+    reached = max((float(np.linalg.norm(x - y)) for x in feasible for y in feasible), default=0.0)
+    most = g.diameter()
+    require(
+        reached <= most * (1 + 1e-12) + 1e-14, f"`diameter` = {most:.17g} is no less than {reached:.17g}, a distance"
+    )
+    for v in case.points(12) if g.proximable else ():
+        moved = float(np.abs(v - g.prox(v, 1.0)).max(initial=0.0))
+        if moved > 1e-6 * (1 + float(np.abs(v).max(initial=0.0))):
+            outside = g.violation(v) > 1e-12
+            require(outside, "a point that the projection moves has a violation", case.at(v=v))
+
+
+FUNCTION_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (
+    prox_is_in_the_domain,
+    prox_is_optimal_and_moreau_holds,
+    conjugate_bounds_every_point,
+    domain_of_the_conjugate,
+    infimum_coercivity_and_radius,
+)
+"""Of functions with a prox."""
+
+SET_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (lmo_attains_the_support_function, members_are_told)
+
+
+# --- of records ------------------------------------------------------------------------------------------------------
+
+
+def is_permutable(case: FunctionCase) -> None:
+    """The support function is the same for every order of the entries."""
+    rng = np.random.default_rng(15)
+    for v in case.points(14):
+        v = case.g.dual_project(v)
+        a, b = case.g.conjugate(v), case.g.conjugate(case.g.dual_project(rng.permutation(v)))
+        what = "`permutable`: the support function is the same for every order of the entries"
+        close(b, a, what, case.at(v=v), 1e-9, 1e-9)
+
+
+def is_polyhedral(case: FunctionCase) -> None:
+    """A small change of the cost leaves the vertex of a polytope as it is, nearly everywhere."""
+    rng = np.random.default_rng(16)
+    costs: Sequence[Array] = [c for _ in range(20) if (c := rng.normal(size=case.g.size)).any()]
+    if case.g.size < 2 or case.g.lmo(costs[0]) is None:
+        return
+    near = [(case.g.lmo(c), case.g.lmo(c + 1e-7 * rng.normal(size=c.size))) for c in costs]
+    still = [np.allclose(a, b, rtol=1e-12, atol=1e-12) for a, b in near if a is not None and b is not None]
+    require(sum(still) > len(still) // 2, "`polyhedral`: the vertex stays the same under small changes of the cost")

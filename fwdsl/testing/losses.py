@@ -1,0 +1,250 @@
+"""What must hold of every loss: kernels against references, references against the definitions, facts against samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..atoms.base import Array, Loss, LossFunction
+from ..backends.kernels import kernel
+from .compare import Where, close, require
+
+SAMPLES = 400
+
+
+@dataclass(frozen=True, eq=False)
+class LossCase:
+    """A weighted sum of a loss, some weights zero, and predictions z, some exactly at the target or a kink.
+
+    `slack` multiplies all tolerances.
+    """
+
+    f: LossFunction
+    z: Array
+    slack: float = 1.0
+
+    def first(self, count: int) -> LossCase:
+        """Of the first samples only, for checks that look at each closely."""
+        f = LossFunction(self.f.loss, self.f.b[:count], self.f.w[:count], self.f.p)
+        return LossCase(f, self.z[:count], self.slack)
+
+    def at(self, name: str, values: Array) -> Where:
+        """Tells one of `values`, beside the target and the parameters."""
+        f = self.f
+        options = "".join(f", {o.name} = {v:.17g}" for o, v in zip(f.loss.word.options, f.p.tolist(), strict=True))
+        return lambda j: f"{name} = {values[j]:.17g}, b = {f.b[j]:.17g}{options}"
+
+
+def loss_case(
+    loss: type[Loss], parameters: tuple[float, ...] | None = None, targets: Array | None = None, slack: float = 1.0
+) -> LossCase:
+    """What the checks run over.
+
+    Targets are drawn from those given, or as the record says: signs, numbers, or where the loss is not one of z - b counts, zero included.
+    """
+    rng = np.random.default_rng(5)
+    if targets is not None:
+        b = rng.choice(np.asarray(targets, dtype=np.float64), SAMPLES)
+    elif loss.word.target == "signs":
+        b = rng.choice([-1.0, 1.0], SAMPLES)
+    else:
+        b = rng.normal(0.0, 2.0, SAMPLES) if loss.word.residual else rng.poisson(2.0, SAMPLES).astype(float)
+    w = rng.exponential(1.0, SAMPLES) * (rng.random(SAMPLES) > 0.1)
+    z = rng.normal(0.0, 3.0, SAMPLES)
+    z[::7] = b[::7]
+    z[1::7] = np.round(z[1::7])
+    given = tuple(float(o.default or 0.0) for o in loss.word.options) if parameters is None else parameters
+    return LossCase(LossFunction(loss, b, w, np.array(given)), z, slack)
+
+
+def _inside(f: LossFunction, rng: np.random.Generator) -> Array:
+    """A point in the domain of the conjugate, on its boundary in places."""
+    lo, hi = f.dual_bounds()
+    y = np.clip(rng.normal(0.0, 2.0, f.size) * f.w, lo, hi)
+    for i, end in ((0, lo), (1, hi)):
+        y[i::5] = np.where(np.isfinite(end[i::5]), end[i::5], 0.0)
+    return y
+
+
+def values_of_kernels(case: LossCase) -> None:
+    """The kernels `value` and `value_gradient` give what the references give."""
+    f, z, loss = case.f, case.z, case.f.loss
+    out = np.empty(f.size)
+    rtol = 1e-13 * case.slack
+    close(kernel(loss.value)(z, f.b, f.w, f.p), f.value(z), "the kernel `value` is the reference", rtol=rtol)
+    found = kernel(loss.value_gradient)(z, f.b, f.w, f.p, out)
+    close(found, f.value(z), "the kernel `value_gradient` returns the value", rtol=rtol)
+    what = "the kernel `value_gradient` is the reference `gradient_naive`"
+    close(out, f.gradient(z), what, case.at("z", z), rtol, 1e-14 * case.slack)
+
+
+def prox_and_conjugate_of_kernels(case: LossCase) -> None:
+    """The kernels `prox` and `conjugate` give what the references give."""
+    f, loss, tolerance = case.f, case.f.loss, 1e-12 * case.slack
+    out = np.empty(f.size)
+    for t in (1e-3, 1.0, 50.0):
+        kernel(loss.prox)(case.z, t, f.b, f.w, f.p, out)
+        what = f"the kernel `prox` is the reference `prox_naive` for t = {t:g}"
+        close(out, f.prox(case.z, t), what, case.at("v", case.z), tolerance, tolerance)
+    y = _inside(f, np.random.default_rng(1))
+    require(math.isfinite(f.conjugate(y)), "the conjugate is finite between `dual_bounds_naive`")
+    found = kernel(loss.conjugate)(y, f.b, f.w, f.p)
+    close(found, f.conjugate(y), "the kernel `conjugate` is the reference", rtol=tolerance, atol=0.1 * tolerance)
+
+
+def domain_of_the_conjugate(case: LossCase) -> None:
+    """The conjugate is infinite outside the bounds, and where nothing weighs everywhere but at 0."""
+    f = case.first(20).f
+    conjugate = kernel(f.loss.conjugate)
+    for bound, step in zip(f.dual_bounds(), (-1.0, 1.0), strict=True):
+        for j in np.flatnonzero(np.isfinite(bound)):
+            y = np.zeros(f.size)
+            y[j] = bound[j] + step * 1e-3
+            infinite = f.conjugate(y) == conjugate(y, f.b, f.w, f.p) == math.inf
+            what = "the conjugate is infinite outside `dual_bounds_naive`"
+            require(infinite, f"{what}, at u = {y[j]:.17g} for b = {f.b[j]:.17g} with weight {f.w[j]:.17g}")
+    dead = LossFunction(f.loss, f.b, np.zeros(f.size), f.p)
+    nothing = np.zeros(f.size)
+    zero = dead.conjugate(nothing) == conjugate(nothing, f.b, dead.w, f.p) == 0.0
+    require(zero, "the conjugate of no weight is 0 at 0")
+    for sign in (-1.0, 1.0):
+        y = np.full(f.size, sign)
+        infinite = dead.conjugate(y) == conjugate(y, f.b, dead.w, f.p) == math.inf
+        require(infinite, f"the conjugate of no weight is infinite at {sign:g}")
+
+
+def ends_of_the_domain(case: LossCase) -> None:
+    """Weights times the ends of the domain are in it, whatever the rounding."""
+    rng = np.random.default_rng(7)
+    b = rng.choice(case.f.b, 2000)
+    f = LossFunction(case.f.loss, b, rng.random(2000), case.f.p)
+    for bound in f.dual_bounds():
+        y = np.where(np.isfinite(bound), bound, 0.0)
+        for conjugate in (f.conjugate(y), kernel(f.loss.conjugate)(y, f.b, f.w, f.p)):
+            require(math.isfinite(conjugate), "the conjugate is finite at the ends of its domain times weights")
+
+
+def prox_is_optimal(case: LossCase) -> None:
+    """u = (v - z) / t is a subgradient at z = prox(v): l(z) + l*(u) = u z, the equality of Fenchel."""
+    f, v, loss = case.f, case.z, case.f.loss
+    for t in (0.01, 1.0, 20.0):
+        z = loss.prox_naive(v, np.full(f.size, t), f.b, f.p)
+        slope = (v - z) / t
+        u = np.clip(slope, *loss.dual_bounds_naive(f.b, f.p))
+        allowed = 1e-12 / t * (1 + np.abs(v).max()) * case.slack
+        close(u, slope, f"(v - prox) / t is in the conjugate's domain for t = {t:g}", case.at("v", v), atol=allowed)
+        both = loss.value_naive(z, f.b, f.p) + loss.conjugate_naive(u, f.b, f.p)
+        what = f"l(z) + l*(u) = u z at z = prox(v) and u = (v - z) / t for t = {t:g}"
+        close(both, u * z, what, case.at("v", v), 1e-9 * case.slack, 1e-9 * case.slack)
+
+
+def gradient_is_a_subgradient(case: LossCase) -> None:
+    """l lies above its tangents."""
+    f, z, loss = case.f, case.z, case.f.loss
+    u = loss.gradient_naive(z, f.b, f.p)
+    other = np.random.default_rng(2).normal(0.0, 3.0, f.size)
+    bound = loss.value_naive(z, f.b, f.p) + u * (other - z)
+    above = loss.value_naive(other, f.b, f.p) >= bound - 1e-12 * case.slack * (1 + np.abs(bound))
+    require(above, "l lies above the tangent of `gradient_naive`", case.at("z", z))
+
+
+def conjugate_is_the_supremum(case: LossCase) -> None:
+    """Against the largest of u z - l(z) over a fine grid, whose error is the slope's change over a step."""
+    few = case.first(12)
+    f, loss = few.f, few.f.loss
+    grid = np.linspace(-60.0, 60.0, 240_001)
+    lo, hi = loss.dual_bounds_naive(f.b, f.p)
+    # strictly inside, where the supremum is attained within the grid
+    u = np.random.default_rng(3).normal(0.0, 2.0, f.size)
+    u = np.clip(u, np.maximum(lo, -8.0) + 0.02, np.minimum(hi, 8.0) - 0.02)
+    for j in range(f.size):
+        values = loss.value_naive(grid, np.full_like(grid, f.b[j]), f.p)
+        found = float(np.max(u[j] * grid - values))
+        exact = float(loss.conjugate_naive(u[j : j + 1], f.b[j : j + 1], f.p)[0])
+        what = f"`conjugate_naive` is the supremum of u z - l(z), at {few.at('u', u)(j)}"
+        require(found <= exact + 1e-10 * case.slack * (1.0 + abs(exact)), f"{what}: {exact:.17g}, and not {found:.17g}")
+        close(exact, found, what, atol=2e-3)
+
+
+def infimum_is_lowest(case: LossCase) -> None:
+    """The infimum is minus the conjugate at 0, below all values, and what the prox of a long step comes near to."""
+    few = case.first(60)
+    f, loss = few.f, few.f.loss
+    infimum = loss.infimum_naive(f.b, f.p)
+    at_zero = -loss.conjugate_naive(np.zeros(f.size), f.b, f.p)
+    close(infimum, at_zero, "`infimum_naive` is -l*(0)", few.at("b", f.b), 1e-14 * case.slack, 1e-14 * case.slack)
+    for z in np.linspace(-40.0, 40.0, 801):
+        values = loss.value_naive(np.full(f.size, z), f.b, f.p)
+        above = values >= infimum - 1e-13 * case.slack * (1 + np.abs(infimum))
+        require(above, "no value is below `infimum_naive`", few.at("z", np.full(f.size, z)))
+    lowest = loss.prox_naive(np.zeros(f.size), np.full(f.size, 1e9), f.b, f.p)
+    values = loss.value_naive(lowest, f.b, f.p)
+    close(values, infimum, "the value at the prox of a long step is `infimum_naive`", few.at("b", f.b), atol=1e-6)
+
+
+def facts_hold(case: LossCase) -> None:
+    """Slopes change by at most `smoothness` and at least `strong_convexity`; specific facts imply general ones."""
+    f, z, loss = case.f, case.z, case.f.loss
+    require((loss.smoothness is None) == (loss.curvature is None), "a loss has a curvature where it is smooth")
+    general = loss.piecewise_quadratic or not loss.piecewise_linear
+    require(general, "what is piecewise linear is piecewise quadratic")
+    require(loss.smoothness is None or not loss.piecewise_linear, "what is piecewise linear is not smooth")
+    moved = loss.value_naive(z + 0.75, f.b + 0.75, f.p)
+    same = np.allclose(moved, loss.value_naive(z, f.b, f.p), rtol=1e-12 * case.slack, atol=1e-12 * case.slack)
+    told = "the loss of z + 0.75 for b + 0.75 is that of z for b exactly where the record says `residual`"
+    require(same == loss.word.residual, told)
+    other = z + np.random.default_rng(4).normal(0.0, 1.0, f.size)
+    change = (loss.gradient_naive(other, f.b, f.p) - loss.gradient_naive(z, f.b, f.p)) / (other - z)
+    where = case.at("z", z)
+    least = loss.strong_convexity - 1e-12 * case.slack
+    require(change >= least, f"slopes change by at least `strong_convexity` = {loss.strong_convexity:g}", where)
+    if loss.smoothness is None:
+        return
+    most = loss.smoothness + 1e-12 * case.slack
+    require(change <= most, f"slopes change by at most `smoothness` = {loss.smoothness:g}", where)
+    reached = float(change.max())
+    told = f"`smoothness` = {loss.smoothness:g} is far above what slopes change by, {reached:.6g}"
+    require(loss.smoothness == math.inf or reached > 0.5 * loss.smoothness, told)
+
+
+def curvature_is_the_slope_of_the_gradient(case: LossCase) -> None:
+    """`curvature` against differences of the gradient, where these are smooth."""
+    f, loss = case.f, case.f.loss
+    if loss.curvature is None:
+        return
+    z = np.random.default_rng(6).normal(0.0, 3.0, f.size)
+    out, h = np.empty(f.size), 1e-5
+    kernel(loss.curvature)(z, f.b, f.w, f.p, out)
+    slope = (f.gradient(z + h) - f.gradient(z - h)) / (2.0 * h)
+    ahead = (f.gradient(z + 2 * h) - f.gradient(z)) / (2.0 * h)
+    smooth = (f.w > 0.0) & (np.abs(slope - ahead) < 1e-3 * (1 + np.abs(slope)))
+    require(float(smooth.mean()) > 0.5, "the gradient of a smooth loss has a slope at most places")
+    at = np.flatnonzero(smooth)
+    where = case.at("z", z)
+    close(out[at], slope[at], "`curvature` is the slope of the gradient", lambda j: where(int(at[j])), 1e-3, 1e-4)
+
+
+LOSS_CHECKS: tuple[Callable[[LossCase], None], ...] = (
+    values_of_kernels,
+    prox_and_conjugate_of_kernels,
+    domain_of_the_conjugate,
+    ends_of_the_domain,
+    prox_is_optimal,
+    gradient_is_a_subgradient,
+    conjugate_is_the_supremum,
+    infimum_is_lowest,
+    facts_hold,
+    curvature_is_the_slope_of_the_gradient,
+)
+
+
+def cases_of(loss: type[Loss], targets: Array | None, slack: float) -> Iterator[LossCase]:
+    """The case of the defaults, and one with each option moved within its domain."""
+    yield loss_case(loss, None, targets, slack)
+    defaults = [float(o.default or 0.0) for o in loss.word.options]
+    for k, o in enumerate(loss.word.options):
+        moved = {"count": defaults[k] + 1.0, "real": defaults[k] - 0.75}.get(o.domain, 0.3 * defaults[k])
+        yield loss_case(loss, (*defaults[:k], moved, *defaults[k + 1 :]), targets, slack)
