@@ -14,7 +14,8 @@ from fwdsl.backends.baselines.conditional import diameter
 from fwdsl.backends.baselines.samples import batch_size, batches, draw
 from fwdsl.backends.baselines.storc import phase_of
 from fwdsl.backends.finite_sum import draws
-from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, stepped, text
+from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, text
+from tests.runs import stepped
 
 STEPS = 3
 
@@ -230,7 +231,8 @@ def test_spdc(case: tuple[str, str, str, str], batch: int) -> None:
 def _walk(problem: Any, name: str, iterate: Any, **options: Any) -> None:
     """Step the method, follow it with `iterate(naive, state of ours, rng)` one iteration at a time, compare after each step."""
     naive = Naive(problem)
-    state, method, kernels = stepped(problem, name, 0, **options)
+    run = stepped(problem, name, 0, **options)
+    state, kernels = run.state, run.problem
     ours: dict[str, Any] = {"x": state.x.copy(), "k": 0, "kernels": kernels}
     ours |= {"center": ours["x"], "snapshot": ours["x"], "d": np.zeros(naive.size), "t": getattr(state, "t", 0)}
     for step in range(STEPS):
@@ -238,7 +240,7 @@ def _walk(problem: Any, name: str, iterate: Any, **options: Any) -> None:
         epochs, rng = state.epochs, draws(0, step)
         while epochs < until - 1e-9:
             epochs += iterate(naive, ours, rng, state) / naive.n
-        method.step(kernels, state)
+        run.step()
         assert state.epochs == pytest.approx(epochs)
         np.testing.assert_allclose(state.x, ours["x"], rtol=1e-7, atol=1e-8)
 
