@@ -134,6 +134,12 @@ class FiniteSum:
         return rows_of(self.operator)
 
     @property
+    def data(self) -> tuple[object, ...]:
+        """(rows, c, offset, b, w, p), as one argument of the loops over samples: as a plain tuple it costs a call nothing."""
+        f = self.loss
+        return self.rows, self.c, self.offset, f.b, f.w, f.p
+
+    @property
     def row_kernels(self) -> dict[str, Function]:
         """What `row_dot`, `row_add` and `row_size` stand for in a kernel over rows."""
         return row_kernels(self.operator)

@@ -154,9 +154,8 @@ class VectorSamples(Samples):
 
     def slopes(self, x: Array, rows: Rows) -> Array:
         """See `Samples.slopes`."""
-        f, s = self.sum.loss, self.sum
         y = np.empty(rows.size)
-        s.count(self._slopes(self.rows, rows, x, s.c, s.offset, f.b, f.w, f.p, y))
+        self.sum.count(self._slopes(self.sum.data, rows, x, y))
         return y
 
     def add(self, rows: Rows, y: Array, scale: float, out: Array) -> None:

@@ -178,8 +178,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         loop = linked(
             sdca_rows, of.row_kernels, prox_loss=f.loss.prox, derivative=f.loss.value_gradient, advance=advance
         )
-        args = (of.rows,)
-        after = (of.c, of.offset, f.b, f.w, f.p, self.squares, lower, upper, s.y, s.v)
+        data, after = of.data, (self.squares, lower, upper, s.y, s.v)
         signed, bounded = name not in ("simplex", "solid_simplex"), lo.size > 0
         most = between_looks(of.operator.nnz / of.n, 1, 0)
         parts = np.cumsum([part.size for part in np.array_split(np.empty(of.n), self._parts(name))])
@@ -190,7 +189,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
             while s.at < of.n:
                 end = int(parts[np.searchsorted(parts, s.at, side="right")])
                 visited = order[s.at : min(end, s.at + most)]
-                of.count(loop(*args, visited, *after, s.x, s.threshold, s.inverse, signed, bounded, lo, hi))
+                of.count(loop(data, visited, *after, s.x, s.threshold, s.inverse, signed, bounded, lo, hi))
                 s.at += visited.size
                 if s.at == end and name in BALLS:
                     self._respond(s)

@@ -172,7 +172,7 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
         f = of.loss
         loop = linked(spdc_steps, of.row_kernels, prox_loss=f.loss.prox, prox=g.f.prox_kernel)
         share, prox_step = g.f.prox_change(s.tau)
-        lower, upper = of.f.dual_bounds
+        data, (lower, upper) = of.data, of.f.dual_bounds
         count = math.ceil(of.n / s.batch)
         steps = (s.sigma / of.n, s.tau, s.theta, share, prox_step)
         many = between_looks(of.operator.nnz / of.n, s.batch, of.d)
@@ -181,8 +181,7 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
             rng = generator(problem, s, (s.iteration << 8) + s.epoch)
             while s.at < count:
                 index = batches(rng, of.n, s.batch, min(many, count - s.at))
-                args = (of.rows, index, of.c, of.offset, f.b, f.w, f.p, lower, upper)
-                of.count(loop(*args, *steps, of.q, s.y, s.u, s.x, s.bar, g.args))
+                of.count(loop(data, index, lower, upper, steps, of.q, s.y, s.u, s.x, s.bar, g.args))
                 s.at += len(index)
                 if (s.at < count or s.epoch + 1 < epochs) and problem.must_stop():
                     break_off(s, rng)

@@ -213,7 +213,7 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
                 loop = linked(
                     subgradient_steps, view.row_kernels, derivative=f.loss.value_gradient, prox=g.f.prox_kernel
                 )
-                view.count(loop(view.rows, index, view.c, view.offset, f.b, f.w, f.p, *after))
+                view.count(loop(view.data, index, *after))
             else:
                 self._run_matrix(index, after)
             return

@@ -177,5 +177,4 @@ class SVRGRun(BaselineRun[SVRGState], of=SVRG):
         view, f = of.sum, of.sum.loss
         loop = linked(svrg_steps, view.row_kernels, derivative=f.loss.value_gradient, prox=g.f.prox_kernel)
         share, prox_step = g.f.prox_change(s.eta)
-        args = (view.rows, index, view.c, view.offset, f.b, f.w, f.p, s.slopes, base)
-        view.count(loop(*args, s.eta, share, prox_step, s.count, s.point, s.mean, g.args))
+        view.count(loop(view.data, index, s.slopes, base, s.eta, share, prox_step, s.count, s.point, s.mean, g.args))

@@ -281,10 +281,9 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
         view = of.sum
         f = view.loss
         loop = linked(given_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
-        touched, s.total = loop(
-            of.rows, index, view.c, view.offset, f.b, f.w, f.p, etas, alphas, gammas, s.s, s.y, s.kty, problem.q, s.x,
-            s.y_sum, s.kty_sum, s.stamp, s.total, respond.scale, respond.step, respond.args,
-        )  # fmt: skip
+        point, sums = (s.s, s.y, s.kty, s.x), (s.y_sum, s.kty_sum, s.stamp)
+        linear = respond.scale, respond.step, respond.args
+        touched, s.total = loop(view.data, index, (etas, alphas, gammas), point, problem.q, sums, s.total, linear)
         view.count(touched)
         return last
 
@@ -299,10 +298,8 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
         f = view.loss
         loop = linked(adaptive_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
         numbers = np.array([s.tau, s.inverse, s.share])
-        touched = loop(
-            of.rows, index, view.c, view.offset, f.b, f.w, f.p, batches, respond.mu, s.most, s.s, s.y, s.kty, problem.q, s.x,
-            last, numbers, respond.scale, respond.step, respond.args,
-        )  # fmt: skip
+        point, linear = (s.s, s.y, s.kty, s.x), (respond.scale, respond.step, respond.args)
+        touched = loop(view.data, index, batches, respond.mu, s.most, point, problem.q, last, numbers, linear)
         s.tau, s.inverse, s.share = (float(v) for v in numbers)
         view.count(touched)
         return last

@@ -289,12 +289,21 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
         # of one size whatever the step: folding compares scalings with their weighted sums
         weights = gammas / gammas[0] if self.horizon is not None else gammas / first_step(game, s.radius)
         uniform = draws(self.problem.seed, s.iteration).random((count, 5))
-        s.folds += steps_kernel(data.sparse)(
-            data.rows, data.columns, uniform, primal * gammas, dual * gammas, -primal * game.lam * gammas,
-            weights,
-            s.radius, game.exact, game.y, data.sigma, data.tau, data.peaks, data.row_scale, game.c,
-            s.U, s.U_sum, s.mass, s.weighted, s.blocks, s.scale, s.V, s.V_sum, s.groups, s.own, s.beta, s.B, s.error,
-        )  # fmt: skip
+        given = (
+            data.rows,
+            data.columns,
+            game.y,
+            data.sigma,
+            data.tau,
+            data.peaks,
+            data.row_scale,
+            game.c,
+        )
+        steps = (primal * gammas, dual * gammas, -primal * game.lam * gammas, weights)
+        primal_point = (s.U, s.U_sum, s.mass, s.weighted, s.blocks, s.scale)
+        dual_point = (s.V, s.V_sum, s.groups, s.own, s.beta, s.B, s.error)
+        loop = steps_kernel(data.sparse)
+        s.folds += loop(given, uniform, steps, s.radius, game.exact, primal_point, dual_point)
         s.total += float(weights.sum())
         s.k += count
         data.counted.touched += round(count * data.touched)
