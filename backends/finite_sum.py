@@ -25,7 +25,8 @@ from .kernels.compile import Function
 from .kernels.operators import Operator
 from .kernels.rows import row_kernels, rows_of
 from .kernels.storage import Sparse
-from .problem import KernelMatrix, Problem
+from .maps import KernelMatrix
+from .problem import Problem
 
 
 def reasons(

@@ -22,7 +22,8 @@ from ...canon.matrix_maps import product
 from .. import finite_sum
 from ..finite_sum import FiniteSum
 from ..kernels.compile import Function, kernel
-from ..problem import Counted, Problem
+from ..maps import Counted
+from ..problem import Problem
 from ..products import product_of
 from .loops import batch_add, batch_slopes
 

@@ -25,7 +25,8 @@ from ..kernels.compile import Function, kernel
 from ..kernels.operators import Operator
 from ..kernels.rows import csr_row_dot, csr_row_size, dense_row_size
 from ..kernels.storage import Sparse
-from ..problem import KernelMatrix, Problem
+from ..maps import KernelMatrix
+from ..problem import Problem
 from .loops import (
     coordinate_steps,
     csr_add,

@@ -20,7 +20,8 @@ from ...canon.matrix_maps import Gathered, LeftMultiply
 from ...data_operator import DataOperator
 from ..functions import FastLoss, FastRows
 from ..kernels.operators import Operator
-from ..problem import Counted, KernelMatrix, Problem
+from ..maps import Counted, KernelMatrix
+from ..problem import Problem
 
 Index = NDArray[np.intp]
 
