@@ -57,7 +57,7 @@ def each_problem() -> list[Any]:
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("snapshot", ["last", "average"])
 def test_svrg(problem: Any, batch: int, snapshot: str) -> None:
-    state, _, _ = stepped(problem, "svrg", STEPS, batch=batch, snapshot=snapshot)
+    state = stepped(problem, "svrg", STEPS, batch=batch, snapshot=snapshot).state
     naive = Naive(problem)
     x = naive.g.prox(np.zeros(naive.size), 0.0)
     for k in range(STEPS):
@@ -78,7 +78,8 @@ def test_svrg(problem: Any, batch: int, snapshot: str) -> None:
 @pytest.mark.parametrize("smoothness", ["rows", "spectral"])
 @pytest.mark.parametrize("problem", each_problem())
 def test_apg_fixed(problem: Any, smoothness: str) -> None:
-    state, _, kernels = stepped(problem, "apg_fixed", 5, smoothness=smoothness)
+    run = stepped(problem, "apg_fixed", 5, smoothness=smoothness)
+    state, kernels = run.state, run.problem
     naive, big = Naive(problem), state.lipschitz
     top = np.linalg.eigvalsh(
         naive.K.reshape(-1, naive.size).T @ np.diag(_curvatures(naive)) @ naive.K.reshape(-1, naive.size)
@@ -126,7 +127,7 @@ def test_sdca(case: tuple[str, str, str, str]) -> None:
     problem = vector(case)
     parts = 4 if "ball" in case[1] or "simplex" in case[1] else 1
     parts = 1 if "linf" in case[1] else parts
-    state, _, _ = stepped(problem, "sdca", 1, multiplier=4)
+    state = stepped(problem, "sdca", 1, multiplier=4).state
     naive = Naive(problem)
     f, mu, K = naive.term.f, naive.mu, naive.K[:, 0, :]
     lo, hi = f.dual_bounds()
@@ -199,7 +200,7 @@ class _response:
 @pytest.mark.parametrize("batch", [1, 5])
 def test_spdc(case: tuple[str, str, str, str], batch: int) -> None:
     problem = vector(case)
-    state, _, _ = stepped(problem, "spdc", 1, batch=batch)
+    state = stepped(problem, "spdc", 1, batch=batch).state
     naive = Naive(problem)
     f, K, n, m = naive.term.f, naive.K[:, 0, :], naive.n, batch
     radius = math.sqrt((K**2).sum(axis=1).max())
@@ -354,7 +355,7 @@ SUBGRADIENT = [
 @pytest.mark.parametrize("problem", SUBGRADIENT)
 @pytest.mark.parametrize("batch", [1, 3])
 def test_subgradient(problem: Any, batch: int) -> None:
-    state, _, _ = stepped(problem, "subgradient", 2, batch=batch, radius=2.0)
+    state = stepped(problem, "subgradient", 2, batch=batch, radius=2.0).state
     naive = Naive(problem)
     x = naive.g.prox(np.zeros(naive.size), 0.0)
     t, total, mean = 0, 0.0, x

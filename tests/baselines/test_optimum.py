@@ -208,13 +208,13 @@ def test_a_seed_fixes_the_run_for_any_number_of_threads(
         return run(self, fn, blocks)
 
     monkeypatch.setattr(Pool, "run", counted)
-    one, _, _ = stepped(problem, name, 2, threads=1, seed=4)
+    one = stepped(problem, name, 2, threads=1, seed=4).state
     for threads in (2, 3):
-        more, _, _ = stepped(problem, name, 2, threads=threads, seed=4)
+        more = stepped(problem, name, 2, threads=threads, seed=4).state
         np.testing.assert_array_equal(one.x, more.x)
         assert one.best_bound == more.best_bound
     assert shared[0] > 0
-    other, _, _ = stepped(problem, name, 2, seed=5)
+    other = stepped(problem, name, 2, seed=5).state
     assert name == "apg_fixed" or not np.array_equal(one.x, other.x)
 
 
