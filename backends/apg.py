@@ -36,7 +36,7 @@ from ..canon.form import Canonical
 from . import costs
 from .dual import feasible_scale
 from .functions import FastLoss, FastVector
-from .method import Estimate, Method, Report, State
+from .method import Estimate, Method, Report, Run, State
 from .newton import NewtonFace, face_signature, newton_step
 from .option import Option
 from .problem import Problem
@@ -55,23 +55,23 @@ STUBBORN = 16
 
 @dataclass
 class APGState(State):
-    """x and its predecessor, the metric of the steps, with their predictions z = K x + b, the momentum t, L, and the best dual point so far."""
+    """Where a run of `apg` stands."""
 
-    x: Array
-    x_old: Array
-    metric: Array
-    z: list[Array]
-    z_old: list[Array]
-    t: float
-    lipschitz: float
-    value: float
-    best_bound: float
-    ys: list[Array] = field(default_factory=list)
-    face: Array = field(default_factory=lambda: np.zeros(0))
-    stable: int = 0
-    wait: int = 0
-    next_wait: int = 2
-    phase: str = "accelerated gradient"
+    x: Array  # the iterate
+    x_old: Array  # its predecessor
+    metric: Array  # a number a block, for each entry: steps are metric / L long
+    z: list[Array]  # predictions K x + b
+    z_old: list[Array]  # those of the predecessor
+    t: float  # momentum
+    lipschitz: float  # L, in the metric
+    value: float  # P(x)
+    best_bound: float  # the best bound so far
+    ys: list[Array] = field(default_factory=list)  # its dual point
+    face: Array = field(default_factory=lambda: np.zeros(0))  # the signature of the face of g at x
+    stable: int = 0  # prox steps since the face changed
+    wait: int = 0  # prox steps until the next Newton step
+    next_wait: int = 2  # prox steps to wait after the next Newton step that fails
+    phase: str = "accelerated gradient"  # of the last step
 
 
 class APG(Method):
@@ -82,9 +82,6 @@ class APG(Method):
     source = "Beck, Teboulle 2009; O'Donoghue, Candes 2015; Scheinberg, Goldfarb, Bai 2014"
     most_iterations = 20_000
     options = MappingProxyType({"newton": Option(True, "finish with Newton steps on the identified face")})
-
-    def __init__(self, newton: bool = True) -> None:
-        self.newton = newton
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -105,24 +102,34 @@ class APG(Method):
         """Iterations grow with the root of the condition number until the face is identified."""
         return costs.apg(canonical, tol)
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> APGState:
+
+class APGRun(Run[Problem, APGState], of=APG):
+    """Accelerated proximal gradient on a problem."""
+
+    def __init__(self, problem: Problem, newton: bool) -> None:
+        super().__init__(problem)
+        # losses of rows have no diagonal Hessian
+        self.newton = newton and all(isinstance(f, FastLoss) for f in problem.functions)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> APGState:
         """The projection of x on the domain of g, and L from the curvature along the first gradient."""
+        problem = self.problem
         x = problem.prox_g(x, 0.0)
         z = problem.forward(x)
         value = problem.objective(x, z)
-        metric, lipschitz = self._first_lipschitz(problem, z)
+        metric, lipschitz = self._first_lipschitz(z)
         state = APGState(0, x, x.copy(), metric, z, [v.copy() for v in z], 1.0, lipschitz, value, -math.inf)
         if ys is not None and len(ys) == len(problem.terms):
             state.ys = [y.copy() for y in ys]
         return state
 
-    def _first_lipschitz(self, problem: Problem, z: list[Array]) -> tuple[Array, float]:
+    def _first_lipschitz(self, z: list[Array]) -> tuple[Array, float]:
         """A number a block, for each entry, that levels their curvatures, and L in this metric.
 
         L is the curvature g' H g / |g|^2 of F along its gradient, below the largest one, which backtracking then finds. One step for all blocks
         serves where their units are of one kind: the metric is 1 but for blocks whose curvatures along their own gradients lie APART or more.
         """
-        blocks = problem.canonical.blocks
+        problem, blocks = self.problem, self.problem.canonical.blocks
         metric = np.ones(problem.size)
         _, ys = problem.losses_gradient(z)
         grad = problem.adjoint(ys) + problem.q
@@ -131,13 +138,13 @@ class APG(Method):
             for block in blocks:
                 own = np.zeros_like(grad)
                 own[block.slice] = grad[block.slice]
-                bends.append(self._bend(problem, z, own))
+                bends.append(self._bend(z, own))
             known = [b for b in bends if b is not None]
             if known and max(known) > APART * min(known):
                 for block, own_bend in zip(blocks, bends, strict=True):
                     metric[block.slice] = max(known) / own_bend if own_bend is not None else 1.0
         direction = metric * grad
-        bend = self._bend(problem, z, direction)
+        bend = self._bend(z, direction)
         norm = float(grad @ direction)
         if bend is not None:
             return metric, bend * float(direction @ direction) / norm
@@ -148,12 +155,12 @@ class APG(Method):
         wide = max((b.g.radius() for b in blocks if math.isfinite(b.g.radius())), default=0.0)
         return metric, curved or math.sqrt(norm) / (wide or 1.0)
 
-    @staticmethod
-    def _bend(problem: Problem, z: list[Array], direction: Array) -> float | None:
+    def _bend(self, z: list[Array], direction: Array) -> float | None:
         """The curvature of F along a direction, d' H d / |d|^2; None where there is none."""
         norm = float(direction @ direction)
         if not 0.0 < norm < math.inf:
             return None
+        problem = self.problem
         dzs = problem.linear(direction)
         curvature = 0.0
         if all(isinstance(f, FastLoss) for f in problem.functions):
@@ -164,10 +171,10 @@ class APG(Method):
             curvature = sum(bound * float(dz @ dz) for bound, dz in zip(bounds, dzs, strict=True))
         return curvature / norm if 0.0 < curvature / norm < math.inf else None
 
-    def step(self, problem: Problem, state: APGState) -> None:
+    def step(self) -> None:
         """One gradient, then a Newton step on the face or a prox step."""
-        s = state
-        try_newton = self._may_newton(problem) and s.stable >= 1 and s.wait <= 0
+        problem, s = self.problem, self.state
+        try_newton = self.newton and s.stable >= 1 and s.wait <= 0
         beta = 0.0 if try_newton else (s.t - 1.0) / self._next_t(s.t)
         if beta == 0.0:
             y, zy = s.x, s.z
@@ -177,27 +184,18 @@ class APG(Method):
         value_y, ys = problem.losses_gradient(zy)
         kty = problem.adjoint(ys)
         grad = kty + problem.q
-        self._bound(problem, s, y, value_y, ys, kty)
+        self._bound(y, value_y, ys, kty)
         s.iteration += 1
-        if try_newton and self._newton(problem, s, value_y, grad):
+        if try_newton and self._newton(grad):
             return
-        self._prox_step(problem, s, y, zy, value_y, kty, grad, beta)
+        self._prox_step(y, value_y, kty, grad)
 
     @staticmethod
     def _next_t(t: float) -> float:
         return 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
 
-    def _prox_step(
-        self,
-        problem: Problem,
-        s: APGState,
-        y: Array,
-        zy: list[Array],
-        value_y: float,
-        kty: Array,
-        grad: Array,
-        beta: float,
-    ) -> None:
+    def _prox_step(self, y: Array, value_y: float, kty: Array, grad: Array) -> None:
+        problem, s = self.problem, self.state
         before = s.lipschitz
         s.lipschitz = max(0.9 * s.lipschitz, self._least_lipschitz(y, grad, s.metric), 1e-300)
         noise = 16.0 * EPS * abs(value_y)
@@ -224,7 +222,7 @@ class APG(Method):
         s.x, s.z = x, z
         s.value = problem.canonical.constant + value + float(problem.q @ x) + problem.g_value(x)
         s.phase = "accelerated gradient"
-        self._watch_face(problem, s)
+        self._watch_face()
 
     @staticmethod
     def _least_lipschitz(y: Array, grad: Array, metric: Array) -> float:
@@ -232,21 +230,19 @@ class APG(Method):
         size = math.sqrt(float(y @ (y / metric)))
         return math.sqrt(float(grad @ (metric * grad))) / (LONGEST * size) if size > 0.0 else 0.0
 
-    def _may_newton(self, problem: Problem) -> bool:
-        """Losses of rows have no diagonal Hessian."""
-        return self.newton and all(isinstance(f, FastLoss) for f in problem.functions)
-
-    def _watch_face(self, problem: Problem, s: APGState) -> None:
-        if not self._may_newton(problem):
+    def _watch_face(self) -> None:
+        if not self.newton:
             return
+        problem, s = self.problem, self.state
         face = face_signature(problem, s.x)
         same = face is not None and face.shape == s.face.shape and bool(np.all(face == s.face))
         s.stable = s.stable + 1 if same else 0
         s.face = face if face is not None else np.zeros(0)
         s.wait -= 1
 
-    def _newton(self, problem: Problem, s: APGState, value_y: float, grad: Array) -> bool:
+    def _newton(self, grad: Array) -> bool:
         """Try a Newton step at x; False where it is left to the prox step, which has the gradient already."""
+        problem, s = self.problem, self.state
         trial = problem.prox_g(s.x - s.metric * grad / s.lipschitz, 1.0 / s.lipschitz, s.metric)
         face_of_trial = face_signature(problem, trial)
         if face_of_trial is None or not bool(np.all(face_of_trial == s.face)):
@@ -274,8 +270,9 @@ class APG(Method):
         s.phase = "Newton on the support"
         return True
 
-    def _bound(self, problem: Problem, s: APGState, y: Array, value_y: float, ys: list[Array], kty: Array) -> None:
+    def _bound(self, y: Array, value_y: float, ys: list[Array], kty: Array) -> None:
         """Keep the dual point of this gradient if its bound is the best so far."""
+        problem, s = self.problem, self.state
         scale = feasible_scale(problem, kty)
         v = -(problem.q + kty)
         if scale == 1.0 or scale == 0.0:
@@ -292,14 +289,14 @@ class APG(Method):
             # an optimistic bound (scale 0) is not monotone: the latest is the one to repair
             s.best_bound, s.ys = bound, ys
 
-    def report(self, problem: Problem, state: APGState) -> Report:
+    def report(self) -> Report:
         """P at x and the best bound of the gradients so far."""
-        return Report(state.value, state.best_bound, state.phase)
+        return Report(self.state.value, self.state.best_bound, self.state.phase)
 
-    def ray(self, problem: Problem, state: APGState) -> tuple[Array, list[Array]] | None:
+    def ray(self) -> tuple[Array, list[Array]] | None:
         """Where x has gone since zero: far out, that is the direction in which it leaves."""
-        return state.x, [np.zeros_like(z) for z in state.z]
+        return self.state.x, [np.zeros_like(z) for z in self.state.z]
 
-    def candidate(self, problem: Problem, state: APGState) -> tuple[Array, list[Array] | None]:
+    def candidate(self) -> tuple[Array, list[Array] | None]:
         """x and the best dual point; of a sum without terms that is the empty one."""
-        return state.x, None if problem.terms and not state.ys else state.ys
+        return self.state.x, None if self.problem.terms and not self.state.ys else self.state.ys

@@ -25,7 +25,8 @@ from .kernels.compile import Function
 from .kernels.operators import Operator
 from .kernels.rows import row_kernels, rows_of
 from .kernels.storage import Sparse
-from .problem import KernelMatrix, Problem
+from .maps import KernelMatrix
+from .problem import Problem
 
 
 def reasons(
@@ -134,6 +135,12 @@ class FiniteSum:
     def rows(self) -> tuple[object, ...]:
         """A by rows, as the kernels of `backends.kernels.rows` take it."""
         return rows_of(self.operator)
+
+    @property
+    def data(self) -> tuple[object, ...]:
+        """(rows, c, offset, b, w, p), as one argument of the loops over samples: as a plain tuple it costs a call nothing."""
+        f = self.loss
+        return self.rows, self.c, self.offset, f.b, f.w, f.p
 
     @property
     def row_kernels(self) -> dict[str, Function]:

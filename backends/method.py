@@ -1,4 +1,4 @@
-"""What a method is. The driver owns time, limits, progress, checkpoints and status; a method only improves its state."""
+"""What a method is, and a run of it. The driver owns time, limits, progress, checkpoints and status; a run only improves its state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ..atoms.base import Array
 from ..canon.arrange import Arrangement
@@ -42,28 +42,74 @@ class Report:
 
 @dataclass
 class State:
-    """Base of a method's state: plain arrays, lists of arrays and numbers, so that it can be saved and resumed exactly.
+    """Base of what a run changes by its steps: plain arrays, lists of arrays and numbers, so that it can be saved and resumed exactly."""
 
-    `journal` is the driver's own (`fwdsl.solve.journal`), which goes with the state.
-    """
-
-    journal: ClassVar[Any] = None
-
-    iteration: int
+    iteration: int  # steps so far
 
     def counts(self) -> dict[str, int]:
         """What a method counts beside iterations and passes, for the record of a solution."""
         return {}
 
 
+P = TypeVar("P")
+S = TypeVar("S", bound=State)
+
+
+class Run(ABC, Generic[P, S]):
+    """One run of a method: bound to a problem (a form on kernels) and to options, it takes steps and owns their state.
+
+    A subclass names its method, `class APGRun(Run[Problem, APGState], of=APG)`; its constructor takes the problem and the options by name,
+    and prepares what steps need and do not change: a run that is resumed prepares it again. All that steps change is in `state`.
+    """
+
+    method: ClassVar[type[Method]]
+    state: S
+
+    def __init_subclass__(cls, of: type[Method] | None = None) -> None:
+        super().__init_subclass__()
+        if of is not None:
+            cls.method, of.run = of, cls
+
+    def __init__(self, problem: P) -> None:
+        self.problem = problem
+
+    @abstractmethod
+    def begin(self, x: Any, ys: Sequence[Array] | None) -> S:
+        """The state that starts at x (moved into the domain) and, where the method keeps one, at the dual point."""
+
+    @abstractmethod
+    def step(self) -> None:
+        """One iteration: changes the state in place."""
+
+    @abstractmethod
+    def report(self) -> Report:
+        """Where the run stands, cheaply: from what the last step left behind."""
+
+    @abstractmethod
+    def candidate(self) -> tuple[Any, list[Array] | None]:
+        """The primal point and dual point to certify, as the state has them."""
+
+    def ray(self) -> tuple[Array, list[Array]] | None:
+        """The directions in which the primal and dual points last moved, which point to infinity where there is no solution; None if not kept."""
+        return None
+
+    def scales(self) -> tuple[Array | None, list[Array] | None]:
+        """How large the unknowns and the rows of the terms are, in their units, as far as the method knows; None where it does not."""
+        return None, None
+
+
 class Method(ABC):
-    """A method for canonical problems: `form` is the canonical one or, for methods that are `factored`, one with a factored form; `problem` is
-    it on kernels. Options that a program may give are in `options`, and come to the constructor by name."""
+    """A method for canonical problems, without a state: what it requires, what it would cost, which options a program may give, and `start`.
+
+    `form` is the canonical form or, for methods that are `factored`, one with a factored form; `problem` is it on kernels.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
     options: ClassVar[Mapping[str, Option]] = MappingProxyType({})
+    #: The class of its runs, which names the method (`of=`).
+    run: ClassVar[type[Run[Any, Any]]]
     #: It works on the factored form (`fwdsl.canon.factored`), not on the dense one.
     factored: ClassVar[bool] = False
     #: Why the planner never chooses it by itself ("a baseline"); "" where predicted times decide.
@@ -72,11 +118,26 @@ class Method(ABC):
     most_iterations: ClassVar[int] = 100_000
 
     @classmethod
-    def with_options(cls, given: Mapping[str, Any]) -> Method:
-        """The method with the options that a program gave, each accepted by its `Option`, and the defaults of the others."""
+    def completed(cls, given: Mapping[str, Any]) -> dict[str, Value]:
+        """The options that a program gave, each accepted by its `Option`, and the defaults of the others."""
         values: dict[str, Value] = {name: option.default for name, option in cls.options.items()}
-        values |= {name: cls.options[name].take(value) for name, value in given.items()}
-        return cls(**values)
+        return values | {name: cls.options[name].take(value) for name, value in given.items()}
+
+    @classmethod
+    def start(
+        cls, problem: Any, options: Mapping[str, Any], x: Any, ys: Sequence[Array] | None = None
+    ) -> Run[Any, Any]:
+        """A run from x and, where the method keeps one, the dual point."""
+        run = cls.run(problem, **cls.completed(options))
+        run.state = run.begin(x, ys)
+        return run
+
+    @classmethod
+    def resume(cls, problem: Any, options: Mapping[str, Any], state: State) -> Run[Any, Any]:
+        """The run that goes on from a state, which it changes."""
+        run = cls.run(problem, **cls.completed(options))
+        run.state = state
+        return run
 
     @classmethod
     @abstractmethod
@@ -102,27 +163,3 @@ class Method(ABC):
     @abstractmethod
     def estimate(cls, form: Any, tol: float) -> Estimate | None:
         """What it would cost on a bound problem, from shapes, counts, what bind measured and one product at most. None where these tell nothing."""
-
-    @abstractmethod
-    def init(self, problem: Any, x: Any, ys: Sequence[Array] | None) -> Any:
-        """The state that starts at x (moved into the domain) and, where the method keeps one, the dual point."""
-
-    @abstractmethod
-    def step(self, problem: Any, state: Any) -> None:
-        """One iteration, in place."""
-
-    @abstractmethod
-    def report(self, problem: Any, state: Any) -> Report:
-        """Cheap: from what the last step left behind."""
-
-    def ray(self, problem: Any, state: Any) -> tuple[Array, list[Array]] | None:
-        """The directions in which the primal and dual points last moved, which point to infinity where there is no solution; None if not kept."""
-        return None
-
-    def scales(self, problem: Any, state: Any) -> tuple[Array | None, list[Array] | None]:
-        """How large the unknowns and the rows of the terms are, in their units, as far as the method knows; None where it does not."""
-        return None, None
-
-    @abstractmethod
-    def candidate(self, problem: Any, state: Any) -> tuple[Any, list[Array] | None]:
-        """The primal point and dual point to certify, as the state has them."""

@@ -9,7 +9,7 @@ import numpy as np
 from ..canon.combined_maps import Scaled
 from ..canon.maps import LinearMap
 from ..canon.matrix_maps import LeftMultiply
-from .problem import Counted
+from .maps import Counted
 
 
 class Product(NamedTuple):

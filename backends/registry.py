@@ -79,11 +79,6 @@ def is_state(name: str) -> bool:
     return name in _STATES
 
 
-def state_class(name: str) -> type[State]:
-    """The class of a method's state by its name, which is one (`is_state`)."""
-    return _load(_STATES[name], name)
-
-
-def method_of(state: State) -> str:
-    """The name of the method that a state is of."""
-    return _STATES[type(state).__name__]
+def state_class(name: str) -> tuple[str, type[State]]:
+    """(the name of the method, the class of its state) by the name of the class, which is one (`is_state`)."""
+    return _STATES[name], _load(_STATES[name], name)

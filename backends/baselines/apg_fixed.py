@@ -21,20 +21,20 @@ from ..functions import FastVector
 from ..method import Estimate
 from ..option import Option
 from ..problem import Problem
-from .common import Baseline, BaselineState, conditioning, keep_bound, keep_point, linear_estimate, start
+from .common import Baseline, BaselineRun, BaselineState, conditioning, keep_bound, keep_point, linear_estimate, start
 from .samples import loss_name, without_ridge
 
 
 @dataclass
 class APGFixedState(BaselineState):
-    """x and its predecessor with their predictions, t, and the constants L and mu."""
+    """Where a run of `apg_fixed` stands."""
 
-    z: list[Array] = field(default_factory=list)
-    x_old: Array = field(default_factory=lambda: np.zeros(0))
-    z_old: list[Array] = field(default_factory=list)
-    t: float = 1.0
-    lipschitz: float = 1.0
-    mu: float = 0.0
+    z: list[Array] = field(default_factory=list)  # predictions K x + b
+    x_old: Array = field(default_factory=lambda: np.zeros(0))  # the predecessor of x
+    z_old: list[Array] = field(default_factory=list)  # its predictions
+    t: float = 1.0  # momentum
+    lipschitz: float = 1.0  # L over the option `step`
+    mu: float = 0.0  # strong convexity
 
 
 class APGFixed(Baseline):
@@ -62,17 +62,12 @@ class APGFixed(Baseline):
     name = "apg_fixed"
     title = "accelerated projected gradient with a fixed step"
     source = "Nesterov 2004; Beck, Teboulle 2009"
-    phase = "accelerated gradient, fixed step"
     options = MappingProxyType(
         {
             "step": Option(1.0, "the step, in units of 1 / L", lower=0.0, open_lower=True, upper=1000.0),
             "smoothness": Option("rows", "what L is taken from", choices=("rows", "spectral")),
         }
     )
-
-    def __init__(self, step: float, smoothness: str) -> None:
-        self.step_size = step
-        self.smoothness = smoothness
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -94,8 +89,19 @@ class APGFixed(Baseline):
         why = "iterations: L from the row norms is far above what is met"
         return linear_estimate(canonical, tol, 0.5 * math.sqrt(conditioning(canonical)[1]), 2.0, 1.0, why)
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> APGFixedState:
+
+class APGFixedRun(BaselineRun[APGFixedState], of=APGFixed):
+    """Accelerated projected gradient on a problem."""
+
+    phase = "accelerated gradient, fixed step"
+
+    def __init__(self, problem: Problem, step: float, smoothness: str) -> None:
+        super().__init__(problem)
+        self.step_size, self.smoothness = step, smoothness
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> APGFixedState:
         """L of the data, and the start."""
+        problem = self.problem
         s = start(problem, APGFixedState, x, ys)
         s.z = problem.forward(s.x)
         s.x_old, s.z_old = s.x, s.z
@@ -107,9 +113,9 @@ class APGFixed(Baseline):
         s.lipschitz = (total if total > 0.0 else max(float(np.linalg.norm(problem.q)), 1.0)) / self.step_size
         return s
 
-    def step(self, problem: Problem, state: APGFixedState) -> None:
+    def step(self) -> None:
         """One gradient, one prox."""
-        s = state
+        problem, s = self.problem, self.state
         if s.mu > 0.0:
             root = math.sqrt(min(1.0, s.mu / s.lipschitz))
             beta = (1.0 - root) / (1.0 + root)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,9 @@ from ...canon.form import Block, Canonical
 from .. import costs
 from ..dual import feasible_scale
 from ..finite_sum import draws
-from ..method import Estimate, Method, Report, State
+from ..method import Estimate, Method, Report, Run, State
 from ..problem import Problem
-from .samples import Samples, sample_count, without_ridge
+from .samples import sample_count, without_ridge
 
 LEAST_WORK = 50_000
 """Stored numbers that a step touches at least, so that calls from Python do not dominate on small data."""
@@ -63,19 +63,16 @@ LONGEST_REST = 16.0
 
 @dataclass
 class BaselineState(State):
-    """The point of the last certificate with P there, the best point of all certificates, and the best bound with its dual point.
+    """Where a certified run stands."""
 
-    `epochs` counts visited samples over n, `checked` is its value at the last certificate.
-    """
-
-    x: Array
-    value: float = math.inf
-    best_value: float = math.inf
-    best_x: Array = field(default_factory=lambda: np.zeros(0))
-    best_bound: float = -math.inf
-    ys: list[Array] = field(default_factory=list)
-    epochs: float = 0.0
-    checked: float = 0.0
+    x: Array  # the point of the last certificate
+    value: float = math.inf  # P there
+    best_value: float = math.inf  # the least P of all certificates
+    best_x: Array = field(default_factory=lambda: np.zeros(0))  # its point
+    best_bound: float = -math.inf  # the best bound of all certificates
+    ys: list[Array] = field(default_factory=list)  # its dual point
+    epochs: float = 0.0  # visited samples over n
+    checked: float = 0.0  # the epochs at the last certificate
 
 
 def _none() -> NDArray[np.uint64]:
@@ -84,48 +81,48 @@ def _none() -> NDArray[np.uint64]:
 
 @dataclass
 class SampledState(BaselineState):
-    """Of a method whose steps may be broken off: `generator` is that of its draws as it then stood, empty between steps."""
+    """Where a run stands whose steps may be broken off."""
 
-    generator: NDArray[np.uint64] = field(default_factory=_none)
+    generator: NDArray[np.uint64] = field(
+        default_factory=_none
+    )  # that of its draws as it then stood, empty between steps
 
 
 @dataclass
 class SnapshotState(BaselineState):
-    """The slopes y at the snapshot of a method with reduced variance, and K'y."""
+    """Where a run with reduced variance stands."""
 
-    slopes: Array = field(default_factory=lambda: np.zeros(0))
-    kty: Array = field(default_factory=lambda: np.zeros(0))
+    slopes: Array = field(default_factory=lambda: np.zeros(0))  # y at the snapshot
+    kty: Array = field(default_factory=lambda: np.zeros(0))  # K'y
+
+
+S = TypeVar("S", bound=BaselineState)
 
 
 class Baseline(Method):
-    """A method that is run by name: its report and its candidate are those of the certificates."""
+    """A method that is run by name."""
 
     by_name_only = "a baseline, run where it is named"
-    phase = "stochastic"
     most_iterations = 1_000_000
-    _seen: tuple[Problem, Samples] | None = None
-
-    def samples(self, problem: Problem) -> Samples:
-        """The problem as a sum over samples, looked at once."""
-        if self._seen is None or self._seen[0] is not problem:
-            self._seen = problem, Samples.of(problem)
-        return self._seen[1]
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate | None:
         """None: the noise of its samples, which the rate depends on, is not measured."""
         return None
 
-    def report(self, problem: Problem, state: BaselineState) -> Report:
+
+class BaselineRun(Run[Problem, S]):
+    """A run whose report and candidate are those of its certificates."""
+
+    phase: ClassVar[str] = "stochastic"
+
+    def report(self) -> Report:
         """P at the last certificate and the best bound."""
-        return Report(state.value, state.best_bound, self.phase)
+        return Report(self.state.value, self.state.best_bound, self.phase)
 
-    def candidate(self, problem: Problem, state: BaselineState) -> tuple[Array, list[Array] | None]:
+    def candidate(self) -> tuple[Array, list[Array] | None]:
         """The best point and the best dual point of all certificates."""
-        return state.best_x, state.ys or None
-
-
-S = TypeVar("S", bound=BaselineState)
+        return self.state.best_x, self.state.ys or None
 
 
 def start(problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None, **more: Any) -> S:

@@ -11,7 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from .. import finite_sum
 from ..option import Option
 from ..problem import Problem
 from . import samples
-from .common import Baseline, SampledState, break_off, certify, due, epochs_a_step, generator, most_calls
+from .common import Baseline, BaselineRun, SampledState, break_off, certify, due, epochs_a_step, generator, most_calls
 from .samples import Samples, batch_misfit, unbounded_curvature, without_ridge
 
 MOST_VERTICES = 4_000
@@ -43,15 +43,15 @@ def factor(meaning: str) -> Option:
 
 @dataclass
 class ConditionalState(SampledState):
-    """`k` is the paper's iteration, within its phase where it has phases; `vertices` counts calls of the oracle.
+    """Where a run of a stochastic conditional gradient method stands."""
 
-    The step under way ends at `until` epochs, or `most` vertices.
-    """
+    k: int = 0  # the paper's iteration, within its phase where it has phases
+    vertices: int = 0  # calls of the oracle
+    until: float = 0.0  # the epochs at which the step under way ends
+    most: int = 0  # and the vertices
 
-    k: int = 0
-    vertices: int = 0
-    until: float = 0.0
-    most: int = 0
+
+C = TypeVar("C", bound=ConditionalState)
 
 
 class Conditional(Baseline):
@@ -86,27 +86,35 @@ class Conditional(Baseline):
         """A batch of at most n."""
         return batch_misfit(options.get("batch"), canonical)
 
-    def step(self, problem: Problem, state: Any) -> None:
+
+class ConditionalRun(BaselineRun[C]):
+    """A run of steps towards vertices."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.samples = Samples.of(problem)
+
+    def step(self) -> None:
         """Iterations of about an epoch, and a certificate where one is due."""
-        of = self.samples(problem)
-        if state.generator.size == 0:
-            state.until = state.epochs + epochs_a_step(problem.canonical.nnz)
-            state.most = state.vertices + min(MOST_VERTICES, most_calls(problem.canonical.blocks[0]))
-        rng = generator(problem, state, state.iteration)
+        problem, s = self.problem, self.state
+        if s.generator.size == 0:
+            s.until = s.epochs + epochs_a_step(problem.canonical.nnz)
+            s.most = s.vertices + min(MOST_VERTICES, most_calls(problem.canonical.blocks[0]))
+        rng = generator(problem, s, s.iteration)
         while True:
-            visited = self.advance(problem, of, state, rng)
-            state.epochs += visited / of.n
-            if visited > 0 and (state.epochs >= state.until - 1e-9 or state.vertices >= state.most):
+            visited = self.advance(rng)
+            s.epochs += visited / self.samples.n
+            if visited > 0 and (s.epochs >= s.until - 1e-9 or s.vertices >= s.most):
                 break
             if problem.must_stop():
-                break_off(state, rng)
+                break_off(s, rng)
                 return
-        state.iteration += 1
-        if due(state):
-            certify(problem, state, state.x)
+        s.iteration += 1
+        if due(s):
+            certify(problem, s, s.x)
 
     @abstractmethod
-    def advance(self, problem: Problem, of: Samples, s: Any, rng: np.random.Generator) -> int:
+    def advance(self, rng: np.random.Generator) -> int:
         """One iteration of the paper: the samples it visited, 0 where it was broken off before its end."""
 
 
@@ -145,12 +153,12 @@ def grown(wanted: float, cap: float, n: int) -> int:
 
 @dataclass
 class SlidingState(ConditionalState):
-    """Of an inner problem: its `slope` g, its point `inner` (empty between inner problems), its `turns` so far and the samples `visited` for g."""
+    """Where a run stands that solves inner problems."""
 
-    slope: Array = field(default_factory=lambda: np.zeros(0))
-    inner: Array = field(default_factory=lambda: np.zeros(0))
-    turns: int = 0
-    visited: int = 0
+    slope: Array = field(default_factory=lambda: np.zeros(0))  # g of the inner problem
+    inner: Array = field(default_factory=lambda: np.zeros(0))  # its point, empty between inner problems
+    turns: int = 0  # its turns so far
+    visited: int = 0  # the samples visited for g
 
 
 def conditional_gradient(problem: Problem, s: SlidingState, u: Array, beta: float, eta: float, d: float) -> bool:

@@ -1,7 +1,8 @@
 """The compiled loops of the baselines. `row_dot`, `row_add`, `row_size`, `derivative`, `prox`, `prox_loss` and `advance` are linked in
 (`kernels.compile`).
 
-Rows are scaled by c and shifted by `offset`: a prediction is z_i = c a_i . x + offset_i. Each loop returns the stored numbers it touched.
+`data` are (rows, c, offset, b, w, p) of `finite_sum`: rows are scaled by c and shifted by `offset`, a prediction is z_i = c a_i . x + offset_i,
+and its loss has the target b_i, the weight w_i and the parameters p. Each loop returns the stored numbers it touched.
 """
 
 # ruff: noqa: F821
@@ -12,8 +13,9 @@ import math
 import numpy as np
 
 
-def batch_slopes(rows, index, x, c, offset, b, w, p, y):
+def batch_slopes(data, index, x, y):
     """y_k = w_i l'(z_i) for i = index[k]."""
+    rows, c, offset, b, w, p = data
     m = index.size
     z, bs, ws = np.empty(m), np.empty(m), np.empty(m)
     touched = 0
@@ -37,12 +39,13 @@ def batch_add(rows, index, y, scale, out):
     return touched
 
 
-def svrg_steps(rows, index, c, offset, b, w, p, slopes, base, eta, share, step, whole, x, average, args):
+def svrg_steps(data, index, slopes, base, eta, share, step, whole, x, average, args):
     """Proximal steps x <- prox(share (x - eta v)), v = base + (n / m) sum over the batch of (w_i l'(z_i) - slopes_i) c a_i, for each row
     of `index`.
 
     `average` gets the points over `whole`, the steps of an epoch: it becomes their mean.
     """
+    rows, c, offset, b, w, p = data
     count, m = index.shape
     z, bs, ws, y = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     v = np.empty(x.size)
@@ -102,10 +105,9 @@ def dense_advance(rows, i, change, v, x, threshold, inverse, signed, bounded, lo
         x[j] = e
 
 
-def sdca_rows(
-    rows, order, c, offset, b, w, p, squares, lower, upper, y, v, x, threshold, inverse, signed, bounded, lo, hi
-):
+def sdca_rows(data, order, squares, lower, upper, y, v, x, threshold, inverse, signed, bounded, lo, hi):
     """Exact coordinate ascent in y_i for each i of `order`, with the multiplier frozen: x is the response to v."""
+    rows, c, offset, b, w, p = data
     z, s, out = np.empty(1), np.empty(1), np.empty(1)
     touched = 0
     for i in order:
@@ -130,9 +132,11 @@ def sdca_rows(
     return touched
 
 
-def spdc_steps(rows, index, c, offset, b, w, p, lower, upper, sigma, tau, theta, share, step, q, y, u, x, bar, args):
+def spdc_steps(data, index, lower, upper, steps, q, y, u, x, bar, args):
     """Iterations of SPDC: for each row of `index` a dual prox step of its m coordinates at `bar`, then a primal prox step with the dual points
-    extrapolated by n / m; u = K'y."""
+    extrapolated by n / m; u = K'y. `steps` are (sigma, tau, theta, share, step), the last two those of the prox."""
+    rows, c, offset, b, w, p = data
+    sigma, tau, theta, share, step = steps
     count, m = index.shape
     n, d = y.size, x.size
     s, out, change = np.empty(1), np.empty(1), np.empty(m)
@@ -163,10 +167,11 @@ def spdc_steps(rows, index, c, offset, b, w, p, lower, upper, sigma, tau, theta,
     return touched
 
 
-def subgradient_steps(rows, index, c, offset, b, w, p, q, steps, shares, proxes, weights, total, x, average, args):
+def subgradient_steps(data, index, q, steps, shares, proxes, weights, total, x, average, args):
     """Stochastic subgradient steps x <- prox(share (x - eta g)), g = q + the mean over a batch of n w_i l'(z_i) c a_i; `average` is that
     of the points by
     the weights, `total` the weight it has."""
+    rows, c, offset, b, w, p = data
     count, m = index.shape
     z, bs, ws, y = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     v = np.empty(x.size)

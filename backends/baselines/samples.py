@@ -22,7 +22,8 @@ from ...canon.matrix_maps import product
 from .. import finite_sum
 from ..finite_sum import FiniteSum
 from ..kernels.compile import Function, kernel
-from ..problem import Counted, Problem
+from ..maps import Counted
+from ..problem import Problem
 from ..products import product_of
 from .loops import batch_add, batch_slopes
 
@@ -154,9 +155,8 @@ class VectorSamples(Samples):
 
     def slopes(self, x: Array, rows: Rows) -> Array:
         """See `Samples.slopes`."""
-        f, s = self.sum.loss, self.sum
         y = np.empty(rows.size)
-        s.count(self._slopes(self.rows, rows, x, s.c, s.offset, f.b, f.w, f.p, y))
+        self.sum.count(self._slopes(self.sum.data, rows, x, y))
         return y
 
     def add(self, rows: Rows, y: Array, scale: float, out: Array) -> None:

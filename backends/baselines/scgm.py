@@ -12,15 +12,15 @@ from ...atoms.base import Array
 from ..option import Option
 from ..problem import Problem
 from .common import certify, start
-from .conditional import Conditional, ConditionalState, towards
-from .samples import Samples, batch_size, draw
+from .conditional import Conditional, ConditionalRun, ConditionalState, towards
+from .samples import batch_size, draw
 
 
 @dataclass
 class SCGMState(ConditionalState):
-    """d, the averaged gradient of the losses' sum."""
+    """Where a run of `scgm` stands."""
 
-    d: Array = field(default_factory=lambda: np.zeros(0))
+    d: Array = field(default_factory=lambda: np.zeros(0))  # the averaged gradient of the losses' sum
 
 
 class SCGM(Conditional):
@@ -47,7 +47,6 @@ class SCGM(Conditional):
     name = "scgm"
     title = "stochastic conditional gradient with an averaged gradient"
     source = "Mokhtari, Hassani, Karbasi 2020"
-    phase = "averaged conditional gradient"
     options = MappingProxyType(
         {
             "batch": Option(
@@ -57,21 +56,28 @@ class SCGM(Conditional):
         }
     )
 
-    def __init__(self, batch: float, decay: float) -> None:
-        self.batch = batch
-        self.decay = decay
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SCGMState:
+class SCGMRun(ConditionalRun[SCGMState], of=SCGM):
+    """Steps by an averaged gradient on a problem."""
+
+    phase = "averaged conditional gradient"
+
+    def __init__(self, problem: Problem, batch: float, decay: float) -> None:
+        super().__init__(problem)
+        self.batch, self.decay = batch, decay
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SCGMState:
         """x moved into the set, d = 0."""
-        s = start(problem, SCGMState, x, ys, d=np.zeros_like(x))
-        certify(problem, s, s.x)
+        s = start(self.problem, SCGMState, x, ys, d=np.zeros_like(x))
+        certify(self.problem, s, s.x)
         return s
 
-    def advance(self, problem: Problem, of: Samples, s: SCGMState, rng: np.random.Generator) -> int:
+    def advance(self, rng: np.random.Generator) -> int:
         """One estimate, one vertex, one step."""
+        s, of = self.state, self.samples
         s.k += 1
         rows = draw(rng, of.n, batch_size(self.batch, of.n, 0.01))
         rho = min(1.0, 4.0 / (s.k + 8.0) ** (2.0 / 3.0))
         s.d = (1.0 - rho) * s.d + rho * of.estimate(s.x, rows)
-        towards(problem, s, s.d, self.decay / (s.k + self.decay))
+        towards(self.problem, s, s.d, self.decay / (s.k + self.decay))
         return rows.size

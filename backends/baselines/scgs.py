@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from .conditional import (
     CAP,
     SMOOTHNESS,
     Conditional,
+    ConditionalRun,
     SlidingState,
     conditional_gradient,
     diameter,
@@ -24,16 +26,16 @@ from .conditional import (
     grown,
     lipschitz,
 )
-from .samples import Rows, Samples, draw
+from .samples import Rows, draw
 
 
 @dataclass
 class SCGSState(SlidingState):
-    """x is the paper's y; `center` its x. L and D."""
+    """Where a run of `scgs` stands; x is the paper's y."""
 
-    center: Array = field(default_factory=lambda: np.zeros(0))
-    lipschitz: float = 1.0
-    diameter: float = 1.0
+    center: Array = field(default_factory=lambda: np.zeros(0))  # the paper's x
+    lipschitz: float = 1.0  # L
+    diameter: float = 1.0  # D
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,6 @@ class SCGS(Conditional):
     name = "scgs"
     title = "stochastic conditional gradient sliding"
     source = "Lan, Zhou 2016"
-    phase = "conditional gradient sliding"
     options = MappingProxyType(
         {
             "factor": factor("what the batch k^3 is multiplied by"),
@@ -85,42 +86,63 @@ class SCGS(Conditional):
         }
     )
 
-    def __init__(self, factor: float, cap: float, smoothness: str, step: float) -> None:
-        self.factor = factor
-        self.cap = cap
-        self.smoothness = smoothness
-        self.step_size = step
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SCGSState:
-        """x moved into the set; L and D of the data."""
-        s = self._start(problem, SCGSState, x, ys)
-        certify(problem, s, s.x)
-        return s
+class Sliding(ConditionalRun[S]):
+    """A run that slides: an estimate of the gradient, then an inner problem of it."""
 
-    def _start(self, problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None) -> S:
-        bound = lipschitz(self.samples(problem), self.smoothness, problem.seed) / self.step_size
+    def __init__(self, problem: Problem, factor: float, cap: float, smoothness: str, step: float) -> None:
+        super().__init__(problem)
+        self.factor, self.cap, self.smoothness, self.step_size = factor, cap, smoothness, step
+
+    def at(self, cls: type[S], x: Array, ys: Sequence[Array] | None) -> S:
+        """A state at x moved into the set; L and D of the data."""
+        problem = self.problem
+        bound = lipschitz(self.samples, self.smoothness, problem.seed) / self.step_size
         s = start(problem, cls, x, ys, lipschitz=bound, diameter=diameter(problem))
         s.center = s.x.copy()
         return s
 
-    def advance(self, problem: Problem, of: Samples, s: Any, rng: np.random.Generator) -> int:
+    def advance(self, rng: np.random.Generator) -> int:
         """One estimate, one inner problem."""
+        s, of = self.state, self.samples
         if s.inner.size == 0:
             s.k += 1
-        now = self._constants(of, s)
+        now = self.constants()
         if s.inner.size == 0:
             rows = draw(rng, of.n, grown(self.factor * now.batch, self.cap, of.n))
-            s.slope = self._estimate(of, s, (1.0 - now.gamma) * s.x + now.gamma * s.center, rows)
+            s.slope = self.estimate((1.0 - now.gamma) * s.x + now.gamma * s.center, rows)
             s.inner, s.turns, s.visited = s.center.copy(), 0, rows.size
-        if not conditional_gradient(problem, s, s.center, now.beta, now.eta, s.diameter):
+        if not conditional_gradient(self.problem, s, s.center, now.beta, now.eta, s.diameter):
             return 0
         s.center, s.inner = s.inner, np.zeros(0)
         s.x = (1.0 - now.gamma) * s.x + now.gamma * s.center
-        return int(s.visited)
+        return s.visited
 
-    def _constants(self, of: Samples, s: Any) -> Constants:
-        k, big, d = s.k, s.lipschitz, s.diameter
+    @abstractmethod
+    def constants(self) -> Constants:
+        """Those of the iteration."""
+
+    @abstractmethod
+    def estimate(self, z: Array, rows: Rows) -> Array:
+        """That of the gradient of F at z by the rows."""
+
+
+class SCGSRun(Sliding[SCGSState], of=SCGS):
+    """Conditional gradient sliding on a problem."""
+
+    phase = "conditional gradient sliding"
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SCGSState:
+        """x moved into the set; L and D of the data."""
+        s = self.at(SCGSState, x, ys)
+        certify(self.problem, s, s.x)
+        return s
+
+    def constants(self) -> Constants:
+        """gamma_k, beta_k, eta_k and k^3."""
+        k, big, d = self.state.k, self.state.lipschitz, self.state.diameter
         return Constants(3.0 / (k + 2.0), 4.0 * big / (k + 2.0), big * d * d / (k * (k + 1.0)), k**3)
 
-    def _estimate(self, of: Samples, s: Any, z: Array, rows: Rows) -> Array:
-        return of.estimate(z, rows)
+    def estimate(self, z: Array, rows: Rows) -> Array:
+        """Without bias."""
+        return self.samples.estimate(z, rows)

@@ -21,6 +21,7 @@ from ..option import Option
 from ..problem import Problem
 from .common import (
     Baseline,
+    BaselineRun,
     BaselineState,
     between_looks,
     conditioning,
@@ -40,17 +41,14 @@ BALLS = ("l1_ball", "l2_ball", "simplex", "solid_simplex")
 
 @dataclass
 class SDCAState(BaselineState):
-    """y, v = -(q + K'y), and x the response to v at the multiplier: a `threshold` and the `inverse` of mu plus tau.
+    """Where a run of `sdca` stands; x is the response to v at the multiplier."""
 
-    `epoch` of the step and `at`, the rows visited in it, are where a step was broken off.
-    """
-
-    y: Array = field(default_factory=lambda: np.zeros(0))
-    v: Array = field(default_factory=lambda: np.zeros(0))
-    threshold: float = 0.0
-    inverse: float = 1.0
-    epoch: int = 0
-    at: int = 0
+    y: Array = field(default_factory=lambda: np.zeros(0))  # the dual point
+    v: Array = field(default_factory=lambda: np.zeros(0))  # -(q + K'y)
+    threshold: float = 0.0  # of the response
+    inverse: float = 1.0  # 1 / (mu + tau), its scale
+    epoch: int = 0  # where a step was broken off: epochs done of it
+    at: int = 0  # and rows visited in the next
 
 
 class SDCA(Baseline):
@@ -90,18 +88,12 @@ class SDCA(Baseline):
     name = "sdca"
     title = "stochastic dual coordinate ascent"
     source = "Shalev-Shwartz, Zhang 2013, 2014"
-    phase = "dual coordinate ascent"
     options = MappingProxyType(
         {
             "multiplier": Option(None, "updates of the multiplier of a ball or simplex, an epoch", kind=int, lower=1),
             "order": Option("permutation", "how rows are drawn", choices=("permutation", "uniform")),
         }
     )
-
-    def __init__(self, multiplier: int | None, order: str) -> None:
-        self.multiplier = multiplier
-        self.order = order
-        self._kept: tuple[Problem, FiniteSum, Array] | None = None
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -119,15 +111,21 @@ class SDCA(Baseline):
         n, kappa = conditioning(canonical)
         return linear_estimate(canonical, tol, 1.0 + kappa / n, 2.5, 5.0, "visits of each sample")
 
-    def _of(self, problem: Problem) -> tuple[FiniteSum, Array]:
-        if self._kept is None or self._kept[0] is not problem:
-            of = FiniteSum.of(problem)
-            self._kept = problem, of, of.row_squares()
-        return self._kept[1], self._kept[2]
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SDCAState:
+class SDCARun(BaselineRun[SDCAState], of=SDCA):
+    """Dual coordinate ascent on a problem."""
+
+    phase = "dual coordinate ascent"
+
+    def __init__(self, problem: Problem, multiplier: int | None, order: str) -> None:
+        super().__init__(problem)
+        self.multiplier, self.order = multiplier, order
+        self.sum = FiniteSum.of(problem)
+        self.squares = self.sum.row_squares()
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SDCAState:
         """y of the start if there is one, else the slopes at x."""
-        of, _ = self._of(problem)
+        problem, of = self.problem, self.sum
         s = start(problem, SDCAState, x, None)
         if ys is not None and len(ys) == 1 and ys[0].size == of.n:
             s.y = ys[0].copy()
@@ -135,13 +133,13 @@ class SDCA(Baseline):
             s.y = problem.losses_gradient([of.forward(s.x)])[1][0]
         of.f.into_domain(s.y)
         s.v = -(of.adjoint(s.y) + problem.q)
-        self._respond(problem, s)
-        self._certify(problem, s)
+        self._respond(s)
+        self._certify(s)
         return s
 
-    @staticmethod
-    def _respond(problem: Problem, s: SDCAState) -> None:
+    def _respond(self, s: SDCAState) -> None:
         """x = grad G*(v), and the multiplier of its constraint."""
+        problem = self.problem
         (block,), (g,) = problem.canonical.blocks, problem.g
         mu = g.f.curvature
         u = s.v / mu
@@ -161,16 +159,16 @@ class SDCA(Baseline):
             kept = mu * float(np.abs(x).max(initial=0.0))
             s.threshold = top - kept if name == "simplex" else max(c, top - kept)
 
-    def _certify(self, problem: Problem, s: SDCAState) -> None:
+    def _certify(self, s: SDCAState) -> None:
         """P at the response to v, and D(y): one pass, v being kept."""
+        problem = self.problem
         objective = problem.objective(s.x, problem.forward(s.x))
         keep_point(s, s.x, objective)
         keep_bound(problem, s, [s.y.copy()], -(s.v + problem.q))
 
-    def step(self, problem: Problem, state: SDCAState) -> None:
+    def step(self) -> None:
         """Epochs of exact coordinate steps."""
-        s = state
-        of, squares = self._of(problem)
+        problem, s, of = self.problem, self.state, self.sum
         f = of.loss
         lower, upper = of.f.dual_bounds
         (block,), (g,) = problem.canonical.blocks, problem.g
@@ -180,11 +178,10 @@ class SDCA(Baseline):
         loop = linked(
             sdca_rows, of.row_kernels, prox_loss=f.loss.prox, derivative=f.loss.value_gradient, advance=advance
         )
-        args = (of.rows,)
-        after = (of.c, of.offset, f.b, f.w, f.p, squares, lower, upper, s.y, s.v)
+        data, after = of.data, (self.squares, lower, upper, s.y, s.v)
         signed, bounded = name not in ("simplex", "solid_simplex"), lo.size > 0
         most = between_looks(of.operator.nnz / of.n, 1, 0)
-        parts = np.cumsum([part.size for part in np.array_split(np.empty(of.n), self._parts(of, name))])
+        parts = np.cumsum([part.size for part in np.array_split(np.empty(of.n), self._parts(name))])
         epochs = epochs_a_step(of.operator.nnz)
         while s.epoch < epochs:
             rng = draws(problem.seed, (s.iteration << 8) + s.epoch)
@@ -192,10 +189,10 @@ class SDCA(Baseline):
             while s.at < of.n:
                 end = int(parts[np.searchsorted(parts, s.at, side="right")])
                 visited = order[s.at : min(end, s.at + most)]
-                of.count(loop(*args, visited, *after, s.x, s.threshold, s.inverse, signed, bounded, lo, hi))
+                of.count(loop(data, visited, *after, s.x, s.threshold, s.inverse, signed, bounded, lo, hi))
                 s.at += visited.size
                 if s.at == end and name in BALLS:
-                    self._respond(problem, s)
+                    self._respond(s)
                 if (s.at < of.n or s.epoch + 1 < epochs) and problem.must_stop():
                     return
             s.epoch, s.at = s.epoch + 1, 0
@@ -203,10 +200,11 @@ class SDCA(Baseline):
         s.epoch = 0
         s.iteration += 1
         if due(s):
-            self._certify(problem, s)
+            self._certify(s)
 
-    def _parts(self, of: FiniteSum, name: str | None) -> int:
+    def _parts(self, name: str | None) -> int:
         """Multiplier updates an epoch."""
+        of = self.sum
         if name not in BALLS:
             return 1
         wanted = self.multiplier if self.multiplier is not None else min(max(of.operator.nnz // (5 * of.d), 5), 100)

@@ -10,12 +10,12 @@ import numpy as np
 from ...atoms.base import Array
 from ..problem import Problem
 from .common import certify, start
-from .conditional import CAP, Conditional, ConditionalState, factor, grown, towards
-from .samples import Samples, draw
+from .conditional import CAP, Conditional, ConditionalRun, ConditionalState, factor, grown, towards
+from .samples import draw
 
 
 class SFWState(ConditionalState):
-    """As its base."""
+    """Where a run of `sfw` stands."""
 
 
 class SFW(Conditional):
@@ -41,22 +41,28 @@ class SFW(Conditional):
     name = "sfw"
     title = "stochastic Frank-Wolfe with growing batches"
     source = "Hazan, Luo 2016"
-    phase = "stochastic Frank-Wolfe"
     options = MappingProxyType({"factor": factor("what the batch k^2 is multiplied by"), "cap": CAP})
 
-    def __init__(self, factor: float, cap: float) -> None:
-        self.factor = factor
-        self.cap = cap
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SFWState:
+class SFWRun(ConditionalRun[SFWState], of=SFW):
+    """Steps by growing batches on a problem."""
+
+    phase = "stochastic Frank-Wolfe"
+
+    def __init__(self, problem: Problem, factor: float, cap: float) -> None:
+        super().__init__(problem)
+        self.factor, self.cap = factor, cap
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SFWState:
         """x moved into the set."""
-        s = start(problem, SFWState, x, ys)
-        certify(problem, s, s.x)
+        s = start(self.problem, SFWState, x, ys)
+        certify(self.problem, s, s.x)
         return s
 
-    def advance(self, problem: Problem, of: Samples, s: SFWState, rng: np.random.Generator) -> int:
+    def advance(self, rng: np.random.Generator) -> int:
         """One estimate, one vertex, one step."""
+        s, of = self.state, self.samples
         s.k += 1
         rows = draw(rng, of.n, grown(self.factor * s.k**2, self.cap, of.n))
-        towards(problem, s, of.estimate(s.x, rows), 2.0 / (s.k + 1.0))
+        towards(self.problem, s, of.estimate(s.x, rows), 2.0 / (s.k + 1.0))
         return rows.size

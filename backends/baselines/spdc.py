@@ -20,6 +20,7 @@ from ..option import Option
 from ..problem import Problem
 from .common import (
     Baseline,
+    BaselineRun,
     SampledState,
     between_looks,
     break_off,
@@ -38,20 +39,17 @@ from .samples import batch_misfit, batch_size, batches, linked, unbounded_curvat
 
 @dataclass
 class SPDCState(SampledState):
-    """x, the extrapolated `bar`, y and u = K'y; the steps and the batch.
+    """Where a run of `spdc` stands."""
 
-    `epoch` of the step and `at`, the iterations made in it, are where a step was broken off.
-    """
-
-    bar: Array = field(default_factory=lambda: np.zeros(0))
-    y: Array = field(default_factory=lambda: np.zeros(0))
-    u: Array = field(default_factory=lambda: np.zeros(0))
-    sigma: float = 0.0
-    tau: float = 0.0
-    theta: float = 0.0
-    batch: int = 1
-    epoch: int = 0
-    at: int = 0
+    bar: Array = field(default_factory=lambda: np.zeros(0))  # the extrapolated x
+    y: Array = field(default_factory=lambda: np.zeros(0))  # the dual point
+    u: Array = field(default_factory=lambda: np.zeros(0))  # K'y
+    sigma: float = 0.0  # the dual step
+    tau: float = 0.0  # the primal step
+    theta: float = 0.0  # the extrapolation
+    batch: int = 1  # rows of a batch
+    epoch: int = 0  # where a step was broken off: epochs done of it
+    at: int = 0  # and iterations made in the next
 
 
 class SPDC(Baseline):
@@ -84,7 +82,6 @@ class SPDC(Baseline):
     name = "spdc"
     title = "stochastic primal-dual coordinate method"
     source = "Zhang, Xiao 2015"
-    phase = "primal-dual coordinates"
     options = MappingProxyType(
         {
             "batch": Option(
@@ -97,11 +94,6 @@ class SPDC(Baseline):
             "step": Option(1.0, "what R is divided by", lower=0.0, open_lower=True, upper=1000.0),
         }
     )
-
-    def __init__(self, batch: float | None, step: float) -> None:
-        self.batch = batch
-        self.step_size = step
-        self._kept: tuple[Problem, FiniteSum] | None = None
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -128,14 +120,20 @@ class SPDC(Baseline):
         n, kappa = conditioning(canonical)
         return linear_estimate(canonical, tol, 1.0 + math.sqrt(kappa / n), 3.0, 10.0, "visits of each sample")
 
-    def _of(self, problem: Problem) -> FiniteSum:
-        if self._kept is None or self._kept[0] is not problem:
-            self._kept = problem, FiniteSum.of(problem)
-        return self._kept[1]
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SPDCState:
+class SPDCRun(BaselineRun[SPDCState], of=SPDC):
+    """Primal-dual coordinates on a problem."""
+
+    phase = "primal-dual coordinates"
+
+    def __init__(self, problem: Problem, batch: float | None, step: float) -> None:
+        super().__init__(problem)
+        self.batch, self.step_size = batch, step
+        self.sum = FiniteSum.of(problem)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SPDCState:
         """Steps of the data; y of the start if there is one, else the slopes at x."""
-        of = self._of(problem)
+        problem, of = self.problem, self.sum
         s = start(problem, SPDCState, x, None)
         if ys is not None and len(ys) == 1 and ys[0].size == of.n:
             s.y = ys[0].copy()
@@ -144,12 +142,12 @@ class SPDC(Baseline):
         of.f.into_domain(s.y)
         s.u = of.adjoint(s.y)
         s.bar = s.x.copy()
-        self._steps(of, s)
-        self._certify(problem, s)
+        self._steps(s)
+        self._certify(s)
         return s
 
-    def _steps(self, of: FiniteSum, s: SPDCState) -> None:
-        n = of.n
+    def _steps(self, s: SPDCState) -> None:
+        of, n = self.sum, self.sum.n
         dear = min(max(1.0, of.d * n / max(1, of.operator.nnz)), max(1.0, n / 10))
         m = batch_size(self.batch if self.batch is not None else round(dear), n, 1.0)
         beta = of.loss.loss.smoothness
@@ -166,20 +164,19 @@ class SPDC(Baseline):
         s.sigma = math.sqrt(n * mu / (m * gamma)) / (2.0 * radius)
         s.theta = 1.0 - 1.0 / (n / m + radius * math.sqrt(n / (m * mu * gamma)))
 
-    @staticmethod
-    def _certify(problem: Problem, s: SPDCState) -> None:
+    def _certify(self, s: SPDCState) -> None:
         """P at x and D(y): one pass, u being kept."""
-        keep_point(s, s.x, problem.objective(s.x, problem.forward(s.x)))
-        keep_bound(problem, s, [s.y.copy()], s.u.copy())
+        keep_point(s, s.x, self.problem.objective(s.x, self.problem.forward(s.x)))
+        keep_bound(self.problem, s, [s.y.copy()], s.u.copy())
 
-    def step(self, problem: Problem, state: SPDCState) -> None:
+    def step(self) -> None:
         """Epochs of iterations."""
-        s, of = state, self._of(problem)
+        problem, s, of = self.problem, self.state, self.sum
         (g,) = problem.g
         f = of.loss
         loop = linked(spdc_steps, of.row_kernels, prox_loss=f.loss.prox, prox=g.f.prox_kernel)
         share, prox_step = g.f.prox_change(s.tau)
-        lower, upper = of.f.dual_bounds
+        data, (lower, upper) = of.data, of.f.dual_bounds
         count = math.ceil(of.n / s.batch)
         steps = (s.sigma / of.n, s.tau, s.theta, share, prox_step)
         many = between_looks(of.operator.nnz / of.n, s.batch, of.d)
@@ -188,8 +185,7 @@ class SPDC(Baseline):
             rng = generator(problem, s, (s.iteration << 8) + s.epoch)
             while s.at < count:
                 index = batches(rng, of.n, s.batch, min(many, count - s.at))
-                args = (of.rows, index, of.c, of.offset, f.b, f.w, f.p, lower, upper)
-                of.count(loop(*args, *steps, of.q, s.y, s.u, s.x, s.bar, g.args))
+                of.count(loop(data, index, lower, upper, steps, of.q, s.y, s.u, s.x, s.bar, g.args))
                 s.at += len(index)
                 if (s.at < count or s.epoch + 1 < epochs) and problem.must_stop():
                     break_off(s, rng)
@@ -199,4 +195,4 @@ class SPDC(Baseline):
         s.epoch = 0
         s.iteration += 1
         if due(s):
-            self._certify(problem, s)
+            self._certify(s)

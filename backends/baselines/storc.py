@@ -6,23 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from ...atoms.base import Array
-from ..problem import Problem
 from .common import SnapshotState, take_snapshot
 from .conditional import factor
-from .samples import Rows, Samples
-from .scgs import SCGS, Constants, SCGSState
+from .samples import Rows
+from .scgs import SCGS, Constants, SCGSState, Sliding
 
 
 @dataclass
 class STORCState(SnapshotState, SCGSState):
-    """`t` is the phase."""
+    """Where a run of `storc` stands."""
 
-    t: int = 1
+    t: int = 1  # the phase
 
 
 class STORC(SCGS):
@@ -57,32 +55,40 @@ class STORC(SCGS):
     name = "storc"
     title = "stochastic variance-reduced conditional gradient sliding"
     source = "Hazan, Luo 2016"
-    phase = "variance-reduced sliding"
     options = MappingProxyType(SCGS.options | {"factor": factor("what the batch N_t is multiplied by")})
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> STORCState:
+
+class STORCRun(Sliding[STORCState], of=STORC):
+    """Variance-reduced sliding on a problem."""
+
+    phase = "variance-reduced sliding"
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> STORCState:
         """x moved into the set, which is the first snapshot."""
-        s = self._start(problem, STORCState, x, ys)
-        take_snapshot(problem, s)
+        s = self.at(STORCState, x, ys)
+        take_snapshot(self.problem, s)
         return s
 
-    def advance(self, problem: Problem, of: Samples, s: Any, rng: np.random.Generator) -> int:
+    def advance(self, rng: np.random.Generator) -> int:
         """One estimate, one inner problem; a snapshot where the phase ends."""
-        visited = super().advance(problem, of, s, rng)
+        s, of = self.state, self.samples
+        visited = super().advance(rng)
         if visited == 0 or s.k < phase_of(s.t, s.lipschitz, of.mu, s.diameter)[0]:
             return visited
         s.t, s.k = s.t + 1, 0
-        take_snapshot(problem, s)
+        take_snapshot(self.problem, s)
         s.center = s.x.copy()
         return visited + of.n
 
-    def _constants(self, of: Samples, s: Any) -> Constants:
-        k, big = s.k, s.lipschitz
-        count, square = phase_of(s.t, big, of.mu, s.diameter)
+    def constants(self) -> Constants:
+        """gamma_k, beta_k, eta_{t,k} and N_t."""
+        s, k, big = self.state, self.state.k, self.state.lipschitz
+        count, square = phase_of(s.t, big, self.samples.mu, s.diameter)
         return Constants(2.0 / (k + 1.0), 3.0 * big / k, 2.0 * big * square / (count * k), count)
 
-    def _estimate(self, of: Samples, s: Any, z: Array, rows: Rows) -> Array:
-        return of.corrected(z, rows, s.slopes, s.kty)
+    def estimate(self, z: Array, rows: Rows) -> Array:
+        """Corrected by the snapshot."""
+        return self.samples.corrected(z, rows, self.state.slopes, self.state.kty)
 
 
 def phase_of(t: int, big: float, mu: float, d: float) -> tuple[int, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +26,7 @@ from . import samples
 from .common import (
     MOST_NUMBERS,
     Baseline,
+    BaselineRun,
     SampledState,
     between_looks,
     break_off,
@@ -58,21 +60,18 @@ from .samples import (
 
 @dataclass
 class SubgradientState(SampledState):
-    """x_t, its weighted mean with its weight, t; G and R; the mean dual point with K'y and its weight.
+    """Where a run of `subgradient` stands; x is x_t."""
 
-    `at` is the iterations made of a step that was broken off.
-    """
-
-    average: Array = field(default_factory=lambda: np.zeros(0))
-    total: float = 0.0
-    k: int = 0
-    slope: float = 1.0
-    radius: float = 1.0
-    batch: int = 1
-    at: int = 0
-    mean_y: Array = field(default_factory=lambda: np.zeros(0))
-    mean_kty: Array = field(default_factory=lambda: np.zeros(0))
-    weight: float = 0.0
+    average: Array = field(default_factory=lambda: np.zeros(0))  # the weighted mean of the points
+    total: float = 0.0  # its weight
+    k: int = 0  # t
+    slope: float = 1.0  # G
+    radius: float = 1.0  # R
+    batch: int = 1  # rows of a batch
+    at: int = 0  # iterations made of a step that was broken off
+    mean_y: Array = field(default_factory=lambda: np.zeros(0))  # the mean of the subgradients of all certificates
+    mean_kty: Array = field(default_factory=lambda: np.zeros(0))  # K' of it
+    weight: float = 0.0  # its weight
 
 
 class Subgradient(Baseline):
@@ -106,7 +105,6 @@ class Subgradient(Baseline):
     name = "subgradient"
     title = "stochastic subgradient method"
     source = "Shalev-Shwartz et al. 2011; Babichev, Ostrovskii, Bach 2019"
-    phase = "stochastic subgradient"
     options = MappingProxyType(
         {
             "step": Option(1.0, "what the step is multiplied by", lower=0.0, open_lower=True, upper=1e6),
@@ -117,13 +115,6 @@ class Subgradient(Baseline):
             "horizon": Option(None, "the iterations a constant step is for", kind=int, lower=1),
         }
     )
-
-    def __init__(self, step: float, batch: float, radius: float | None, horizon: int | None) -> None:
-        self.step_size = step
-        self.batch = batch
-        self.radius = radius
-        self.horizon = horizon
-        self._operator: tuple[Problem, Operator] | None = None
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -146,9 +137,20 @@ class Subgradient(Baseline):
         """A batch of at most n."""
         return batch_misfit(options.get("batch"), canonical)
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SubgradientState:
+
+class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
+    """Subgradient steps on a problem."""
+
+    phase = "stochastic subgradient"
+
+    def __init__(self, problem: Problem, step: float, batch: float, radius: float | None, horizon: int | None) -> None:
+        super().__init__(problem)
+        self.step_size, self.batch, self.radius, self.horizon = step, batch, radius, horizon
+        self.samples = Samples.of(problem)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SubgradientState:
         """G and R of the data, and the start."""
-        of = self.samples(problem)
+        problem, of = self.problem, self.samples
         s = start(problem, SubgradientState, x, ys, batch=batch_size(self.batch, of.n, 1.0))
         s.average = s.x.copy()
         found, kty = certify(problem, s, s.x)
@@ -164,18 +166,19 @@ class Subgradient(Baseline):
         s.radius = self.radius if self.radius is not None else _radius(problem, s.value, kty)
         return s
 
-    def _steps(self, of: Samples, first: int, count: int, s: SubgradientState) -> tuple[Array, Array]:
+    def _steps(self, count: int) -> tuple[Array, Array]:
         """eta_t and the weight of x_t for the next iterations."""
-        t = np.arange(first, first + count, dtype=np.float64)
+        s, of = self.state, self.samples
+        t = np.arange(s.k + 1, s.k + 1 + count, dtype=np.float64)
         if of.mu > 0.0:
             return 2.0 * self.step_size / (of.mu * (t + 1.0)), t
         whole = self.step_size * s.radius / s.slope
         eta = np.full(count, whole / math.sqrt(self.horizon)) if self.horizon is not None else whole / np.sqrt(t)
         return eta, eta
 
-    def step(self, problem: Problem, state: SubgradientState) -> None:
+    def step(self) -> None:
         """Iterations of up to an epoch, and a certificate of the mean where one is due."""
-        s, of = state, self.samples(problem)
+        problem, s, of = self.problem, self.state, self.samples
         epoch = math.ceil(epochs_a_step(problem.canonical.nnz) * of.n / s.batch)
         compiled = problem.g[0].f.compiled
         count = max(1, min(epoch, MOST_NUMBERS // of.size if compiled else most_calls(problem.canonical.blocks[0])))
@@ -183,8 +186,8 @@ class Subgradient(Baseline):
         rng = generator(problem, s, s.iteration)
         while s.at < count:
             index = batches(rng, of.n, s.batch, min(many, count - s.at))
-            eta, weights = self._steps(of, s.k + 1, len(index), s)
-            self._run(problem, of, s, index, eta, weights)
+            eta, weights = self._steps(len(index))
+            self._run(index, eta, weights)
             s.k += len(index)
             # in the order in which the loops add up
             s.total = float(np.add.accumulate(np.concatenate([[s.total], weights]))[-1])
@@ -196,11 +199,10 @@ class Subgradient(Baseline):
         s.iteration += 1
         s.epochs += count * s.batch / of.n
         if due(s):
-            self._certify(problem, s)
+            self._certify()
 
-    def _run(
-        self, problem: Problem, of: Samples, s: SubgradientState, index: samples.Rows, eta: Array, weights: Array
-    ) -> None:
+    def _run(self, index: samples.Rows, eta: Array, weights: Array) -> None:
+        problem, s, of = self.problem, self.state, self.samples
         (g,) = problem.g
         if g.f.compiled and (isinstance(of, VectorSamples) or isinstance(of.f, VectorLossFunction)):
             changes = [g.f.prox_change(float(e)) for e in eta]
@@ -211,9 +213,9 @@ class Subgradient(Baseline):
                 loop = linked(
                     subgradient_steps, view.row_kernels, derivative=f.loss.value_gradient, prox=g.f.prox_kernel
                 )
-                view.count(loop(view.rows, index, view.c, view.offset, f.b, f.w, f.p, *after))
+                view.count(loop(view.data, index, *after))
             else:
-                self._run_matrix(problem, of, index, after)
+                self._run_matrix(index, after)
             return
         total = s.total
         for rows, e, weight in zip(index, eta, weights, strict=True):
@@ -223,25 +225,30 @@ class Subgradient(Baseline):
             total += weight
             s.average = s.average + (weight / total) * (s.x - s.average)
 
-    def _run_matrix(self, problem: Problem, of: Samples, index: samples.Rows, after: tuple[Any, ...]) -> None:
+    @cached_property
+    def _operator(self) -> Operator:
+        """The data of a matrix by rows, where the compiled loop takes them."""
+        assert isinstance(self.samples, MatrixSamples)
+        return Operator(self.samples.left.A, self.problem.pool)
+
+    def _run_matrix(self, index: samples.Rows, after: tuple[Any, ...]) -> None:
+        of, operator = self.samples, self._operator
         assert isinstance(of, MatrixSamples) and isinstance(of.f, VectorLossFunction)
-        if self._operator is None or self._operator[0] is not problem:
-            self._operator = problem, Operator(of.left.A, problem.pool)
-        operator, f = self._operator[1], of.f
+        f = of.f
         sparse = isinstance(operator.storage, Sparse)
         loop = kernel(
             subgradient_matrix_steps,
             derivative=f.loss.value_gradient,
-            prox=problem.g[0].f.prox_kernel,
+            prox=self.problem.g[0].f.prox_kernel,
             times=csr_times if sparse else dense_times,
             outer=csr_outer if sparse else dense_outer,
             row_size=row_kernels(operator)["row_size"],
         )
         of.counted.touched += loop(rows_of(operator), index, of.c, of.offset, f.y, f.w, *after)
 
-    @staticmethod
-    def _certify(problem: Problem, s: SubgradientState) -> None:
+    def _certify(self) -> None:
         """P at the mean, D at its subgradient and at the mean of those so far."""
+        problem, s = self.problem, self.state
         passed = s.epochs - s.checked
         # the mean of points of the domain is in it but for rounding
         ys, kty = certify(problem, s, problem.prox_g(s.average, 0.0))

@@ -11,15 +11,15 @@ import numpy as np
 from ...atoms.base import Array
 from ..problem import Problem
 from .common import SnapshotState, start, take_snapshot
-from .conditional import CAP, Conditional, ConditionalState, factor, grown, towards
-from .samples import Samples, draw
+from .conditional import CAP, Conditional, ConditionalRun, ConditionalState, factor, grown, towards
+from .samples import draw
 
 
 @dataclass
 class SVRFState(SnapshotState, ConditionalState):
-    """`t` is the phase."""
+    """Where a run of `svrf` stands."""
 
-    t: int = 0
+    t: int = 0  # the phase
 
 
 class SVRF(Conditional):
@@ -48,26 +48,32 @@ class SVRF(Conditional):
     name = "svrf"
     title = "stochastic variance-reduced Frank-Wolfe"
     source = "Hazan, Luo 2016"
-    phase = "variance-reduced Frank-Wolfe"
     options = MappingProxyType({"factor": factor("what the batch k is multiplied by"), "cap": CAP})
 
-    def __init__(self, factor: float, cap: float) -> None:
-        self.factor = factor
-        self.cap = cap
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SVRFState:
+class SVRFRun(ConditionalRun[SVRFState], of=SVRF):
+    """Steps by estimates of reduced variance on a problem."""
+
+    phase = "variance-reduced Frank-Wolfe"
+
+    def __init__(self, problem: Problem, factor: float, cap: float) -> None:
+        super().__init__(problem)
+        self.factor, self.cap = factor, cap
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SVRFState:
         """x moved into the set, which is the first snapshot."""
-        s = start(problem, SVRFState, x, ys)
-        take_snapshot(problem, s)
+        s = start(self.problem, SVRFState, x, ys)
+        take_snapshot(self.problem, s)
         return s
 
-    def advance(self, problem: Problem, of: Samples, s: SVRFState, rng: np.random.Generator) -> int:
+    def advance(self, rng: np.random.Generator) -> int:
         """One estimate, one vertex, one step; a snapshot where the phase ends."""
+        s, of = self.state, self.samples
         s.k += 1
         rows = draw(rng, of.n, grown(self.factor * s.k, self.cap, of.n))
-        towards(problem, s, of.corrected(s.x, rows, s.slopes, s.kty), 2.0 / (s.k + 1.0))
+        towards(self.problem, s, of.corrected(s.x, rows, s.slopes, s.kty), 2.0 / (s.k + 1.0))
         if s.k < 2 ** (s.t + 3) - 2:
             return rows.size
         s.t, s.k = s.t + 1, 0
-        take_snapshot(problem, s)
+        take_snapshot(self.problem, s)
         return rows.size + of.n

@@ -19,6 +19,7 @@ from ..problem import Problem
 from . import samples
 from .common import (
     Baseline,
+    BaselineRun,
     SampledState,
     SnapshotState,
     between_looks,
@@ -35,17 +36,14 @@ from .samples import Samples, VectorSamples, batch_misfit, batch_size, batches, 
 
 @dataclass
 class SVRGState(SnapshotState, SampledState):
-    """x is the snapshot; `eta` the step, `batch` and `count` what an epoch is made of.
+    """Where a run of `svrg` stands; x is the snapshot."""
 
-    Of an epoch that was broken off after `at` steps `point` is where they led, and `mean` their sum over `count`.
-    """
-
-    eta: float = 0.0
-    batch: int = 1
-    count: int = 1
-    at: int = 0
-    point: Array = field(default_factory=lambda: np.zeros(0))
-    mean: Array = field(default_factory=lambda: np.zeros(0))
+    eta: float = 0.0  # the step
+    batch: int = 1  # rows of a batch
+    count: int = 1  # steps of an epoch
+    at: int = 0  # steps made of an epoch that was broken off
+    point: Array = field(default_factory=lambda: np.zeros(0))  # where they led
+    mean: Array = field(default_factory=lambda: np.zeros(0))  # the sum of their points over `count`
 
 
 def expected_smoothness(of: Samples, b: int) -> float:
@@ -86,7 +84,6 @@ class SVRG(Baseline):
     name = "svrg"
     title = "proximal stochastic variance reduced gradient"
     source = "Johnson, Zhang 2013; Xiao, Zhang 2014"
-    phase = "variance reduced gradient"
     options = MappingProxyType(
         {
             "step": Option(0.5, "the step, in units of 1 / L_b", lower=0.0, open_lower=True, upper=100.0),
@@ -97,12 +94,6 @@ class SVRG(Baseline):
             "snapshot": Option("last", "the point an epoch starts from", choices=("last", "average")),
         }
     )
-
-    def __init__(self, step: float, batch: float, epoch: float, snapshot: str) -> None:
-        self.step_size = step
-        self.batch = batch
-        self.epoch = epoch
-        self.snapshot = snapshot
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -126,9 +117,20 @@ class SVRG(Baseline):
         why = "epochs of two samples each and a full gradient: its rate is that of batches of one"
         return linear_estimate(canonical, tol, 1.0 + kappa / n, 6.0, 200.0, why)
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SVRGState:
+
+class SVRGRun(BaselineRun[SVRGState], of=SVRG):
+    """Steps of reduced variance on a problem."""
+
+    phase = "variance reduced gradient"
+
+    def __init__(self, problem: Problem, step: float, batch: float, epoch: float, snapshot: str) -> None:
+        super().__init__(problem)
+        self.step_size, self.batch, self.epoch, self.snapshot = step, batch, epoch, snapshot
+        self.samples = Samples.of(problem)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SVRGState:
         """The step of the data, and the first snapshot."""
-        of = self.samples(problem)
+        problem, of = self.problem, self.samples
         b = batch_size(self.batch, of.n, 0.01)
         bound = expected_smoothness(of, b)
         eta = self.step_size / bound if bound > 0.0 else 1.0
@@ -137,9 +139,9 @@ class SVRG(Baseline):
         take_snapshot(problem, state)
         return state
 
-    def step(self, problem: Problem, state: SVRGState) -> None:
+    def step(self) -> None:
         """One epoch and the next snapshot."""
-        s, of = state, self.samples(problem)
+        problem, s, of = self.problem, self.state, self.samples
         rng = generator(problem, s, s.iteration)
         base = s.kty + problem.q
         if s.at == 0:
@@ -149,7 +151,7 @@ class SVRG(Baseline):
         while s.at < s.count:
             count = min(many, s.count - s.at)
             if compiled:
-                self._run(problem, of, s, batches(rng, of.n, s.batch, count), base)
+                self._run(batches(rng, of.n, s.batch, count), base)
             else:
                 rows = draw(rng, of.n, s.batch)
                 v = base.copy()
@@ -167,13 +169,12 @@ class SVRG(Baseline):
         s.epochs += s.count * s.batch / of.n
         take_snapshot(problem, s)
 
-    @staticmethod
-    def _run(problem: Problem, of: Samples, s: SVRGState, index: samples.Rows, base: Array) -> None:
+    def _run(self, index: samples.Rows, base: Array) -> None:
         """Steps over these batches."""
+        problem, s, of = self.problem, self.state, self.samples
         assert isinstance(of, VectorSamples)
         (g,) = problem.g
         view, f = of.sum, of.sum.loss
         loop = linked(svrg_steps, view.row_kernels, derivative=f.loss.value_gradient, prox=g.f.prox_kernel)
         share, prox_step = g.f.prox_change(s.eta)
-        args = (view.rows, index, view.c, view.offset, f.b, f.w, f.p, s.slopes, base)
-        view.count(loop(*args, s.eta, share, prox_step, s.count, s.point, s.mean, g.args))
+        view.count(loop(view.data, index, s.slopes, base, s.eta, share, prox_step, s.count, s.point, s.mean, g.args))

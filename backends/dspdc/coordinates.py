@@ -25,7 +25,8 @@ from ..kernels.compile import Function, kernel
 from ..kernels.operators import Operator
 from ..kernels.rows import csr_row_dot, csr_row_size, dense_row_size
 from ..kernels.storage import Sparse
-from ..problem import KernelMatrix, Problem
+from ..maps import KernelMatrix
+from ..problem import Problem
 from .loops import (
     coordinate_steps,
     csr_add,
@@ -272,18 +273,12 @@ class Coordinates:
         f, e = self.f, self.entries
         uses = {"prox_loss": f.loss.prox, "derivative": f.loss.value_gradient, "pick": pick}
         loop = linked(coordinate_steps, {**self.left.named("left"), **self.right.named("right")}, **uses)
-        data = (self.left.rows, self.right.rows, row_draws, column_draws)
-        term = (self.c, self.offset, f.b, f.w, f.p, self.problem.q)
+        term = (self.c, self.offset, f.b, f.w, f.p)
+        g = (self.problem.q, steps.tau * e.c, 1.0 + 2.0 * e.ridge * steps.tau, *self.bounds)
         # the paper's y is n times ours, and its sigma with it
-        g = (
-            steps.sigma / self.n**2,
-            steps.tau,
-            steps.theta,
-            steps.tau * e.c,
-            1.0 + 2.0 * e.ridge * steps.tau,
-            *self.bounds,
-        )
-        left, right = loop(*data, *term, *g, s.x, s.y, s.u, s.v, s.bar)
+        sizes = (steps.sigma / self.n**2, steps.tau, steps.theta)
+        sides, point = (self.left.rows, self.right.rows), (s.x, s.y, s.u, s.v, s.bar)
+        left, right = loop(sides, (row_draws, column_draws), term, g, sizes, point)
         total = 0
         for side, touched in ((self.left, left), (self.right, right)):
             if side.operator is not None:

@@ -78,34 +78,19 @@ def pick(places, draw, k):
     return found
 
 
-def coordinate_steps(
-    left,
-    right,
-    row_draws,
-    column_draws,
-    c,
-    offset,
-    b,
-    w,
-    params,
-    q,
-    step,
-    tau,
-    theta,
-    threshold,
-    grow,
-    lo,
-    hi,
-    x,
-    y,
-    u,
-    v,
-    bar,
-):
+def coordinate_steps(sides, draws, term, g, steps, point):
     """Iterations of DSPDC, one for each row of the draws: (20) to (25) with K = c U V.
 
-    `step` is that of the prox of f_i*, tau that of g; `threshold` and `grow` are those of g for tau: soft, 1 + tau mu, then cut to [lo, hi].
+    `sides` are (left, right), `draws` (of rows, of columns), `term` (c, offset, b, w, parameters), `point` (x, y, u, v, bar). `g` are (q,
+    threshold, grow, lo, hi): the prox of g for tau is soft, divided by 1 + tau mu, then cut to [lo, hi]. `steps` are (step, tau, theta), the first
+    that of the prox of f_i*.
     """
+    left, right = sides
+    row_draws, column_draws = draws
+    c, offset, b, w, params = term
+    q, threshold, grow, lo, hi = g
+    step, tau, theta = steps
+    x, y, u, v, bar = point
     count, m = row_draws.shape
     size = column_draws.shape[1]
     n, p = y.size, x.size

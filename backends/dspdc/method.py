@@ -14,12 +14,12 @@ from ...atoms.losses import smoothness
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
 from .. import costs
-from ..baselines.common import BaselineState, keep_point
+from ..baselines.common import BaselineRun, keep_point
 from ..baselines.samples import unbounded_curvature
 from ..finite_sum import draws, reasons
 from ..functions import FastLoss
 from ..kernels.pool import serial_blas
-from ..method import Estimate, Method, Report
+from ..method import Estimate, Method
 from ..option import Option
 from ..problem import Problem
 from . import blocks, coordinates
@@ -105,14 +105,6 @@ class DSPDC(Method):
         }
     )
 
-    def __init__(
-        self, m: int | None = None, q: int | None = None, Lambda: float | None = None, theorem: int = 1
-    ) -> None:
-        self.m, self.q, self.multiplier, self.theorem = m, q, Lambda, theorem
-        self._kept: tuple[Problem, Coordinates | Blocks] | None = None
-
-    # --- where it applies -------------------------------------------------------------------------------------------
-
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss over samples, and a ridge on each variable."""
@@ -166,21 +158,24 @@ class DSPDC(Method):
         memory = costs.memory(canonical, 10, 10, 8.0 * canonical.nnz)
         return Estimate(passes, costs.seconds(canonical, passes, passes), memory, why)
 
-    # --- runs -------------------------------------------------------------------------------------------------------
 
-    def _of(self, problem: Problem) -> Coordinates | Blocks:
-        if self._kept is None or self._kept[0] is not problem:
-            view = Coordinates if _by_coordinates(problem.canonical) else Blocks
-            self._kept = problem, view(problem, self.m, self.q)
-        return self._kept[1]
+class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
+    """Doubly stochastic coordinates on a problem, which `of` sees by coordinates or by blocks."""
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> DSPDCState:
+    phase = "doubly stochastic coordinates"
+
+    def __init__(self, problem: Problem, m: int | None, q: int | None, Lambda: float | None, theorem: int) -> None:
+        super().__init__(problem)
+        self.multiplier, self.theorem = Lambda, theorem
+        self.of = (Coordinates if _by_coordinates(problem.canonical) else Blocks)(problem, m, q)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> DSPDCState:
         """Lambda from the data; y of the start if there is one, else 0 or the slopes at x, whichever has the better bound."""
         with serial_blas():
-            return self._start(problem, x, ys)
+            return self._begin(x, ys)
 
-    def _start(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> DSPDCState:
-        of = self._of(problem)
+    def _begin(self, x: Array, ys: Sequence[Array] | None) -> DSPDCState:
+        problem, of = self.problem, self.of
         s = DSPDCState(0, problem.prox_g(x, 0.0))
         (f,) = problem.functions
         assert isinstance(f, FastLoss)
@@ -192,17 +187,17 @@ class DSPDC(Method):
             s.y = y
             f.into_domain(s.y)
             of.start(s)
-            self._certify(problem, s)
+            self._certify(s)
         if not np.array_equal(s.y, s.ys[0]):
             s.y = s.ys[0].copy()
             of.start(s)
-        s.scale, s.most = self._scale(problem)
+        s.scale, s.most = self._scale()
         s.best_gap = s.halved = s.best_value - s.best_bound
         return s
 
-    def _scale(self, problem: Problem) -> tuple[float, float]:
+    def _scale(self) -> tuple[float, float]:
         """Lambda and the most that it is raised to: the paper's estimate times `Lambda`, or what is tried first and what is surely enough."""
-        of = self._of(problem)
+        problem, of = self.problem, self.of
         row = of.largest_row()
         estimate = of.m * of.q * row / of.p
         if self.multiplier is not None:
@@ -210,18 +205,18 @@ class DSPDC(Method):
         found = sampled_scale(of.sampler, of.n, of.p, of.m, of.q, draws(problem.seed, 1 << 40), problem.look)
         return STARTING_SHARE * (min(found, estimate) if found > 0.0 else estimate), of.m * row
 
-    def steps(self, problem: Problem, s: DSPDCState) -> Steps:
-        """The steps for the Lambda of a state."""
-        of = self._of(problem)
-        (f,) = problem.functions
+    def steps(self) -> Steps:
+        """The steps for the Lambda of the state."""
+        of = self.of
+        (f,) = self.problem.functions
         assert isinstance(f, FastLoss)
         lipschitz = of.n * f.f.lipschitz
         gamma = 1.0 / lipschitz if lipschitz > 0.0 else 1.0
-        return steps_of(of.n, of.p, of.m, of.q, of.mu, gamma, s.scale, self.theorem)
+        return steps_of(of.n, of.p, of.m, of.q, of.mu, gamma, self.state.scale, self.theorem)
 
-    def _certify(self, problem: Problem, s: DSPDCState) -> None:
+    def _certify(self, s: DSPDCState) -> None:
         """P(x) and D(y), and what their gap says of Lambda."""
-        of = self._of(problem)
+        problem, of = self.problem, self.of
         objective = of.objective(s)
         keep_point(s, s.x, objective)
         v = -(problem.q + of.response(s))
@@ -231,9 +226,9 @@ class DSPDC(Method):
         if bound > s.best_bound or not s.ys:
             s.best_bound, s.ys = bound, [s.y.copy()]
         if s.scale > 0.0:
-            self._watch(problem, s, objective - bound, 1e-13 * max(abs(objective), abs(bound)))
+            self._watch(s, objective - bound, 1e-13 * max(abs(objective), abs(bound)))
 
-    def _watch(self, problem: Problem, s: DSPDCState, gap: float, noise: float) -> None:
+    def _watch(self, s: DSPDCState, gap: float, noise: float) -> None:
         """Raise Lambda and go back to the best pair where the gap has grown, or has not been halved in many times the time it should take."""
         if gap <= 0.5 * s.halved:
             s.halved, s.waited = gap, 0.0
@@ -247,27 +242,19 @@ class DSPDC(Method):
             s.waited = 0.0
             s.value = s.best_value
             s.x, s.y = s.best_x.copy(), s.ys[0].copy()
-            self._of(problem).start(s)
+            self.of.start(s)
 
-    def step(self, problem: Problem, state: DSPDCState) -> None:
+    def step(self) -> None:
         """Iterations, then a certificate where one is due."""
-        s, of = state, self._of(problem)
-        steps = self.steps(problem, s)
-        s.epochs += of.step(s, steps, problem.seed)
+        s, of = self.state, self.of
+        steps = self.steps()
+        s.epochs += of.step(s, steps, self.problem.seed)
         s.waited += steps.rate * of.iterations()
         s.iteration += 1
         least = 1.0 if isinstance(of, Coordinates) else 2.0
         if s.epochs - s.checked >= min(max(least, REST * s.epochs), LONGEST_REST) - 1e-9:
             with serial_blas():
-                self._certify(problem, s)
-
-    def report(self, problem: Problem, state: BaselineState) -> Report:
-        """P at the last certificate and the best bound."""
-        return Report(state.value, state.best_bound, "doubly stochastic coordinates")
-
-    def candidate(self, problem: Problem, state: BaselineState) -> tuple[Array, list[Array] | None]:
-        """The best point and the best dual point of all certificates."""
-        return state.best_x, state.ys or None
+                self._certify(s)
 
 
 def _counts(canonical: Canonical) -> tuple[int, int]:

@@ -12,25 +12,20 @@ from ..baselines.common import BaselineState
 
 @dataclass
 class DSPDCState(BaselineState):
-    """x and y with what is kept of their products, u = U'y and v = V x, and `bar`, v extrapolated.
+    """Where a run of `dspdc` stands: x and y with what is kept of their products."""
 
-    `scale` is Lambda, `most` what it is raised to at most, `best_gap` the least gap at one pair, `halved` the last that was half of the one
-    before, since when theory promises a contraction by exp(-`waited`); `raised` counts how often Lambda was raised. `decompositions` counts
-    eigendecompositions of the updates, `checks` those of the certificates.
-    """
-
-    y: Array = field(default_factory=lambda: np.zeros(0))
-    u: Array = field(default_factory=lambda: np.zeros(0))
-    v: Array = field(default_factory=lambda: np.zeros(0))
-    bar: Array = field(default_factory=lambda: np.zeros(0))
-    scale: float = 0.0
-    most: float = 0.0
-    best_gap: float = np.inf
-    halved: float = np.inf
-    waited: float = 0.0
-    raised: int = 0
-    decompositions: int = 0
-    checks: int = 0
+    y: Array = field(default_factory=lambda: np.zeros(0))  # the dual point
+    u: Array = field(default_factory=lambda: np.zeros(0))  # U'y, K'y
+    v: Array = field(default_factory=lambda: np.zeros(0))  # V x, K x
+    bar: Array = field(default_factory=lambda: np.zeros(0))  # v extrapolated, x extrapolated
+    scale: float = 0.0  # Lambda
+    most: float = 0.0  # what it is raised to at most
+    best_gap: float = np.inf  # the least gap at one pair
+    halved: float = np.inf  # the last gap that was half of the one before
+    waited: float = 0.0  # theory promises a contraction by exp(-waited) since then
+    raised: int = 0  # how often Lambda was raised
+    decompositions: int = 0  # eigendecompositions of the updates
+    checks: int = 0  # those of the certificates
 
     def counts(self) -> dict[str, int]:
         """Eigendecompositions of the updates and of the certificates."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,22 +51,20 @@ def atom_of(x: Array) -> Atom:
 
 @dataclass
 class ActiveState(FWState):
-    """`count` atoms in the first places of the arrays, which have room for more; `dropped` of them have weight 0.
+    """Where a run over an active set stands: `count` atoms in the first places of the arrays, which have room for more."""
 
-    `phi` is the progress that the lazy variants hope for. `drops` counts steps that ended at weight 0.
-    """
+    count: int = 0  # atoms
+    dropped: int = 0  # those of weight 0
+    drops: int = 0  # steps that ended at weight 0
+    phi: float = 0.0  # the progress that the lazy variants hope for
+    weights: Array = field(default_factory=lambda: np.zeros(8))  # of the atoms
+    starts: Places = field(default_factory=lambda: np.zeros(9, dtype=np.int64))  # atom i is at starts[i]:starts[i + 1]
+    places: Places = field(default_factory=lambda: np.zeros(8, dtype=np.int64))  # the places of its nonzeros
+    numbers: Array = field(default_factory=lambda: np.zeros(8))  # and these
 
-    #: Name -> place, made from the arrays where it is missing: no part of what is saved.
-    index: ClassVar[dict[bytes, int] | None] = None
-
-    count: int = 0
-    dropped: int = 0
-    drops: int = 0
-    phi: float = 0.0
-    weights: Array = field(default_factory=lambda: np.zeros(8))
-    starts: Places = field(default_factory=lambda: np.zeros(9, dtype=np.int64))
-    places: Places = field(default_factory=lambda: np.zeros(8, dtype=np.int64))
-    numbers: Array = field(default_factory=lambda: np.zeros(8))
+    def __post_init__(self) -> None:
+        # name -> place, made from the arrays where it is missing: no field, as it is not saved
+        self._index: dict[bytes, int] | None = None
 
     @property
     def live(self) -> int:
@@ -86,9 +84,9 @@ class ActiveState(FWState):
 
     def place_of(self, atom: Atom) -> int:
         """The atom's place, a new one with weight 0 where it is not in the set."""
-        if self.index is None or len(self.index) != self.count:
-            self.index = {self.atom(i).name: i for i in range(self.count)}  # type: ignore[misc]
-        found = self.index.setdefault(atom.name, self.count)
+        if self._index is None or len(self._index) != self.count:
+            self._index = {self.atom(i).name: i for i in range(self.count)}
+        found = self._index.setdefault(atom.name, self.count)
         if found == self.count:
             self._append(atom)
         return found
@@ -129,7 +127,7 @@ class ActiveState(FWState):
             run = kernel(loops.compact)
             self.count = int(run(self.starts, self.places, self.numbers, self.weights, self.count))
             self.dropped = 0
-            self.index = None  # type: ignore[misc]
+            self._index = None
         self.weights[: self.count] /= float(self.weights[: self.count].sum())
 
     # --- looks --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .atoms import ActiveState
-from .corrective import Corrective, Look, Move
+from .corrective import Corrective, CorrectiveRun, Look, Move
 
 
 @dataclass
@@ -37,22 +37,27 @@ class AwayFrankWolfe(Corrective):
     name = "away_frank_wolfe"
     title = "Frank-Wolfe with away steps"
     source = "Lacoste-Julien, Jaggi 2015"
-    state = AwayState
 
-    def choose(self, s: ActiveState, found: Look) -> Move:
+
+class AwayFrankWolfeRun(CorrectiveRun, of=AwayFrankWolfe):
+    """Away steps on a problem."""
+
+    kept = AwayState
+
+    def choose(self, found: Look) -> Move:
         """Towards or away, whichever promises more."""
         away = found.most - found.at_x
-        if found.gap >= away or s.live == 1:
+        if found.gap >= away or self.state.live == 1:
             return Move(found.gap, to=found.vertex)
         return Move(away, of=found.worst)
 
-    def cheap(self, s: ActiveState, found: Look) -> Move | None:
+    def cheap(self, found: Look) -> Move | None:
         """Towards the best of S, or away from the worst."""
         towards, away = found.at_x - found.least, found.most - found.at_x
-        if s.live == 1:
+        if self.state.live == 1:
             return None
         return Move(towards, to=found.best) if towards >= away else Move(away, of=found.worst)
 
-    def dear(self, s: ActiveState, found: Look) -> Move:
+    def dear(self, found: Look) -> Move:
         """Towards the vertex."""
         return Move(found.gap, to=found.vertex)

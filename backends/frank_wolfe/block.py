@@ -14,10 +14,9 @@ from ..finite_sum import draws
 from ..method import Report
 from ..option import Option
 from ..problem import Problem
-from .family import Family
-from .pieces import Piece, pieces
+from .family import Family, FamilyRun
+from .pieces import pieces
 from .plain import WARM_SHIFT
-from .reduced import candidate, reduced
 from .state import REFRESH_EVERY, FWState, keep_point, look, slope, start
 from .steps import RULES, Segment, gradients, step_length
 
@@ -30,13 +29,14 @@ MOST_VISITS = 256
 
 @dataclass
 class BlockFrankWolfeState(FWState):
-    """`sweeps` are over, and `visits` made in the next; `checked` is the sweep of the last full gradient, `curvatures` the estimates M of the rule
-    `adaptive`, one a piece."""
+    """Where a run of `block_frank_wolfe` stands."""
 
-    sweeps: int = 0
-    visits: int = 0
-    checked: int = 0
-    curvatures: Array = field(default_factory=lambda: np.zeros(0))
+    sweeps: int = 0  # sweeps that are over
+    visits: int = 0  # blocks visited in the next
+    checked: int = 0  # the sweep of the last full gradient
+    curvatures: Array = field(
+        default_factory=lambda: np.zeros(0)
+    )  # the estimates M of the rule `adaptive`, one a piece
 
 
 class BlockFrankWolfe(Family):
@@ -75,36 +75,34 @@ class BlockFrankWolfe(Family):
         }
     )
 
-    def __init__(self, order: str = "cyclic", step: str = "secant") -> None:
+
+class BlockFrankWolfeRun(FamilyRun[BlockFrankWolfeState], of=BlockFrankWolfe):
+    """Frank-Wolfe steps on the blocks of a problem."""
+
+    def __init__(self, problem: Problem, order: str, step: str) -> None:
+        super().__init__(problem)
         self.order, self.rule = order, step
-        self._of: tuple[Problem, list[Piece]] | None = None
+        self.pieces = pieces(self.reduced)
 
-    def pieces(self, problem: Problem) -> list[Piece]:
-        """The blocks, made once."""
-        if self._of is None or self._of[0] is not problem:
-            self._of = problem, pieces(problem)
-        return self._of[1]
-
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> BlockFrankWolfeState:
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> BlockFrankWolfeState:
         """x moved into the set."""
-        problem = reduced(problem)
+        problem = self.reduced
         x = problem.prox_g(x, 0.0)
         s = start(problem, BlockFrankWolfeState, x, ys)
         s.shift = WARM_SHIFT if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)) else 0
-        s.curvatures = np.zeros(len(self.pieces(problem)))
+        s.curvatures = np.zeros(len(self.pieces))
         return s
 
-    def step(self, problem: Problem, state: BlockFrankWolfeState) -> None:
+    def step(self) -> None:
         """A sweep, or the next part of it."""
-        s, problem = state, reduced(problem)
-        of = self.pieces(problem)
+        problem, s, of = self.reduced, self.state, self.pieces
         s.x, s.z = s.x.copy(), [z.copy() for z in s.z]
         # a sweep of `full` visits a block once, so that the slope at its places is still that of the sweep's beginning
         c = slope(problem, s) if self.order == "full" else None
         until = min(s.visits + MOST_VISITS, len(of))
-        for k in self._visited(problem, s, len(of))[s.visits : until]:
+        for k in self._visited()[s.visits : until]:
             past = s.visits / len(of) if self.order == "random" else 0.0
-            self._visit(problem, s, of[k], k, s.sweeps + s.shift + past, None if c is None else c[of[k].places])
+            self._visit(k, s.sweeps + s.shift + past, None if c is None else c[of[k].places])
             s.visits += 1
             if problem.must_stop():
                 break
@@ -122,16 +120,16 @@ class BlockFrankWolfe(Family):
         else:
             keep_point(s, problem.objective(s.x, s.z))
 
-    def _visited(self, problem: Problem, s: BlockFrankWolfeState, count: int) -> Sequence[int]:
+    def _visited(self) -> Sequence[int]:
         """The blocks of a sweep, in order."""
+        count = len(self.pieces)
         if self.order != "random":
             return range(count)
-        return [int(k) for k in draws(problem.seed, s.sweeps).integers(0, count, count)]
+        return [int(k) for k in draws(self.problem.seed, self.state.sweeps).integers(0, count, count)]
 
-    def _visit(
-        self, problem: Problem, s: BlockFrankWolfeState, piece: Piece, k: int, time: float, c: Array | None
-    ) -> None:
+    def _visit(self, k: int, time: float, c: Array | None) -> None:
         """One step on one block; `c` is the gradient to take where it is not that at the current point."""
+        problem, s, piece = self.reduced, self.state, self.pieces[k]
         losses = [v.loss for v in piece.views]
         z = [s.z[v.term] if v.rows is None else s.z[v.term][v.rows] for v in piece.views]
         ys = gradients(losses, z)[1]
@@ -156,10 +154,6 @@ class BlockFrankWolfe(Family):
             else:
                 s.z[v.term][v.rows] += gamma * part
 
-    def report(self, problem: Problem, state: BlockFrankWolfeState) -> Report:
+    def report(self) -> Report:
         """P at x and the best bound so far."""
-        return Report(state.value, state.best_bound, f"{state.curvatures.size} blocks")
-
-    def candidate(self, problem: Problem, state: BlockFrankWolfeState) -> tuple[Array, list[Array] | None]:
-        """The best point and the best dual point."""
-        return candidate(problem, state.best_x, state.best_ys)
+        return Report(self.state.value, self.state.best_bound, f"{len(self.pieces)} blocks")

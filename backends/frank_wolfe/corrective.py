@@ -16,8 +16,7 @@ from ..method import Report
 from ..option import Option
 from ..problem import Problem
 from .atoms import ActiveState, atom_of
-from .family import Family
-from .reduced import candidate, reduced
+from .family import Family, FamilyRun
 from .starts import combination
 from .state import REFRESH_EVERY, keep_bound, look, moved, slope, start, vertex, without_offset
 from .steps import step_length, whole
@@ -63,7 +62,7 @@ class Corrective(Family):
 
     by_name_only = "it is ahead where a handful of vertices make the solution, which no plan foresees"
     most_iterations = 200_000
-    state: ClassVar[type[ActiveState]]
+    finite = True
     options = MappingProxyType(
         {
             "step": Option("secant", "the step rule", choices=CORRECTIVE_RULES),
@@ -71,18 +70,21 @@ class Corrective(Family):
         }
     )
 
-    def __init__(self, step: str = "secant", lazy: bool = False) -> None:
+
+class CorrectiveRun(FamilyRun[ActiveState]):
+    """A run that moves weight among the vertices of an active set; its state is a `kept`."""
+
+    kept: ClassVar[type[ActiveState]]
+
+    def __init__(self, problem: Problem, step: str, lazy: bool) -> None:
+        super().__init__(problem)
         self.rule, self.lazy = step, lazy
 
-    finite = True
-
-    # --- runs ---------------------------------------------------------------------------------------------------------
-
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> ActiveState:
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> ActiveState:
         """A given start as a combination of vertices; without one, the vertex that the gradient there asks for, if P is finite at it."""
-        problem = reduced(problem)
+        problem = self.reduced
         x = problem.prox_g(x, 0.0)
-        s = start(problem, self.state, x, ys)
+        s = start(problem, self.kept, x, ys)
         if not np.any(x != problem.prox_g(np.zeros_like(x), 0.0)):
             s.x = vertex(problem, s, slope(problem, s))
             s.z = problem.forward(s.x)
@@ -98,11 +100,11 @@ class Corrective(Family):
         s.tidy()
         return s
 
-    def step(self, problem: Problem, state: ActiveState) -> None:
+    def step(self) -> None:
         """One direction, one step, one gradient."""
-        s, problem = state, reduced(problem)
-        move = self._choose(problem, s)
-        direction, dz, longest = self._direction(problem, s, move)
+        problem, s = self.reduced, self.state
+        move = self._choose()
+        direction, dz, longest = self._direction(move)
         segment = whole(problem, s.x, s.z, s.ys, direction, dz, longest)
         gamma, s.curvature = step_length(self.rule, segment, 0.0, s.curvature)
         changed = self._reweigh(s, move, gamma, longest)
@@ -113,47 +115,46 @@ class Corrective(Family):
             x = s.x + gamma * direction
         moved(problem, s, segment, gamma, x, bound=not self.lazy)
 
-    def _choose(self, problem: Problem, s: ActiveState) -> Move:
+    def _choose(self) -> Move:
+        problem, s = self.reduced, self.state
         c = slope(problem, s)
         found = Look(c, float(c @ s.x), *s.extremes(c))
         if not self.lazy:
-            found = self._ask(problem, s, found)
-            return self.choose(s, found)
+            return self.choose(self._ask(found))
         # what cannot be told from rounding is not waited for
         noise = 8.0 * EPS * float(np.abs(c) @ np.abs(s.x))
         while True:
-            move = self.cheap(s, found)
+            move = self.cheap(found)
             if move is not None and s.phi > 0.0 and move.promise >= s.phi / PATIENCE:
                 return move
             if found.vertex is None:
-                found = self._ask(problem, s, found)
+                found = self._ask(found)
                 value = problem.losses_value(s.z)
                 keep_bound(problem, s, s.ys, s.kty, value - float(s.kty @ s.x))
                 s.phi = s.phi if s.phi > 0.0 else found.gap
             if found.gap >= s.phi / PATIENCE or not found.gap > noise:
-                return self.dear(s, found)
+                return self.dear(found)
             s.phi = min(found.gap, 0.5 * s.phi)
 
-    @staticmethod
-    def _ask(problem: Problem, s: ActiveState, found: Look) -> Look:
-        v = vertex(problem, s, found.c)
+    def _ask(self, found: Look) -> Look:
+        v = vertex(self.reduced, self.state, found.c)
         return replace(found, vertex=v, at_vertex=float(found.c @ v))
 
     @abstractmethod
-    def choose(self, s: ActiveState, found: Look) -> Move:
+    def choose(self, found: Look) -> Move:
         """The direction where the oracle was asked."""
 
     @abstractmethod
-    def cheap(self, s: ActiveState, found: Look) -> Move | None:
+    def cheap(self, found: Look) -> Move | None:
         """The lazy variant's best direction without the oracle; None where there is none."""
 
     @abstractmethod
-    def dear(self, s: ActiveState, found: Look) -> Move:
+    def dear(self, found: Look) -> Move:
         """The lazy variant's direction to the oracle's vertex."""
 
-    @staticmethod
-    def _direction(problem: Problem, s: ActiveState, move: Move) -> tuple[Array, list[Array], float]:
+    def _direction(self, move: Move) -> tuple[Array, list[Array], float]:
         """d, K d and how far one can go; products by the columns of the support of vertices."""
+        problem, s = self.reduced, self.state
         size = s.x.size
         target = s.x if move.to is None else s.atom(move.to).dense(size) if isinstance(move.to, int) else move.to
         if move.of is None:
@@ -195,10 +196,6 @@ class Corrective(Family):
         s.drops += int(dropped)
         return dropped
 
-    def report(self, problem: Problem, state: ActiveState) -> Report:
+    def report(self) -> Report:
         """P at x and the best bound so far, and how many vertices make x."""
-        return Report(state.value, state.best_bound, f"{state.live} vertices")
-
-    def candidate(self, problem: Problem, state: ActiveState) -> tuple[Array, list[Array] | None]:
-        """The best point and the best dual point."""
-        return candidate(problem, state.best_x, state.best_ys)
+        return Report(self.state.value, self.state.best_bound, f"{self.state.live} vertices")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+from ...atoms.base import Array
 from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
 from .. import costs
-from ..method import Estimate, Method
+from ..method import Estimate, Method, Run
+from ..problem import Problem
 from . import requirements
+from .reduced import candidate, reduced
+from .state import FWState
+
+F = TypeVar("F", bound=FWState)
 
 
 class Family(Method):
@@ -36,3 +42,15 @@ class Family(Method):
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """That of vanilla Frank-Wolfe, sublinear: the linear rate over polytopes depends on the face of the solution, and nothing is chosen by it."""
         return costs.fw(canonical, tol)
+
+
+class FamilyRun(Run[Problem, F]):
+    """A run on the problem with its sets whole, which is `reduced`."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.reduced = reduced(problem)
+
+    def candidate(self) -> tuple[Array, list[Array] | None]:
+        """The best point and the best dual point."""
+        return candidate(self.problem, self.reduced, self.state.best_x, self.state.best_ys)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .atoms import ActiveState
-from .corrective import Corrective, Look, Move
+from .corrective import Corrective, CorrectiveRun, Look, Move
 
 
 @dataclass
@@ -39,19 +39,24 @@ class PairwiseFrankWolfe(Corrective):
     name = "pairwise_frank_wolfe"
     title = "pairwise Frank-Wolfe"
     source = "Lacoste-Julien, Jaggi 2015"
-    state = PairwiseState
 
-    def choose(self, s: ActiveState, found: Look) -> Move:
+
+class PairwiseFrankWolfeRun(CorrectiveRun, of=PairwiseFrankWolfe):
+    """Pairwise steps on a problem."""
+
+    kept = PairwiseState
+
+    def choose(self, found: Look) -> Move:
         """From the worst of S to the vertex."""
         return Move(found.most - found.at_vertex, to=found.vertex, of=found.worst)
 
-    def cheap(self, s: ActiveState, found: Look) -> Move | None:
+    def cheap(self, found: Look) -> Move | None:
         """From the worst to the best of S."""
-        return Move(found.most - found.least, to=found.best, of=found.worst) if s.live > 1 else None
+        return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
-    def dear(self, s: ActiveState, found: Look) -> Move:
+    def dear(self, found: Look) -> Move:
         """From the worst of S to the vertex."""
-        return self.choose(s, found)
+        return self.choose(found)
 
 
 class BlendedPairwise(Corrective):
@@ -75,19 +80,24 @@ class BlendedPairwise(Corrective):
     name = "blended_pairwise"
     title = "blended pairwise conditional gradients"
     source = "Tsuji, Tanaka, Pokutta 2022"
-    state = BlendedState
 
-    def choose(self, s: ActiveState, found: Look) -> Move:
+
+class BlendedPairwiseRun(CorrectiveRun, of=BlendedPairwise):
+    """Blended pairwise steps on a problem."""
+
+    kept = BlendedState
+
+    def choose(self, found: Look) -> Move:
         """Within S where that promises at least as much, else towards the vertex."""
         within = found.most - found.least
-        if within >= found.gap and s.live > 1:
+        if within >= found.gap and self.state.live > 1:
             return Move(within, to=found.best, of=found.worst)
         return Move(found.gap, to=found.vertex)
 
-    def cheap(self, s: ActiveState, found: Look) -> Move | None:
+    def cheap(self, found: Look) -> Move | None:
         """Within S."""
-        return Move(found.most - found.least, to=found.best, of=found.worst) if s.live > 1 else None
+        return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
-    def dear(self, s: ActiveState, found: Look) -> Move:
+    def dear(self, found: Look) -> Move:
         """Towards the vertex."""
         return Move(found.gap, to=found.vertex)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +20,10 @@ from ...canon.matrix_maps import Gathered, LeftMultiply
 from ...data_operator import DataOperator
 from ..functions import FastLoss, FastRows
 from ..kernels.operators import Operator
-from ..problem import Counted, KernelMatrix, Problem
+from ..maps import Counted, KernelMatrix
+from ..problem import Problem
 
 Index = NDArray[np.intp]
-
-_KEPT: WeakKeyDictionary[LeftMultiply, Any] = WeakKeyDictionary()
 
 
 class Products(Protocol):
@@ -60,11 +58,11 @@ class Piece:
 
 def pieces(problem: Problem) -> list[Piece]:
     """The factors of the problem's set, finest first come in the order of x."""
-    found = []
+    found, views_of = [], _Views(problem)
     for block in problem.canonical.blocks:
         parts = [(i, m) for i, t in enumerate(problem.terms) for b, m in t.map.parts if b.name == block.name]
         for g, local in factors(block.g, np.arange(block.size)):
-            views = tuple(_view(problem, i, m, local) for i, m in parts)
+            views = tuple(views_of.view(i, m, local) for i, m in parts)
             found.append(Piece(local + block.start, g, block.g.curvature, views))
     return found
 
@@ -83,19 +81,85 @@ def factors(g: VectorFunction, places: Index) -> Iterator[tuple[VectorFunction, 
         yield g, np.ascontiguousarray(places)
 
 
-def _view(problem: Problem, i: int, m: LinearMap, local: Index) -> View:
-    loss = problem.functions[i]
-    assert isinstance(loss, FastLoss | FastRows), "requires() asks for smooth losses"
-    rows, part = _restricted(m, local)
-    f = loss.f
-    if rows is not None and isinstance(f, LossFunction):
-        return View(i, rows, part, FastLoss(LossFunction(f.loss, f.b[rows], f.w[rows], f.p), problem.pool))
-    if rows is not None and isinstance(f, VectorLossFunction):
-        samples = _samples(rows, f.k)
-        if samples is not None:
-            of = VectorLossFunction(f.loss, f.y[samples], f.w[samples], f.k)
-            return View(i, rows, part, FastRows(of, problem.pool))
-    return View(i, None, part if rows is None else _of_all_rows(m, local), loss)
+class _Views:
+    """What the terms of a problem see of its pieces."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.copies: dict[LeftMultiply, Any] = {}
+
+    def view(self, i: int, m: LinearMap, local: Index) -> View:
+        """What a term sees of these columns of its map."""
+        loss = self.problem.functions[i]
+        assert isinstance(loss, FastLoss | FastRows), "requires() asks for smooth losses"
+        rows, part = self._restricted(m, local)
+        f = loss.f
+        if rows is not None and isinstance(f, LossFunction):
+            return View(i, rows, part, FastLoss(LossFunction(f.loss, f.b[rows], f.w[rows], f.p), self.problem.pool))
+        if rows is not None and isinstance(f, VectorLossFunction):
+            samples = _samples(rows, f.k)
+            if samples is not None:
+                of = VectorLossFunction(f.loss, f.y[samples], f.w[samples], f.k)
+                return View(i, rows, part, FastRows(of, self.problem.pool))
+        return View(i, None, part if rows is None else self._of_all_rows(m, local), loss)
+
+    def _restricted(self, m: LinearMap, local: Index) -> tuple[Index | None, Products]:
+        """The rows that can differ from 0 where only these columns do (None: all), and the map from those columns to those rows."""
+        if local.size < m.columns:
+            if isinstance(m, Identity):
+                return local, Identity(local.size)
+            if isinstance(m, Scaled):
+                rows, inner = self._restricted(m.inner, local)
+                return rows, _Times(inner, m.c)
+            if isinstance(m, Counted) and isinstance(m.inner, Gathered):
+                t = int(local[0]) // m.inner.width
+                if local.size == m.inner.width and int(local[-1]) == int(local[0]) + local.size - 1:
+                    return m.inner.samples[t], _Share(m.inner.parts[t], m)
+            if isinstance(m, Counted) and isinstance(m.inner, LeftMultiply) and m.inner.k > 1:
+                k, d = m.inner.k, m.inner.columns // m.inner.k
+                if local.size == d and bool(np.all(np.diff(local) == k)):
+                    column = LeftMultiply(m.inner.A, 1, m.inner.transposed, m.inner.name)
+                    return np.arange(m.rows // k) * k + int(local[0]), _Share(column, m)
+                row = _row(local, k)
+                if row is not None and hasattr(m.inner.A, "indptr"):
+                    samples, numbers = self._column(m.inner, row)
+                    if 2 * samples.size <= m.rows // k:
+                        return _predictions(samples, k), _Share(LeftMultiply(numbers, k, False, m.inner.name), m)
+        return None, self._of_all_rows(m, local)
+
+    def _of_all_rows(self, m: LinearMap, local: Index) -> Products:
+        """The map from some columns."""
+        if local.size == m.columns:
+            return m
+        if isinstance(m, Scaled):
+            return _Times(self._of_all_rows(m.inner, local), m.c)
+        if isinstance(m, KernelMatrix) and not m.transposed:
+            return _Columns(m.operator.columns(local))
+        if isinstance(m, Counted) and isinstance(m.inner, LeftMultiply):
+            left, k = m.inner, m.inner.k
+            row = _row(local, k)
+            if row is not None and not isinstance(left.A, DataOperator):
+                return _Share(LeftMultiply(self._by_columns(left)[:, [row]], k, False, left.name), m)
+        return _Padded(m, local)
+
+    def _by_columns(self, left: LeftMultiply) -> Any:
+        """The A of X -> A X, sparse ones by columns: one copy for all pieces."""
+        A = left.A.T if left.transposed else left.A
+        if not hasattr(A, "indptr"):
+            return A
+        if left not in self.copies:
+            A = A.tocsc()
+            if not A.has_canonical_format:
+                A = A.copy()
+                A.sum_duplicates()
+            self.copies[left] = A
+        return self.copies[left]
+
+    def _column(self, left: LeftMultiply, j: int) -> tuple[Index, Array]:
+        """The rows of a sparse A that column j has numbers in, and these as a matrix of one column."""
+        A = self._by_columns(left)
+        at = slice(int(A.indptr[j]), int(A.indptr[j + 1]))
+        return A.indices[at].astype(np.intp), A.data[at].astype(np.float64)[:, None]
 
 
 def _samples(rows: Index, k: int) -> Index | None:
@@ -111,72 +175,10 @@ def _predictions(samples: Index, k: int) -> Index:
     return np.asarray((samples[:, None] * k + np.arange(k)).reshape(-1), dtype=np.intp)
 
 
-def _restricted(m: LinearMap, local: Index) -> tuple[Index | None, Products]:
-    """The rows that can differ from 0 where only these columns do (None: all), and the map from those columns to those rows."""
-    if local.size < m.columns:
-        if isinstance(m, Identity):
-            return local, Identity(local.size)
-        if isinstance(m, Scaled):
-            rows, inner = _restricted(m.inner, local)
-            return rows, _Times(inner, m.c)
-        if isinstance(m, Counted) and isinstance(m.inner, Gathered):
-            t = int(local[0]) // m.inner.width
-            if local.size == m.inner.width and int(local[-1]) == int(local[0]) + local.size - 1:
-                return m.inner.samples[t], _Share(m.inner.parts[t], m)
-        if isinstance(m, Counted) and isinstance(m.inner, LeftMultiply) and m.inner.k > 1:
-            k, d = m.inner.k, m.inner.columns // m.inner.k
-            if local.size == d and bool(np.all(np.diff(local) == k)):
-                column = LeftMultiply(m.inner.A, 1, m.inner.transposed, m.inner.name)
-                return np.arange(m.rows // k) * k + int(local[0]), _Share(column, m)
-            row = _row(local, k)
-            if row is not None and hasattr(m.inner.A, "indptr"):
-                samples, numbers = _column(m.inner, row)
-                if 2 * samples.size <= m.rows // k:
-                    return _predictions(samples, k), _Share(LeftMultiply(numbers, k, False, m.inner.name), m)
-    return None, _of_all_rows(m, local)
-
-
-def _of_all_rows(m: LinearMap, local: Index) -> Products:
-    """The map from some columns."""
-    if local.size == m.columns:
-        return m
-    if isinstance(m, Scaled):
-        return _Times(_of_all_rows(m.inner, local), m.c)
-    if isinstance(m, KernelMatrix) and not m.transposed:
-        return _Columns(m.operator.columns(local))
-    if isinstance(m, Counted) and isinstance(m.inner, LeftMultiply):
-        left, k = m.inner, m.inner.k
-        row = _row(local, k)
-        if row is not None and not isinstance(left.A, DataOperator):
-            return _Share(LeftMultiply(_by_columns(left)[:, [row]], k, False, left.name), m)
-    return _Padded(m, local)
-
-
 def _row(local: Index, k: int) -> int | None:
     """The row of a matrix of k columns that these places are, None where they are another set."""
     first = int(local[0])
     return first // k if local.size == k and first % k == 0 and int(local[-1]) == first + k - 1 else None
-
-
-def _by_columns(left: LeftMultiply) -> Any:
-    """The A of X -> A X, sparse ones by columns: a copy that is kept."""
-    A = left.A.T if left.transposed else left.A
-    if not hasattr(A, "indptr"):
-        return A
-    if left not in _KEPT:
-        A = A.tocsc()
-        if not A.has_canonical_format:
-            A = A.copy()
-            A.sum_duplicates()
-        _KEPT[left] = A
-    return _KEPT[left]
-
-
-def _column(left: LeftMultiply, j: int) -> tuple[Index, Array]:
-    """The rows of a sparse A that column j has numbers in, and these as a matrix of one column."""
-    A = _by_columns(left)
-    at = slice(int(A.indptr[j]), int(A.indptr[j + 1]))
-    return A.indices[at].astype(np.intp), A.data[at].astype(np.float64)[:, None]
 
 
 class _Times:

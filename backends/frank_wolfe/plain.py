@@ -11,8 +11,7 @@ from ...atoms.base import Array
 from ..method import Report
 from ..option import Option
 from ..problem import Problem
-from .family import Family
-from .reduced import candidate, reduced
+from .family import Family, FamilyRun
 from .state import FWState, moved, slope, start, vertex, without_offset
 from .steps import RULES, step_length, whole
 
@@ -45,20 +44,25 @@ class FrankWolfe(Family):
     most_iterations = 200_000
     options = MappingProxyType({"step": Option("open", "the step rule", choices=RULES)})
 
-    def __init__(self, step: str = "open") -> None:
+
+class FrankWolfeRun(FamilyRun[FWState], of=FrankWolfe):
+    """Vanilla Frank-Wolfe on a problem."""
+
+    def __init__(self, problem: Problem, step: str) -> None:
+        super().__init__(problem)
         self.rule = step
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> FWState:
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> FWState:
         """x moved into the set."""
-        problem = reduced(problem)
+        problem = self.reduced
         x = problem.prox_g(x, 0.0)
         s = start(problem, FWState, x, ys)
         s.shift = WARM_SHIFT if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)) else 0
         return s
 
-    def step(self, problem: Problem, state: FWState) -> None:
+    def step(self) -> None:
         """One vertex, one step, one gradient."""
-        s, problem = state, reduced(problem)
+        problem, s = self.reduced, self.state
         v = vertex(problem, s, slope(problem, s))
         direction = v - s.x
         dz = [a - b for a, b in zip(problem.linear(v), without_offset(problem, s), strict=True)]
@@ -66,10 +70,6 @@ class FrankWolfe(Family):
         gamma, s.curvature = step_length(self.rule, segment, s.iteration + s.shift, s.curvature)
         moved(problem, s, segment, gamma, v if gamma == 1.0 else s.x + gamma * direction)
 
-    def report(self, problem: Problem, state: FWState) -> Report:
+    def report(self) -> Report:
         """P at x and the best bound so far."""
-        return Report(state.value, state.best_bound, "Frank-Wolfe")
-
-    def candidate(self, problem: Problem, state: FWState) -> tuple[Array, list[Array] | None]:
-        """The best point and the best dual point."""
-        return candidate(problem, state.best_x, state.best_ys)
+        return Report(self.state.value, self.state.best_bound, "Frank-Wolfe")

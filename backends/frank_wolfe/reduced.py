@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from ..functions import FastLoss, FastVector
 from ..problem import Problem
 from .birkhoff import potentials, rounded, whole
 from .polytope import completed, hulls, slopes_without, without
-
-_REDUCED: WeakKeyDictionary[Problem, Problem] = WeakKeyDictionary()
 
 
 class Reduced(Problem):
@@ -52,23 +49,17 @@ class Reduced(Problem):
 
 
 def reduced(problem: Problem) -> Problem:
-    """The problem with its sets whole, made once."""
-    if not any(t.is_indicator for t in problem.terms):
-        return problem
-    found = _REDUCED.get(problem)
-    if found is None:
-        found = _REDUCED[problem] = Reduced(problem)
-    return found
+    """The problem with its sets whole."""
+    return Reduced(problem) if any(t.is_indicator for t in problem.terms) else problem
 
 
-def extended(problem: Problem, x: Array, ys: Sequence[Array]) -> list[Array] | None:
-    """The dual point of the canonical form. Of a birkhoff, Y_ij = -v_j for the potentials v of the cheapest permutation at the gradient C, ridges
-    linear at x; of a hull, what takes the gradient in its points to 0.
+def extended(problem: Problem, of: Problem, x: Array, ys: Sequence[Array]) -> list[Array] | None:
+    """The dual point of the canonical form, by that of its reduced problem. Of a birkhoff, Y_ij = -v_j for the potentials v of the cheapest
+    permutation at the gradient C, ridges linear at x; of a hull, what takes the gradient in its points to 0.
 
     With u_i = min_j C_ij - v_j the sum of u and v is the least <C, X> over the polytope: the bound is that of the whole set. None where the losses
     have no dual point yet.
     """
-    of = reduced(problem)
     if of.terms and not ys:
         return None
     if not isinstance(of, Reduced):
@@ -90,7 +81,6 @@ def extended(problem: Problem, x: Array, ys: Sequence[Array]) -> list[Array] | N
     return found
 
 
-def candidate(problem: Problem, x: Array, ys: Sequence[Array]) -> tuple[Array, list[Array] | None]:
+def candidate(problem: Problem, of: Problem, x: Array, ys: Sequence[Array]) -> tuple[Array, list[Array] | None]:
     """A point and the dual point of the reduced problem as those of the canonical form."""
-    of = reduced(problem)
-    return completed(of.hulls, x) if isinstance(of, Reduced) else x, extended(problem, x, ys)
+    return completed(of.hulls, x) if isinstance(of, Reduced) else x, extended(problem, of, x, ys)

@@ -24,25 +24,21 @@ REFRESH_EVERY = 64
 
 @dataclass
 class FWState(State):
-    """x, z = K x + b, y = f'(z), K'y, P(x), and the best point and bound so far, the bound with its dual point.
+    """Where a run of the family stands."""
 
-    `gradients` and `vertices` count full gradients and calls of the linear minimisation oracle; `curvature` is the estimate M of the step rule
-    `adaptive`, 0 before there is one; `shift` is what a given start is taken to be worth in steps of the open loop.
-    """
-
-    x: Array
-    z: list[Array] = field(default_factory=list)
-    ys: list[Array] = field(default_factory=list)
-    kty: Array = field(default_factory=lambda: np.zeros(0))
-    value: float = math.inf
-    best_value: float = math.inf
-    best_x: Array = field(default_factory=lambda: np.zeros(0))
-    best_bound: float = -math.inf
-    best_ys: list[Array] = field(default_factory=list)
-    gradients: int = 0
-    vertices: int = 0
-    curvature: float = 0.0
-    shift: int = 0
+    x: Array  # the iterate
+    z: list[Array] = field(default_factory=list)  # K x + b
+    ys: list[Array] = field(default_factory=list)  # y = f'(z)
+    kty: Array = field(default_factory=lambda: np.zeros(0))  # K'y
+    value: float = math.inf  # P(x)
+    best_value: float = math.inf  # the least P so far
+    best_x: Array = field(default_factory=lambda: np.zeros(0))  # its point
+    best_bound: float = -math.inf  # the best bound so far
+    best_ys: list[Array] = field(default_factory=list)  # its dual point
+    gradients: int = 0  # full gradients
+    vertices: int = 0  # calls of the linear minimisation oracle
+    curvature: float = 0.0  # the estimate M of the step rule `adaptive`, 0 before there is one
+    shift: int = 0  # what a given start is taken to be worth in steps of the open loop
 
 
 S = TypeVar("S", bound=FWState)

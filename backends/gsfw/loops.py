@@ -128,33 +128,18 @@ def batch_predictions(rows, index, x, c, offset, z):
 # --- iterations -----------------------------------------------------------------------------------------------------------
 
 
-def given_steps(
-    rows,
-    index,
-    c,
-    offset,
-    b,
-    w,
-    p,
-    etas,
-    alphas,
-    gammas,
-    s,
-    y,
-    kty,
-    q,
-    x,
-    y_sum,
-    kty_sum,
-    stamp,
-    total,
-    scale,
-    step,
-    args,
-):
+def given_steps(data, index, rates, point, q, sums, total, oracle):
     """Iterations with given eta, alpha: Algorithm 1 with a batch an iteration. With `gammas` (empty: without) also the sums of gamma y and
     gamma K'y over iterations, that of y row by row: `stamp` says up to which sum of gammas a row's is. Returns the numbers touched and the sum of
-    gammas."""
+    gammas.
+
+    `data` are those of `FiniteSum.data`, `rates` (etas, alphas, gammas), `point` (s, y, K'y, x), `sums` (of y, of K'y, stamp), `oracle` the scale
+    of its slopes, its step and its arguments."""
+    rows, c, offset, b, w, p = data
+    etas, alphas, gammas = rates
+    s, y, kty, x = point
+    y_sum, kty_sum, stamp = sums
+    scale, step, args = oracle
     count, m = index.shape
     d = x.size
     v, last = np.empty(d), np.empty(d)
@@ -194,11 +179,13 @@ def given_steps(
     return touched, total
 
 
-def adaptive_steps(
-    rows, index, c, offset, b, w, p, batches, mu, most, s, y, kty, q, x, last, numbers, scale, step, args
-):
+def adaptive_steps(data, index, batches, mu, most, point, q, last, numbers, oracle):
     """Iterations with eta = 1 / (1 + tau), tau by the test of `method.GSFW`; `last` is the response to y, numbers = (tau, 1 / alpha,
-    1 / (N sigma)) of the last iteration, all in place. Returns the numbers touched."""
+    1 / (N sigma)) of the last iteration, all in place. Returns the numbers touched. `data`, `point` and
+    `oracle` as in `given_steps`."""
+    rows, c, offset, b, w, p = data
+    s, y, kty, x = point
+    scale, step, args = oracle
     count, m = index.shape
     d = x.size
     v, new, before = np.empty(d), np.empty(d), np.empty(d)

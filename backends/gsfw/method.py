@@ -19,6 +19,7 @@ from ..baselines import samples
 from ..baselines.common import (
     MOST_NUMBERS,
     Baseline,
+    BaselineRun,
     between_looks,
     conditioning,
     due,
@@ -29,7 +30,7 @@ from ..baselines.common import (
     most_calls,
     start,
 )
-from ..baselines.samples import VectorSamples, batch_misfit, batch_size, linked, unbounded_curvature
+from ..baselines.samples import Samples, VectorSamples, batch_misfit, batch_size, linked, unbounded_curvature
 from ..finite_sum import draws
 from ..functions import FastLoss, FastRows
 from ..kernels.compile import kernel
@@ -111,7 +112,6 @@ class GSFW(Baseline):
     title = "generalised stochastic Frank-Wolfe"
     source = "Lu, Freund 2018"
     by_name_only = "its bounds lag without a ridge, and with one `sdca` took fewer passes wherever it was measured"
-    phase = "substitute gradient"
     options = MappingProxyType(
         {
             "batch": Option(
@@ -130,12 +130,6 @@ class GSFW(Baseline):
             ),
         }
     )
-
-    def __init__(self, batch: float | None = None, rule: str | None = None, sigma: float | None = None) -> None:
-        self.batch, self.rule, self.sigma = batch, rule, sigma
-        self._oracle: tuple[Problem, Oracle] | None = None
-
-    # --- where it applies ---------------------------------------------------------------------------------------------
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -195,85 +189,71 @@ class GSFW(Baseline):
         why = f"about {epochs:.0f} epochs of batches: its bounds fall like 1/k"
         return Estimate(passes, costs.seconds(canonical, passes, calls), costs.memory(canonical, 10, 11), why)
 
-    # --- runs ---------------------------------------------------------------------------------------------------------
 
-    def _respond(self, problem: Problem) -> Oracle:
-        if self._oracle is None or self._oracle[0] is not problem:
-            canonical = problem.canonical
-            zero = np.zeros(canonical.size)
-            (block,) = canonical.blocks
-            value = problem.losses_value([t.map.offset.copy() for t in problem.terms]) + block.g.value(zero)
-            found = oracle(block.g, canonical.q, max(0.0, value - _infimum(canonical)))
-            assert found is not None, "requires_values() asks for an oracle"
-            self._oracle = problem, found
-        return self._oracle[1]
+class GSFWRun(BaselineRun[GSFWState], of=GSFW):
+    """Substitute gradients on a problem: `oracle` responds to them."""
 
-    def _chosen(self, of: Oracle) -> str:
-        if self.rule is not None:
-            return self.rule
-        if self.sigma is not None:
-            return "theory"
-        return "adaptive" if of.mu > 0.0 else "open"
+    phase = "substitute gradient"
 
-    def _batch(self, problem: Problem) -> int:
-        """b: a tenth of n for the open rule; with a ridge as few rows as hold the numbers that the oracle looks at, from 1 % to 10 %."""
-        of, respond = self.samples(problem), self._respond(problem)
+    def __init__(self, problem: Problem, batch: float | None, rule: str | None, sigma: float | None) -> None:
+        super().__init__(problem)
+        self.sigma = sigma
+        self.samples = Samples.of(problem)
+        self.oracle = _response(problem)
+        default = "adaptive" if self.oracle.mu > 0.0 else "open"
+        self.rule = rule or ("theory" if sigma is not None else default)
         share = SHARE
-        if self._chosen(respond) != "open" and respond.function is not None:
-            share = min(SHARE, max(LEAST_SHARE, of.size / max(1, problem.canonical.nnz)))
-        return batch_size(self.batch, of.n, share)
+        if self.rule != "open" and self.oracle.function is not None:
+            # with a ridge as few rows as hold the numbers that the oracle looks at
+            share = min(SHARE, max(LEAST_SHARE, self.samples.size / max(1, problem.canonical.nnz)))
+        self.batch = batch_size(batch, self.samples.n, share)
+        self.setting = f"{self.rule}, batches of {self.batch}" + (f", sigma {sigma!r}" if sigma is not None else "")
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> GSFWState:
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> GSFWState:
         """s, y and K'y at x moved into the domain."""
+        problem = self.problem
         s = start(problem, GSFWState, x, None)
         (s.s,) = problem.forward(s.x)
         value, (s.y,) = problem.losses_gradient([s.s])
         s.kty = problem.adjoint([s.y])
-        self._set(problem, s)
+        self._set(s)
         keep_bound(problem, s, [s.y.copy()], s.kty.copy(), value - float(s.kty @ s.x))
         return s
 
-    def _setting(self, problem: Problem) -> str:
-        rule = self._chosen(self._respond(problem))
-        sigma = f", sigma {self.sigma!r}" if self.sigma is not None else ""
-        return f"{rule}, batches of {self._batch(problem)}{sigma}"
-
-    def _set(self, problem: Problem, s: GSFWState) -> None:
+    def _set(self, s: GSFWState) -> None:
         """Begin the rule at s, y and x, wherever they come from: a run of another rule or batch that is resumed is a start for this one."""
-        of, respond = self.samples(problem), self._respond(problem)
-        b, rule = self._batch(problem), self._chosen(respond)
-        s.setting, s.k, s.at, s.total, s.inverse, s.share = self._setting(problem), 0, 0, 0.0, 0.0, 0.0
+        problem, of = self.problem, self.samples
+        s.setting, s.k, s.at, s.total, s.inverse, s.share = self.setting, 0, 0, 0.0, 0.0, 0.0
         s.y_sum, s.kty_sum, s.stamp = np.zeros(0), np.zeros(0), np.zeros(0)
-        if rule == "open":
+        if self.rule == "open":
             s.y_sum, s.kty_sum, s.stamp = np.zeros_like(s.y), np.zeros_like(s.kty), np.zeros(of.n)
             if np.any(s.x != problem.prox_g(np.zeros_like(s.x), 0.0)):
-                s.k = round(WARM_EPOCHS * of.n / b)
+                s.k = round(WARM_EPOCHS * of.n / self.batch)
             return
         rows = of.row_smoothness() / of.n
-        s.most = rules.block_smoothness(rows, b, respond.mu)
-        s.tau = min(s.most, rules.block_smoothness(rows, 1, respond.mu))
-        if rule == "theory":
+        s.most = rules.block_smoothness(rows, self.batch, self.oracle.mu)
+        s.tau = min(s.most, rules.block_smoothness(rows, 1, self.oracle.mu))
+        if self.rule == "theory":
             s.tau = self.sigma - 1.0 if self.sigma is not None else s.most
 
-    def step(self, problem: Problem, state: GSFWState) -> None:
+    def step(self) -> None:
         """Iterations of about an epoch, and a certificate where one is due. One that was broken off draws its batches again, and goes on."""
-        s, of, respond = state, self.samples(problem), self._respond(problem)
-        b = self._batch(problem)
-        batches = of.n / b
-        if s.setting != self._setting(problem):
-            self._set(problem, s)
+        problem, s, of, respond = self.problem, self.state, self.samples, self.oracle
+        batches = of.n / self.batch
+        if s.setting != self.setting:
+            self._set(s)
         compiled = isinstance(of, VectorSamples) and respond.function is not None
         (block,) = problem.canonical.blocks
         most = min(LARGEST_STEP, MOST_NUMBERS // (of.size + 1)) if compiled else most_calls(block)
         count = max(1, min(most, round(epochs_a_step(problem.canonical.nnz) * batches)))
-        index = drawn(draws(problem.seed, s.iteration), of.n, b, count)
-        many = between_looks(problem.canonical.nnz / of.n, b, of.size) if compiled else 1
-        adaptive = self._chosen(respond) == "adaptive"
+        index = drawn(draws(problem.seed, s.iteration), of.n, self.batch, count)
+        many = between_looks(problem.canonical.nnz / of.n, self.batch, of.size) if compiled else 1
+        adaptive = self.rule == "adaptive"
         run = self._adaptive if adaptive else self._given
         last = respond(s.kty + problem.q) if adaptive else np.zeros(0)
         while s.at < count:
             rows = index[s.at : s.at + many]
-            last = run(problem, s, rows, batches, last)
+            last = run(rows, batches, last)
             s.at += len(rows)
             if s.at < count and problem.must_stop():
                 return
@@ -284,12 +264,12 @@ class GSFW(Baseline):
         if s.epochs - s.refreshed >= REFRESH:
             s.kty, s.refreshed = problem.adjoint([s.y]), s.epochs
         if due(s):
-            self._certify(problem, s)
+            self._certify()
 
-    def _given(self, problem: Problem, s: GSFWState, index: Any, batches: float, last: Array) -> Array:
+    def _given(self, index: Any, batches: float, last: Array) -> Array:
         """Iterations of the rules `open` and `theory`; `last` is not looked at."""
-        of, respond = self.samples(problem), self._respond(problem)
-        if self._chosen(respond) == "open":
+        problem, s, of, respond = self.problem, self.state, self.samples, self.oracle
+        if self.rule == "open":
             etas, alphas, gammas = rules.open_loop(s.k + s.at, len(index), batches)
         else:
             etas, alphas = rules.linear(s.k + s.at, len(index), batches, 1.0 + s.tau)
@@ -301,16 +281,15 @@ class GSFW(Baseline):
         view = of.sum
         f = view.loss
         loop = linked(given_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
-        touched, s.total = loop(
-            of.rows, index, view.c, view.offset, f.b, f.w, f.p, etas, alphas, gammas, s.s, s.y, s.kty, problem.q, s.x,
-            s.y_sum, s.kty_sum, s.stamp, s.total, respond.scale, respond.step, respond.args,
-        )  # fmt: skip
+        point, sums = (s.s, s.y, s.kty, s.x), (s.y_sum, s.kty_sum, s.stamp)
+        linear = respond.scale, respond.step, respond.args
+        touched, s.total = loop(view.data, index, (etas, alphas, gammas), point, problem.q, sums, s.total, linear)
         view.count(touched)
         return last
 
-    def _adaptive(self, problem: Problem, s: GSFWState, index: Any, batches: float, last: Array) -> Array:
+    def _adaptive(self, index: Any, batches: float, last: Array) -> Array:
         """Iterations of the rule `adaptive` from the response to y, and the response to the new y."""
-        of, respond = self.samples(problem), self._respond(problem)
+        problem, s, of, respond = self.problem, self.state, self.samples, self.oracle
         if not isinstance(of, VectorSamples) or respond.function is None:
             for rows in index:
                 last = adaptive_step(of, respond, s, rows, batches, last)
@@ -319,18 +298,16 @@ class GSFW(Baseline):
         f = view.loss
         loop = linked(adaptive_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
         numbers = np.array([s.tau, s.inverse, s.share])
-        touched = loop(
-            of.rows, index, view.c, view.offset, f.b, f.w, f.p, batches, respond.mu, s.most, s.s, s.y, s.kty, problem.q, s.x,
-            last, numbers, respond.scale, respond.step, respond.args,
-        )  # fmt: skip
+        point, linear = (s.s, s.y, s.kty, s.x), (respond.scale, respond.step, respond.args)
+        touched = loop(view.data, index, batches, respond.mu, s.most, point, problem.q, last, numbers, linear)
         s.tau, s.inverse, s.share = (float(v) for v in numbers)
         view.count(touched)
         return last
 
-    def _certify(self, problem: Problem, s: GSFWState) -> None:
+    def _certify(self) -> None:
         """P at the mean of the responses and at the last one, D at y and at the mean of the y."""
-        respond = self._respond(problem)
-        last = respond(s.kty + problem.q)
+        problem, s = self.problem, self.state
+        last = self.oracle(s.kty + problem.q)
         if not np.all(np.isfinite(s.x + last + s.kty)):
             # numbers overflowed: the driver ends the run, with the best of before
             s.value = math.inf
@@ -351,6 +328,17 @@ class GSFW(Baseline):
             assert isinstance(f, FastLoss | FastRows)
             f.into_domain(mean)
             keep_bound(problem, s, [mean], s.kty_sum / s.total)
+
+
+def _response(problem: Problem) -> Oracle:
+    """The oracle of the problem, bounded by P at 0 where a norm is all that bounds x."""
+    canonical = problem.canonical
+    zero = np.zeros(canonical.size)
+    (block,) = canonical.blocks
+    value = problem.losses_value([t.map.offset.copy() for t in problem.terms]) + block.g.value(zero)
+    found = oracle(block.g, canonical.q, max(0.0, value - _infimum(canonical)))
+    assert found is not None, "requires_values() asks for an oracle"
+    return found
 
 
 def drawn(rng: np.random.Generator, n: int, size: int, count: int) -> Any:

@@ -16,26 +16,20 @@ def _none() -> Array:
 
 @dataclass
 class GSFWState(BaselineState):
-    """`x` is the mean of the responses (beta-bar), `k` the number of iterations (the paper's i).
+    """Where a run of `gsfw` stands; x is the mean of the responses (beta-bar)."""
 
-    s are the predictions, y = f'(s) the dual variable, `kty` = K'y (the substitute gradient less q). `y_sum` and `kty_sum` are the sums of gamma y
-    and gamma K'y, row i's up to `stamp[i]`, where all gammas add up to `total`. tau = sigma - 1; `inverse` = 1 / alpha and
-    `share` = 1 / (N sigma) of the last iteration. `at` iterations of a step that was broken off are done. `setting` says for which rule and batch
-    all this is.
-    """
-
-    setting: str = ""
-    k: int = 0
-    at: int = 0
-    s: Array = field(default_factory=_none)
-    y: Array = field(default_factory=_none)
-    kty: Array = field(default_factory=_none)
-    y_sum: Array = field(default_factory=_none)
-    kty_sum: Array = field(default_factory=_none)
-    stamp: Array = field(default_factory=_none)
-    total: float = 0.0
-    tau: float = 0.0
-    most: float = 0.0
-    inverse: float = 0.0
-    share: float = 0.0
-    refreshed: float = 0.0
+    setting: str = ""  # the rule and batch that all this is for
+    k: int = 0  # iterations (the paper's i)
+    at: int = 0  # iterations made of a step that was broken off
+    s: Array = field(default_factory=_none)  # the predictions
+    y: Array = field(default_factory=_none)  # the dual variable f'(s)
+    kty: Array = field(default_factory=_none)  # K'y, the substitute gradient less q
+    y_sum: Array = field(default_factory=_none)  # the sum of gamma y, row i's up to stamp[i]
+    kty_sum: Array = field(default_factory=_none)  # the sum of gamma K'y
+    stamp: Array = field(default_factory=_none)  # what all gammas added up to when y_sum[i] was last brought up to date
+    total: float = 0.0  # what all gammas add up to
+    tau: float = 0.0  # sigma - 1
+    most: float = 0.0  # the tau of the theory
+    inverse: float = 0.0  # 1 / alpha of the last iteration
+    share: float = 0.0  # 1 / (N sigma) of the last iteration
+    refreshed: float = 0.0  # the epochs when K'y was last computed afresh

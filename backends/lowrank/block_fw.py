@@ -40,7 +40,7 @@ from ...canon.arrange import Arrangement
 from ...canon.factored import unfactored
 from ...canon.forms import Form
 from ...low_rank import LowRank
-from ..method import Estimate, Method, Report, State
+from ..method import Estimate, Method, Report, Run, State
 from ..option import Option
 from ..spectral import LinearOperator, top_singular
 from ..spectral.block import subspace_step
@@ -60,20 +60,17 @@ FIRST_BLOCK = 10
 
 @dataclass
 class BlockFWState(State):
-    """X = U diag(s) V' (thin SVD) with predictions z; W (p, k) the right vectors of the last block, `curvature` its l.
-
-    `value` is the objective at X, `gap` that of the last look, `used` whether all of the last block was kept.
-    """
+    """Where a run of `block_fw` stands: X = U diag(s) V' (thin SVD)."""
 
     U: Array
     s: Array
     V: Array
-    z: Array
-    W: Array
-    curvature: float
-    value: float
-    gap: float = math.inf
-    used: bool = False
+    z: Array  # predictions at X
+    W: Array  # (p, k), the right vectors of the last block
+    curvature: float  # its l
+    value: float  # the objective at X
+    gap: float = math.inf  # that of the last look
+    used: bool = False  # whether all of the last block was kept
 
 
 class BlockFW(Method):
@@ -93,9 +90,6 @@ class BlockFW(Method):
     )
     factored = True
     most_iterations = 20_000
-
-    def __init__(self, k: int | None = None, curvature: str = "spectral", eta: float = 0.5) -> None:
-        self.k, self.rule, self.eta = k, curvature, eta
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -124,10 +118,19 @@ class BlockFW(Method):
         assert found is not None
         return block_fw(found, tol)
 
-    def init(self, problem: FactoredProblem, x: LowRank | None, ys: Any) -> BlockFWState:
+
+class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
+    """Block steps on the factors of a problem."""
+
+    def __init__(self, problem: FactoredProblem, k: int | None, curvature: str, eta: float) -> None:
+        super().__init__(problem)
+        self.k, self.rule, self.eta = k, curvature, eta
+
+    def begin(self, x: LowRank, ys: Any) -> BlockFWState:
         """From 0, or from x moved into the ball; the block from random vectors."""
+        problem = self.problem
         n, p = problem.form.shape
-        if x is None or x.rank == 0:
+        if x.rank == 0:
             U, s, V = np.zeros((n, 0)), np.zeros(0), np.zeros((p, 0))
         else:
             U, s, V = thin_svd(*problem.factors(x))
@@ -138,11 +141,12 @@ class BlockFW(Method):
         state = BlockFWState(0, U, s, V, np.zeros(problem.f.size), W, 0.0, math.inf)
         state.z = _predict(problem, U * s, V)
         state.value = problem.f.value(state.z) + _regularisers(problem, s)
-        state.curvature = self._first_curvature(problem, state)
+        state.curvature = self._first_curvature(state)
         return state
 
-    def _first_curvature(self, problem: FactoredProblem, s: BlockFWState) -> float:
+    def _first_curvature(self, s: BlockFWState) -> float:
         """eta times the largest one, or that of F along the top pairs of its gradient, refined by the line search."""
+        problem = self.problem
         if self.rule == "fixed":
             largest = problem.f.f.lipschitz * problem.sight.norm_squared + 2.0 * problem.ridge
             return max(self.eta * largest, 1e-300)
@@ -155,23 +159,24 @@ class BlockFW(Method):
         # where F does not bend, steps are as long as the ball allows
         return found if found > 0.0 else float(sigma[0]) / problem.reach if problem.reach > 0.0 else 1.0
 
-    def step(self, problem: FactoredProblem, state: BlockFWState) -> None:
+    def step(self) -> None:
         """One gradient, one block, one line search; now and then a look at the gap."""
-        s = state
+        problem, s = self.problem, self.state
         G = _gradient(problem, s)
         if s.iteration % LOOK_EVERY == 0:
-            self._look(problem, s, G)
+            self._look(G)
         op = Counted(LowRankUpdate(G, -1.0 / s.curvature, s.U * s.s, s.V), problem.look)
         for _ in range(SUBSPACE_ITERATIONS):
             L, sigma, s.W = subspace_step(op, s.W)
         _count(problem, op.products)
         kept = project_l1(np.maximum(sigma - problem.penalty / s.curvature, 0.0), problem.reach)
         s.used = bool(kept[-1] > 1e-9 * kept[0])
-        self._move(problem, s, L, kept, s.W)
+        self._move(L, kept, s.W)
         s.iteration += 1
 
-    def _move(self, problem: FactoredProblem, s: BlockFWState, L: Array, kept: Array, W: Array) -> None:
+    def _move(self, L: Array, kept: Array, W: Array) -> None:
         """To the best point of the segment from X to S = L diag(kept) W'."""
+        problem, s = self.problem, self.state
         U, S = s.U * s.s, L * kept
         d = _predict(problem, S, W) - s.z
         squares, between, other = inner(U, s.V, U, s.V), inner(U, s.V, S, W), float(kept @ kept)
@@ -189,8 +194,9 @@ class BlockFW(Method):
         s.z = s.z + g * d if (s.iteration + 1) % 20 else _predict(problem, s.U * s.s, s.V)
         s.value = problem.f.value(s.z) + _regularisers(problem, s.s)
 
-    def _look(self, problem: FactoredProblem, s: BlockFWState, G: LinearOperator) -> None:
+    def _look(self, G: LinearOperator) -> None:
         """Estimate the gap; a block that is used up and does not get on is doubled, where it may be."""
+        problem, s = self.problem, self.state
         y = np.empty_like(s.z)
         problem.f.value_gradient(s.z, y)
         warm = s.V.sum(axis=1, keepdims=True) if s.s.size else None
@@ -206,14 +212,14 @@ class BlockFW(Method):
             fresh = np.random.default_rng((problem.seed, s.iteration)).standard_normal((p, more)) / math.sqrt(p)
             s.W = np.hstack([s.W, fresh])
 
-    def report(self, problem: FactoredProblem, state: BlockFWState) -> Report:
+    def report(self) -> Report:
         """The objective, and the gap as of the last look."""
-        constant = problem.form.constant
-        return Report(constant + state.value, constant + state.value - state.gap, "block Frank-Wolfe on factors")
+        s, constant = self.state, self.problem.form.constant
+        return Report(constant + s.value, constant + s.value - s.gap, "block Frank-Wolfe on factors")
 
-    def candidate(self, problem: FactoredProblem, state: BlockFWState) -> tuple[LowRank, None]:
+    def candidate(self) -> tuple[LowRank, None]:
         """X by balanced factors; the verifier makes the dual point of it."""
-        return problem.answer(state.U, state.s, state.V), None
+        return self.problem.answer(self.state.U, self.state.s, self.state.V), None
 
 
 def _gradient(problem: FactoredProblem, s: BlockFWState) -> LinearOperator:

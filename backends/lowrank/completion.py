@@ -30,6 +30,7 @@ import numpy as np
 
 from ...atoms.base import Array, LossFunction
 from ..kernels.pool import Pool
+from ..method import State
 from ..spectral import LinearOperator, Triplets, top_singular
 from .factors import balanced, thin_svd
 from .observed import Entries
@@ -40,19 +41,18 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass
-class CompletionState:
-    """W = [U; V] and its predecessor, predictions z at W, the momentum t, L, h(W); `gap` as estimated at the last check."""
+class CompletionState(State):
+    """Where a run on observed entries stands."""
 
-    iteration: int
-    W: Array
-    W_old: Array
-    z: Array
-    t: float
-    lipschitz: float
-    value: float
-    gap: float = math.inf
-    wait: int = 10
-    phase: str = "accelerated gradient"
+    W: Array  # [U; V], X = U V'
+    W_old: Array  # its predecessor
+    z: Array  # predictions at W
+    t: float  # momentum
+    lipschitz: float  # L
+    value: float  # h(W)
+    gap: float = math.inf  # as estimated at the last check
+    wait: int = 10  # steps until the next check of the rank
+    phase: str = "accelerated gradient"  # of the last step
 
 
 class Outside:

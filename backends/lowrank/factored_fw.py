@@ -52,7 +52,7 @@ from ...canon.arrange import Arrangement
 from ...canon.factored import unfactored
 from ...canon.forms import Form
 from ...low_rank import LowRank
-from ..method import Estimate, Method, Report, State
+from ..method import Estimate, Method, Report, Run, State
 from ..option import Option
 from ..spectral import LinearOperator, Triplets, top_singular
 from .costs import factored_fw
@@ -73,21 +73,19 @@ TRIPLETS = 3
 
 @dataclass
 class FactoredFWState(State):
-    """X = P C Q' with its predictions z; `start` (p, k) what the next oracle call starts from; value at X and the
-    best bound so far, as estimated; `left` corrections are left after a step towards that `gained` so
-    much."""
+    """Where a run of `factored_fw` stands: X = P C Q'."""
 
     P: Array
     C: Array
     Q: Array
-    z: Array
-    start: Array
-    value: float
-    bound: float = -math.inf
-    curvature: float = 0.0
-    gained: float = 0.0
-    left: int = 0
-    phase: str = "Frank-Wolfe on factors"
+    z: Array  # predictions at X
+    start: Array  # (p, k), what the next oracle call starts from
+    value: float  # the objective at X
+    bound: float = -math.inf  # the best bound so far, as estimated
+    curvature: float = 0.0  # that of F along the last correction, 0 before there is one
+    gained: float = 0.0  # what the last step towards gained
+    left: int = 0  # corrections left after it
+    phase: str = "Frank-Wolfe on factors"  # of the last step
 
 
 class FactoredFW(Method):
@@ -104,9 +102,6 @@ class FactoredFW(Method):
     )
     factored = True
     most_iterations = 20_000
-
-    def __init__(self, step: str = "line_search", correct: str = "span") -> None:
-        self.rule, self.correct = step, correct if step == "line_search" else "none"
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -128,10 +123,19 @@ class FactoredFW(Method):
         assert found is not None
         return factored_fw(found, tol)
 
-    def init(self, problem: FactoredProblem, x: LowRank | None, ys: Any) -> FactoredFWState:
+
+class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
+    """Frank-Wolfe on the factors of a problem."""
+
+    def __init__(self, problem: FactoredProblem, step: str, correct: str) -> None:
+        super().__init__(problem)
+        self.rule, self.correct = step, correct if step == "line_search" else "none"
+
+    def begin(self, x: LowRank, ys: Any) -> FactoredFWState:
         """From 0, or from x moved into the ball."""
+        problem = self.problem
         n, p = problem.form.shape
-        if x is None or x.rank == 0:
+        if x.rank == 0:
             P, C, Q = np.zeros((n, 0)), np.zeros((0, 0)), np.zeros((p, 0))
         else:
             P, s, Q = thin_svd(*problem.factors(x))
@@ -141,9 +145,9 @@ class FactoredFW(Method):
         state.value = _value(problem, state.z, C)
         return state
 
-    def step(self, problem: FactoredProblem, state: FactoredFWState) -> None:
+    def step(self) -> None:
         """One gradient and one step, towards, away or in the span."""
-        s, before = state, state.value
+        problem, s, before = self.problem, self.state, self.state.value
         y = np.empty_like(s.z)
         problem.f.value_gradient(s.z, y)
         A, sigma, Bt = np.linalg.svd(s.C, full_matrices=False)
@@ -152,11 +156,11 @@ class FactoredFW(Method):
         G: LinearOperator = problem.sight.operator(y)
         if problem.ridge:
             G = LowRankUpdate(G, 1.0, 2.0 * problem.ridge * face.P * face.s, face.Q)
-        if s.left > 0 and self._correct(problem, s, face, G):
+        if s.left > 0 and self._correct(face, G):
             s.value = _value(problem, s.z, s.C)
             s.left = s.left - 1 if before - s.value >= 0.1 * s.gained else 0
         else:
-            self._step_outside(problem, s, face, G, float(y @ s.z))
+            self._step_outside(face, G, float(y @ s.z))
             s.value = _value(problem, s.z, s.C)
             s.gained, s.left = before - s.value, CORRECTIONS if self.correct == "span" else 0
         s.iteration += 1
@@ -164,36 +168,35 @@ class FactoredFW(Method):
             _recompress(problem, s)
             s.value = _value(problem, s.z, s.C)
 
-    def _step_outside(
-        self, problem: FactoredProblem, s: FactoredFWState, face: Face, G: LinearOperator, along: float
-    ) -> None:
+    def _step_outside(self, face: Face, G: LinearOperator, along: float) -> None:
         """Towards or away, with one oracle call."""
+        problem, s = self.problem, self.state
         nuclear = float(face.s.sum())
         along += 2.0 * problem.ridge * float(face.s @ face.s)
         rest = along + problem.penalty * nuclear
-        top = self._oracle(problem, s, G, face.Q, rest)
+        top = self._oracle(G, face.Q, rest)
         s.start = top.V
-        gap = max(0.0, self._gap(problem, top, rest))
+        gap = max(0.0, self._gap(top, rest))
         s.bound = max(s.bound, s.value - gap)
         chosen = None
         if self.correct == "away" and face.s.size > 1:
-            chosen = away(face, self._core(problem, face, G), along, problem.reach, problem.penalty)
+            chosen = away(face, self._core(face, G), along, problem.reach, problem.penalty)
         if chosen is not None and chosen.gain > gap:
-            self._step_away(problem, s, chosen, face)
+            self._step_away(chosen, face)
         else:
-            self._step_towards(problem, s, top, nuclear)
+            self._step_towards(top, nuclear)
 
-    @staticmethod
-    def _core(problem: FactoredProblem, face: Face, G: LinearOperator) -> Array:
+    def _core(self, face: Face, G: LinearOperator) -> Array:
         """P'G Q."""
-        problem.sight.touched += problem.passes_of(face.s.size)
+        self.problem.sight.touched += self.problem.passes_of(face.s.size)
         return np.asarray(face.P.T @ _times(G, face.Q))
 
-    def _correct(self, problem: FactoredProblem, s: FactoredFWState, face: Face, G: LinearOperator) -> bool:
+    def _correct(self, face: Face, G: LinearOperator) -> bool:
         """A projected gradient step in the span of the factors; False where there is none."""
+        problem, s = self.problem, self.state
         if face.s.size == 0:
             return False
-        H, D = self._core(problem, face, G), np.diag(face.s)
+        H, D = self._core(face, G), np.diag(face.s)
         if s.curvature == 0.0:
             found = problem.f.bend(s.z, s.z) / float(face.s @ face.s) + 2.0 * problem.ridge
             # where F does not bend, a step is as long as X
@@ -213,16 +216,15 @@ class FactoredFW(Method):
         s.phase = "correction in the span"
         return True
 
-    def _oracle(
-        self, problem: FactoredProblem, s: FactoredFWState, G: LinearOperator, Q: Array, rest: float
-    ) -> Triplets:
+    def _oracle(self, G: LinearOperator, Q: Array, rest: float) -> Triplets:
         """The top triplets of G; once the gap looks closed, accurately."""
+        problem, s = self.problem, self.state
         warm = s.start if s.start.shape[1] else None
         top = top_singular(
             G, TRIPLETS, 1e-2, warm, method="lanczos", seed=s.iteration, max_products=40, look=problem.look
         )
         products = top.products
-        if self._gap(problem, top, rest) <= 4.0 * problem.aim(s.value):
+        if self._gap(top, rest) <= 4.0 * problem.aim(s.value):
             begin = np.hstack([top.V, Q])
             top = top_singular(
                 G, TRIPLETS, 1e-5, begin, method="lanczos", seed=s.iteration, max_products=400, look=problem.look
@@ -231,12 +233,12 @@ class FactoredFW(Method):
         problem.sight.touched += problem.passes_of(products)
         return top
 
-    @staticmethod
-    def _gap(problem: FactoredProblem, top: Triplets, rest: float) -> float:
-        excess = float(top.s[0]) - problem.penalty
-        return rest + (problem.reach * excess if excess > 0.0 else 0.0)
+    def _gap(self, top: Triplets, rest: float) -> float:
+        excess = float(top.s[0]) - self.problem.penalty
+        return rest + (self.problem.reach * excess if excess > 0.0 else 0.0)
 
-    def _step_towards(self, problem: FactoredProblem, s: FactoredFWState, top: Triplets, nuclear: float) -> None:
+    def _step_towards(self, top: Triplets, nuclear: float) -> None:
+        problem, s = self.problem, self.state
         reach = problem.reach if float(top.s[0]) > problem.penalty else 0.0
         u, v = -top.U[:, 0], top.V[:, 0]
         zs = problem.sight.predict(np.ascontiguousarray(reach * u[:, None]), np.ascontiguousarray(v[:, None]))
@@ -256,10 +258,11 @@ class FactoredFW(Method):
         s.C = C + g * reach * np.outer(c, e)
         s.phase = "Frank-Wolfe on factors"
         if self.correct != "none":
-            self._stretch(problem, s)
+            self._stretch()
 
-    def _stretch(self, problem: FactoredProblem, s: FactoredFWState) -> None:
+    def _stretch(self) -> None:
         """Away from 0, along X: a mean of X and S lies inside the ball, and the faces are on its boundary."""
+        problem, s = self.problem, self.state
         nuclear = float(np.linalg.svd(s.C, compute_uv=False).sum())
         if not 0.0 < nuclear < problem.reach:
             return
@@ -268,7 +271,8 @@ class FactoredFW(Method):
         g = on_segment(problem.f, s.z, s.z, slope, 2.0 * problem.ridge * squares, problem.reach / nuclear - 1.0)
         s.z, s.C = (1.0 + g) * s.z, (1.0 + g) * s.C
 
-    def _step_away(self, problem: FactoredProblem, s: FactoredFWState, to: Away, face: Face) -> None:
+    def _step_away(self, to: Away, face: Face) -> None:
+        problem, s = self.problem, self.state
         reach, a = problem.reach, to.a
         core = reach * np.outer(a, a)
         zz = _predict(problem, face.P, core, face.Q)
@@ -280,15 +284,16 @@ class FactoredFW(Method):
         s.P, s.Q, s.C = face.P, face.Q, (1.0 + g) * np.diag(face.s) - g * core
         s.phase = "drop step" if g == to.longest else "away step"
 
-    def report(self, problem: FactoredProblem, state: FactoredFWState) -> Report:
+    def report(self) -> Report:
         """The objective, and the best bound of a gradient so far."""
-        constant = problem.form.constant
-        return Report(constant + state.value, constant + state.bound, state.phase)
+        s, constant = self.state, self.problem.form.constant
+        return Report(constant + s.value, constant + s.bound, s.phase)
 
-    def candidate(self, problem: FactoredProblem, state: FactoredFWState) -> tuple[LowRank, None]:
+    def candidate(self) -> tuple[LowRank, None]:
         """X by balanced factors; the verifier makes the dual point of it."""
-        A, sigma, Bt = np.linalg.svd(state.C, full_matrices=False)
-        return problem.answer(state.P @ A, sigma, state.Q @ Bt.T), None
+        s = self.state
+        A, sigma, Bt = np.linalg.svd(s.C, full_matrices=False)
+        return self.problem.answer(s.P @ A, sigma, s.Q @ Bt.T), None
 
 
 def _times(G: LinearOperator, Q: Array) -> Array:

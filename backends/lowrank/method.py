@@ -13,7 +13,7 @@ from ...canon.arrange import Arrangement
 from ...canon.factored import unfactored
 from ...canon.forms import Form
 from ...low_rank import LowRank
-from ..method import Estimate, Method, Report
+from ..method import Estimate, Method, Report, Run
 from ..option import Option
 from . import costs
 from .completion import Completion, CompletionState
@@ -25,8 +25,6 @@ LARGE_SIDE = 50
 
 LOOK_EVERY = 5
 """Iterations of the regression between two estimates of its gap."""
-
-State = CompletionState | RegressionState
 
 
 class LowRankMethod(Method):
@@ -40,9 +38,6 @@ class LowRankMethod(Method):
     options = MappingProxyType({"rank": Option(8, "columns of the factors to start with", lower=1)})
     factored = True
     most_iterations = 20_000
-
-    def __init__(self, rank: int = 8) -> None:
-        self.rank = rank
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -77,17 +72,24 @@ class LowRankMethod(Method):
         assert factored is not None
         return costs.lowrank(factored, tol)
 
-    def init(self, problem: FactoredProblem, x: LowRank | None, ys: Any) -> State:
+
+class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=LowRankMethod):
+    """A run on the factors of a problem, whose steps are in its `core`."""
+
+    def __init__(self, problem: FactoredProblem, rank: int) -> None:
+        super().__init__(problem)
+        self.rank, self.core = rank, problem.core
+
+    def begin(self, x: LowRank, ys: Any) -> CompletionState | RegressionState:
         """From the top singular pairs of the gradient at zero, or from x."""
-        core = problem.core
-        state = core.start(*problem.factors(x)) if x is not None and x.rank else core.init(self.rank)
+        state = self.core.start(*self.problem.factors(x)) if x.rank else self.core.init(self.rank)
         if isinstance(state, RegressionState):
-            problem.sight.touched = state.products
+            self.problem.sight.touched = state.products
         return state
 
-    def step(self, problem: FactoredProblem, state: State) -> None:
+    def step(self) -> None:
         """One step of the core; now and then it looks at the gap."""
-        core = problem.core
+        problem, core, state = self.problem, self.core, self.state
         if isinstance(core, Completion):
             assert isinstance(state, CompletionState)
             core.step(state, 0.5 * problem.relative_aim(state.value))
@@ -100,17 +102,17 @@ class LowRankMethod(Method):
             core.look(state, state.iteration)
         problem.sight.touched = touched + state.products - before
 
-    def report(self, problem: FactoredProblem, state: State) -> Report:
+    def report(self) -> Report:
         """The objective and the gap as of the last look."""
-        constant = problem.form.constant
+        state, constant = self.state, self.problem.form.constant
         phase = state.phase if isinstance(state, CompletionState) else "accelerated gradient on factors"
         return Report(constant + state.value, constant + state.value - state.gap, phase)
 
-    def candidate(self, problem: FactoredProblem, state: State) -> tuple[LowRank, None]:
+    def candidate(self) -> tuple[LowRank, None]:
         """X by balanced factors; the verifier makes the dual point of it."""
-        core = problem.core
+        core, state = self.core, self.state
         if isinstance(core, Completion):
             assert isinstance(state, CompletionState)
-            return problem.answer(*core.factors(state)), None
+            return self.problem.answer(*core.factors(state)), None
         assert isinstance(state, RegressionState)
-        return problem.answer(*core.factors(state)), None
+        return self.problem.answer(*core.factors(state)), None

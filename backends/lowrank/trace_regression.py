@@ -27,6 +27,7 @@ import numpy as np
 
 from ...atoms.base import Array
 from ...canon.samples import Samples
+from ..method import State
 from ..spectral import top_singular
 from ..spectral.block import subspace_step
 from ..spectral.operators import Counted, nothing
@@ -35,22 +36,17 @@ from .samples import Ridged
 
 
 @dataclass
-class RegressionState:
-    """X = U V' with AU = A U and H = A'A U, the same of the iterate before, t, L, the subspace W of right vectors, and what it cost.
+class RegressionState(State):
+    """Where a run on a product with data stands. An iterate X = U V' is kept as U, V, A U and A'A U."""
 
-    `products` counts products with A or A' in units of one A X, X of the variable's shape; `value` is the objective at X, `gap` an estimate
-    of how far it is from the optimum, as of the last look.
-    """
-
-    iteration: int
-    X: tuple[Array, Array, Array, Array]
-    X_old: tuple[Array, Array, Array, Array]
-    W: Array
-    t: float
-    lipschitz: float
-    products: float
-    value: float = math.inf
-    gap: float = math.inf
+    X: tuple[Array, Array, Array, Array]  # the iterate
+    X_old: tuple[Array, Array, Array, Array]  # its predecessor
+    W: Array  # the subspace of right vectors
+    t: float  # momentum
+    lipschitz: float  # L
+    products: float  # with A or A', in units of one A X, X of the variable's shape
+    value: float = math.inf  # the objective at X, as of the last look
+    gap: float = math.inf  # an estimate of how far it is from the optimum
 
 
 class _Argument:

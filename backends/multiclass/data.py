@@ -13,7 +13,7 @@ from ..kernels.compile import Function, kernel
 from ..kernels.operators import Operator
 from ..kernels.rows import rows_of
 from ..kernels.storage import Dense, Sparse, readonly
-from ..problem import Counted
+from ..maps import Counted
 from ..products import product_of
 from .game import Game
 from .loops import sampling

@@ -16,7 +16,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
 from .. import costs
 from ..kernels.compile import kernel
-from ..method import Estimate, Method, Report
+from ..method import Estimate, Method, Report, Run
 from ..option import Option
 from ..problem import Problem
 from ..spectral.operators import nothing
@@ -66,13 +66,6 @@ class GameMethod(Method):
 
     by_name_only = "slower than pdhg wherever it was measured"
     most_iterations = 1_000_000
-    _seen: tuple[Problem, Game] | None = None
-
-    def game(self, problem: Problem) -> Game:
-        """The problem as a game, looked at once."""
-        if self._seen is None or self._seen[0] is not problem:
-            self._seen = problem, Game.of(problem)
-        return self._seen[1]
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -97,18 +90,27 @@ class GameMethod(Method):
         """That of a sublinear method, with both points, their logarithms, means and those of a step in memory."""
         return replace(costs.fw(canonical, tol), memory=costs.memory(canonical, 24, 20))
 
-    def first(self, game: Game, radius: float) -> float:
+
+class GameRun(Run[Problem, G]):
+    """A run on the problem as a game."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.game = Game.of(problem)
+
+    def first(self, radius: float) -> float:
         """The first step of the theory."""
-        return 1.0 / game.pace(radius)
+        return 1.0 / self.game.pace(radius)
 
-    def report(self, problem: Problem, state: GameState) -> Report:
+    def report(self) -> Report:
         """P at the last certificate and the best bound."""
-        failure = "" if 0.0 < self.first(self.game(problem), state.radius) < math.inf else OVERFLOW
-        return Report(state.value, state.best_bound, f"{self.title}, radius {state.radius:.3g}", failure=failure)
+        s = self.state
+        failure = "" if 0.0 < self.first(s.radius) < math.inf else OVERFLOW
+        return Report(s.value, s.best_bound, f"{self.method.title}, radius {s.radius:.3g}", failure=failure)
 
-    def candidate(self, problem: Problem, state: GameState) -> tuple[Array, list[Array] | None]:
+    def candidate(self) -> tuple[Array, list[Array] | None]:
         """The best point and the best multipliers."""
-        return state.best_x, [state.best_u] if state.best_u.size else None
+        return self.state.best_x, [self.state.best_u] if self.state.best_u.size else None
 
 
 def start(game: Game, cls: type[G], radius: float | None, x: Array) -> tuple[G, Array]:
@@ -164,35 +166,36 @@ def _mix(means: Sequence[Array], new: Sequence[Array], weight: float, total: flo
     return total
 
 
-class _Mirror(GameMethod):
-    """A method with exact slopes."""
+class _MirrorRun(GameRun[MirrorState]):
+    """A run with exact slopes, whose state is a `kept`."""
 
-    radius: float | None
-    average: str
+    kept: ClassVar[type[MirrorState]]
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> MirrorState:
+    def __init__(self, problem: Problem, radius: float | None, average: str) -> None:
+        super().__init__(problem)
+        self.radius, self.average = radius, average
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> MirrorState:
         """The centres of both sets, or U around a given start."""
-        game = self.game(problem)
-        state, x = start(game, self.state, self.radius, x)
+        game = self.game
+        state, x = start(game, self.kept, self.radius, x)
         begin(game, state, x)
         state.log_v = game.uniform()[1]
         state.V = np.exp(state.log_v)
         return state
 
-    state: type[MirrorState] = MirrorState
-
     @abstractmethod
-    def iterate(self, game: Game, s: MirrorState, look: Callable[[], None] = nothing) -> None:
+    def iterate(self, look: Callable[[], None] = nothing) -> None:
         """One iteration, into the means; before it writes there it may take a look at the clock."""
 
-    def step(self, problem: Problem, state: MirrorState) -> None:
+    def step(self) -> None:
         """An iteration, or several of a small problem, and a certificate of their means."""
-        game, s = self.game(problem), state
+        problem, game, s = self.problem, self.game, self.state
         inner = min(MOST_INNER, max(1, WORK // max(1, problem.canonical.nnz * game.k)))
         # what a first iteration has written into the means, the driver could not take back
         look = problem.look if inner == 1 else nothing
         for _ in range(inner):
-            self.iterate(game, s, look)
+            self.iterate(look)
         s.iteration += 1
         if self.average == "best":
             judge(game, s, *s.late)
@@ -209,7 +212,7 @@ class MirrorProxState(MirrorState):
     """That of `mirror_prox`."""
 
 
-class MirrorDescent(_Mirror):
+class MirrorDescent(GameMethod):
     r"""Entropic mirror descent; options `step`, `horizon`, and `radius`, `average` as the module says.
 
     Problem: min over U max over V of sum_i w_i (<v_i - e_{y_i}, z_i> - f(v_i, y_i)) + <q, U> + lambda |U|_1, z_i = c x_i U + o_i, each v_i in the
@@ -234,16 +237,20 @@ class MirrorDescent(_Mirror):
     title = "mirror descent"
     source = "Babichev, Ostrovskii, Bach 2019, (MD)"
     options = MappingProxyType({"step": STEP, "horizon": HORIZON, "radius": RADIUS, "average": AVERAGE})
-    state = MirrorDescentState
 
-    def __init__(self, step: float, horizon: int | None, radius: float | None, average: str) -> None:
-        self.multiplier = step
-        self.horizon = horizon
-        self.radius = radius
-        self.average = average
 
-    def iterate(self, game: Game, s: MirrorState, look: Callable[[], None] = nothing) -> None:
+class MirrorDescentRun(_MirrorRun, of=MirrorDescent):
+    """Mirror descent on a problem."""
+
+    kept = MirrorDescentState
+
+    def __init__(self, problem: Problem, step: float, horizon: int | None, radius: float | None, average: str) -> None:
+        super().__init__(problem, radius, average)
+        self.multiplier, self.horizon = step, horizon
+
+    def iterate(self, look: Callable[[], None] = nothing) -> None:
         """Both steps from the same point."""
+        game, s = self.game, self.state
         t = self.horizon if self.horizon is not None else s.k - s.began + 1
         s.gamma = self.multiplier / (game.pace(s.radius) * math.sqrt(5.0 * t))
         x, u = game.flat(s.U), game.multipliers(s.V)
@@ -254,7 +261,7 @@ class MirrorDescent(_Mirror):
         s.log_v, s.V = game.dual_step(s.log_v, z, b)
 
 
-class MirrorProx(_Mirror):
+class MirrorProx(GameMethod):
     r"""Mirror Prox; options `rule`, `step`, and `radius`, `average` as the module says.
 
     Problem: as `MirrorDescent`, with F(W) = (q + G, -z) at W = (U, V), D the divergence of the joint entropy (21).
@@ -286,16 +293,20 @@ class MirrorProx(_Mirror):
             "average": AVERAGE,
         }
     )  # fmt: skip
-    state = MirrorProxState
 
-    def __init__(self, rule: str, step: float, radius: float | None, average: str) -> None:
-        self.adaptive = rule == "adaptive"
-        self.multiplier = step
-        self.radius = radius
-        self.average = average
 
-    def iterate(self, game: Game, s: MirrorState, look: Callable[[], None] = nothing) -> None:
+class MirrorProxRun(_MirrorRun, of=MirrorProx):
+    """Mirror Prox on a problem."""
+
+    kept = MirrorProxState
+
+    def __init__(self, problem: Problem, rule: str, step: float, radius: float | None, average: str) -> None:
+        super().__init__(problem, radius, average)
+        self.adaptive, self.multiplier = rule == "adaptive", step
+
+    def iterate(self, look: Callable[[], None] = nothing) -> None:
         """A step to W', and one with its slopes; the adaptive rule tries until they are one step of the method."""
+        game, s = self.game, self.state
         safe = 1.0 / (2.0 * game.pace(s.radius))
         s.gamma = s.gamma if self.adaptive and s.gamma > 0.0 else self.multiplier * safe
         x, u = game.flat(s.U), game.multipliers(s.V)

@@ -28,40 +28,38 @@ def nothing() -> Array:
 
 @dataclass
 class GameState(State):
-    """The radius of U and since when (`began`, in the method's iterations, `k` of them done); the best point and the best multipliers of all
-    certificates; P and D of the game within the radius, the best since it was set."""
+    """Where a run on the game stands."""
 
-    radius: float
-    k: int = 0
-    began: int = 0
-    value: float = math.inf
-    best_value: float = math.inf
-    best_bound: float = -math.inf
-    best_x: Array = field(default_factory=nothing)
-    best_u: Array = field(default_factory=nothing)
-    stage_value: float = math.inf
-    stage_bound: float = -math.inf
-    stage_size: float = 0.0
+    radius: float  # of U
+    k: int = 0  # iterations of the method
+    began: int = 0  # k since which the radius is what it is
+    value: float = math.inf  # P at the last certificate
+    best_value: float = math.inf  # the least P of all certificates
+    best_bound: float = -math.inf  # the best bound of all certificates
+    best_x: Array = field(default_factory=nothing)  # the point of the least P
+    best_u: Array = field(default_factory=nothing)  # the multipliers of the best bound
+    stage_value: float = math.inf  # the least P since the radius was set
+    stage_bound: float = -math.inf  # the best D of the game within it
+    stage_size: float = 0.0  # |U|_1 at the least P
 
 
 @dataclass
 class MirrorState(GameState):
-    """U (parts, d k) and V (n, k) with their logarithms, the weighted means of U (flat), z, u and q + G with their weight `total`, those `late`
-    since the iteration `tail`, and the step `gamma`, which the adaptive rule changes."""
+    """Where a run with both points written out stands."""
 
-    U: Array = field(default_factory=nothing)
-    V: Array = field(default_factory=nothing)
-    log_u: Array = field(default_factory=nothing)
-    log_v: Array = field(default_factory=nothing)
-    mean_x: Array = field(default_factory=nothing)
-    mean_z: Array = field(default_factory=nothing)
-    mean_u: Array = field(default_factory=nothing)
-    mean_slope: Array = field(default_factory=nothing)
-    total: float = 0.0
-    late: list[Array] = field(default_factory=list)
-    late_total: float = 0.0
+    U: Array = field(default_factory=nothing)  # (parts, d k)
+    V: Array = field(default_factory=nothing)  # (n, k)
+    log_u: Array = field(default_factory=nothing)  # log U
+    log_v: Array = field(default_factory=nothing)  # log V
+    mean_x: Array = field(default_factory=nothing)  # the weighted mean of U, flat
+    mean_z: Array = field(default_factory=nothing)  # of z
+    mean_u: Array = field(default_factory=nothing)  # of u
+    mean_slope: Array = field(default_factory=nothing)  # of q + G
+    total: float = 0.0  # their weight
+    late: list[Array] = field(default_factory=list)  # the same means since the iteration `tail`
+    late_total: float = 0.0  # their weight
     tail: int = 0
-    gamma: float = 0.0
+    gamma: float = 0.0  # the step, which the adaptive rule changes
 
 
 def judge(game: Game, s: GameState, x: Array, z: Array, u: Array, slope: Array) -> None:

@@ -54,7 +54,7 @@ from .data import Data, first_step, partial_estimates
 from .game import Game
 from .loops import picks, sampling
 from .loops.exponential import exponentials
-from .mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, begin, spread, start
+from .mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, GameRun, begin, spread, start
 from .state import GameState, MirrorState, grown, judge, mixed, nothing
 
 CHUNK = 8_000_000
@@ -91,35 +91,32 @@ LEAST = 4
 
 @dataclass
 class SublinearState(GameState):
-    """The lazily scaled points and their sums of `loops.sampling`: `scale` is (alpha, A, c), `own` is V~(j, y_j), `error` bounds a row's rounding.
+    """Where a run of full sampling stands: the lazily scaled points and their sums of `loops.sampling`."""
 
-    `total` is the weight of all iterates in the sums, since the iteration `tail`; `judged` when the last certificate was, `folds` counts folded rows.
-    """
-
-    U: Array = field(default_factory=nothing)
-    U_sum: Array = field(default_factory=nothing)
-    mass: Array = field(default_factory=nothing)
-    weighted: Array = field(default_factory=nothing)
-    blocks: Array = field(default_factory=nothing)
-    scale: Array = field(default_factory=nothing)
-    V: Array = field(default_factory=nothing)
-    V_sum: Array = field(default_factory=nothing)
-    groups: Array = field(default_factory=nothing)
-    own: Array = field(default_factory=nothing)
-    beta: Array = field(default_factory=nothing)
-    B: Array = field(default_factory=nothing)
-    error: Array = field(default_factory=nothing)
-    total: float = 0.0
-    tail: int = 0
-    judged: int = 0
-    folds: int = 0
+    U: Array = field(default_factory=nothing)  # U~+ by classes (k, d)
+    U_sum: Array = field(default_factory=nothing)  # the sum of the U, but for what is pending
+    mass: Array = field(default_factory=nothing)  # the sum of U~ for each class
+    weighted: Array = field(default_factory=nothing)  # the sum of s_i U~ for each class
+    blocks: Array = field(default_factory=nothing)  # its parts, block by block
+    scale: Array = field(default_factory=nothing)  # (alpha, A, c)
+    V: Array = field(default_factory=nothing)  # V~ by classes (k, n), 0 at (y_j, j)
+    V_sum: Array = field(default_factory=nothing)  # the sum of the V, but for what is pending
+    groups: Array = field(default_factory=nothing)  # the sums of V~ over groups of classes
+    own: Array = field(default_factory=nothing)  # V~(j, y_j)
+    beta: Array = field(default_factory=nothing)  # the scales of the rows of V
+    B: Array = field(default_factory=nothing)  # the sums of the beta
+    error: Array = field(default_factory=nothing)  # bounds a row's rounding
+    total: float = 0.0  # the weight of all iterates in the sums
+    tail: int = 0  # the iteration since which they are in them
+    judged: int = 0  # that of the last certificate
+    folds: int = 0  # folded rows
 
 
 @dataclass
 class PartialState(MirrorState):
-    """That of partial sampling; `judged` is when the last certificate was."""
+    """Where a run of partial sampling stands."""
 
-    judged: int = 0
+    judged: int = 0  # the iteration of the last certificate
 
 
 class Sublinear(GameMethod):
@@ -160,16 +157,6 @@ class Sublinear(GameMethod):
         }
     )
 
-    def __init__(
-        self, sampling: str | None, step: float, horizon: int | None, radius: float | None, average: str
-    ) -> None:
-        self.sampling = sampling
-        self.multiplier = step
-        self.horizon = horizon
-        self.radius = radius
-        self.average = average
-        self._data: tuple[Problem, Data] | None = None
-
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
         """And data that are not all zero."""
@@ -193,15 +180,27 @@ class Sublinear(GameMethod):
         """That of a sublinear method, with the points, their sums and a copy of the data for the other order in memory."""
         return replace(costs.fw(canonical, tol), memory=costs.memory(canonical, 14, 14) + 8.0 * canonical.nnz)
 
-    def data(self, problem: Problem) -> Data:
-        """The data by rows and by columns, prepared once."""
-        if self._data is None or self._data[0] is not problem:
-            self._data = problem, Data.of(self.game(problem))
-        return self._data[1]
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> SublinearState | PartialState:
+class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
+    """Sampled mirror descent on a problem; `data` are its rows and columns."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        sampling: str | None,
+        step: float,
+        horizon: int | None,
+        radius: float | None,
+        average: str,
+    ) -> None:
+        super().__init__(problem)
+        self.sampling, self.multiplier, self.horizon = sampling, step, horizon
+        self.radius, self.average = radius, average
+        self.data = Data.of(self.game)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> SublinearState | PartialState:
         """The centres of both sets, or U around a given start."""
-        game = self.game(problem)
+        problem, game = self.problem, self.game
         # where nothing is said: full sampling wherever it is known
         if self.sampling == "partial" or (self.sampling is None and not_full(problem.canonical)):
             state, x = start(game, PartialState, self.radius, x)
@@ -211,12 +210,12 @@ class Sublinear(GameMethod):
             return state
         lazy, x = start(game, SublinearState, self.radius, x)
         log_u = game.around(x, lazy.radius) if np.any(x) else game.uniform()[0] + math.log(lazy.radius)
-        self._place(problem, lazy, np.exp(log_u), np.exp(game.uniform()[1]))
+        self._place(lazy, np.exp(log_u), np.exp(game.uniform()[1]))
         return lazy
 
-    def _place(self, problem: Problem, s: SublinearState, U: Array, V: Array) -> None:
+    def _place(self, s: SublinearState, U: Array, V: Array) -> None:
         """The lazy state at U (parts, d k), whose signs have one product, and V (n, k), with empty sums."""
-        game, data = self.game(problem), self.data(problem)
+        game, data = self.game, self.data
         s.U = np.ascontiguousarray(U[0].reshape(game.d, game.k).T)
         s.scale = np.array([1.0, 0.0, U[0, 0] * U[1, 0] if game.parts == 2 else 0.0])
         s.mass, s.blocks = np.zeros(game.k), np.zeros((game.k, 2 * -(-game.d // picks.BLOCK)))
@@ -241,21 +240,22 @@ class Sublinear(GameMethod):
         s.B = np.zeros_like(s.beta)
         s.total, s.tail = 0.0, s.k
 
-    def first(self, game: Game, radius: float) -> float:
+    def first(self, radius: float) -> float:
         """(35) at T = 1."""
-        return first_step(game, radius)
+        return first_step(self.game, radius)
 
-    def gammas(self, game: Game, s: GameState, count: int) -> Array:
+    def gammas(self, count: int) -> Array:
         """The steps of the next iterations."""
+        s = self.state
         if self.horizon is not None:
             t = np.full(count, float(self.horizon))
         else:
             t = np.arange(s.k - s.began, s.k - s.began + count, dtype=np.float64) + EARLY
-        return np.asarray(self.multiplier * first_step(game, s.radius) / np.sqrt(t))
+        return np.asarray(self.multiplier * self.first(s.radius) / np.sqrt(t))
 
-    def step(self, problem: Problem, state: SublinearState | PartialState) -> None:
+    def step(self) -> None:
         """A block of iterations, and a certificate of the means where one is due."""
-        game, s = self.game(problem), state
+        game, s = self.game, self.state
         if isinstance(s, SublinearState):
             per_iteration = 16 * (game.n + game.d) + game.k
         else:
@@ -271,43 +271,52 @@ class Sublinear(GameMethod):
             else:
                 s.total, s.tail = 0.0, s.k
         if isinstance(s, SublinearState):
-            self.advance(problem, s, count)
+            self.advance(s, count)
         else:
-            self.advance_partial(problem, s, count)
+            self.advance_partial(s, count)
         s.iteration += 1
         if s.k >= due:
-            self._judge(problem, s)
+            self._judge()
             s.judged = s.k
 
     # --- full sampling ----------------------------------------------------------------------------------------------
 
-    def advance(self, problem: Problem, s: SublinearState, count: int) -> None:
+    def advance(self, s: SublinearState, count: int) -> None:
         """So many iterations of full sampling, their draws those of the driver's iteration."""
-        game, data = self.game(problem), self.data(problem)
-        gammas = self.gammas(game, s, count)
+        game, data = self.game, self.data
+        gammas = self.gammas(count)
         primal, dual = game.steps(1.0, s.radius)
         # of one size whatever the step: folding compares scalings with their weighted sums
         weights = gammas / gammas[0] if self.horizon is not None else gammas / first_step(game, s.radius)
-        uniform = draws(problem.seed, s.iteration).random((count, 5))
-        s.folds += steps_kernel(data.sparse)(
-            data.rows, data.columns, uniform, primal * gammas, dual * gammas, -primal * game.lam * gammas,
-            weights,
-            s.radius, game.exact, game.y, data.sigma, data.tau, data.peaks, data.row_scale, game.c,
-            s.U, s.U_sum, s.mass, s.weighted, s.blocks, s.scale, s.V, s.V_sum, s.groups, s.own, s.beta, s.B, s.error,
-        )  # fmt: skip
+        uniform = draws(self.problem.seed, s.iteration).random((count, 5))
+        given = (
+            data.rows,
+            data.columns,
+            game.y,
+            data.sigma,
+            data.tau,
+            data.peaks,
+            data.row_scale,
+            game.c,
+        )
+        steps = (primal * gammas, dual * gammas, -primal * game.lam * gammas, weights)
+        primal_point = (s.U, s.U_sum, s.mass, s.weighted, s.blocks, s.scale)
+        dual_point = (s.V, s.V_sum, s.groups, s.own, s.beta, s.B, s.error)
+        loop = steps_kernel(data.sparse)
+        s.folds += loop(given, uniform, steps, s.radius, game.exact, primal_point, dual_point)
         s.total += float(weights.sum())
         s.k += count
         data.counted.touched += round(count * data.touched)
 
-    def points(self, problem: Problem, s: SublinearState) -> tuple[Array, Array]:
+    def points(self, s: SublinearState) -> tuple[Array, Array]:
         """U (parts, d k) and V (n, k) as they are."""
-        game = self.game(problem)
+        game = self.game
         U = np.stack([s.U, s.scale[2] / s.U][: game.parts]) * s.scale[0]
         return U.transpose(0, 2, 1).reshape(game.parts, -1), self._by_row(game, s.V * s.beta, s.own * s.beta)
 
-    def means(self, problem: Problem, s: SublinearState) -> tuple[Array, Array]:
+    def means(self, s: SublinearState) -> tuple[Array, Array]:
         """The weighted means of the iterates: x = U+ - U- (d k) and V (n, k)."""
-        game = self.game(problem)
+        game = self.game
         U = (s.U_sum + (s.U - s.scale[2] / s.U) * s.scale[1]) / s.total
         # sums of falls may end an ulp below 0
         V = np.maximum(s.V_sum + s.V * s.B, 0.0) / s.total
@@ -322,10 +331,10 @@ class Sublinear(GameMethod):
 
     # --- partial sampling -------------------------------------------------------------------------------------------
 
-    def advance_partial(self, problem: Problem, s: PartialState, count: int) -> None:
+    def advance_partial(self, s: PartialState, count: int) -> None:
         """The same of partial sampling."""
-        game, data = self.game(problem), self.data(problem)
-        gammas = self.gammas(game, s, count)
+        problem, game, data = self.problem, self.game, self.data
+        gammas = self.gammas(count)
         uniform = draws(problem.seed, s.iteration).random((count, 2))
         for gamma, (to_row, to_column) in zip(gammas, uniform, strict=True):
             estimate_slope, estimate_z = partial_estimates(game, data, s.U, s.V, to_row, to_column)
@@ -341,10 +350,10 @@ class Sublinear(GameMethod):
 
     # --- certificates -----------------------------------------------------------------------------------------------
 
-    def _judge(self, problem: Problem, s: SublinearState | PartialState) -> None:
-        game = self.game(problem)
+    def _judge(self) -> None:
+        game, s = self.game, self.state
         if isinstance(s, SublinearState):
-            x, V = self.means(problem, s)
+            x, V = self.means(s)
         else:
             x, V = s.mean_x, s.mean_u
         u = game.multipliers(V)
@@ -352,8 +361,8 @@ class Sublinear(GameMethod):
         if not grown(game, s):
             return
         if isinstance(s, SublinearState):
-            U, V = self.points(problem, s)
-            self._place(problem, s, np.exp(game.around(game.flat(U), s.radius)), np.exp(mixed(np.log(V), game.classes)))
+            U, V = self.points(s)
+            self._place(s, np.exp(game.around(game.flat(U), s.radius)), np.exp(mixed(np.log(V), game.classes)))
         else:
             spread(game, s)
 

@@ -105,30 +105,27 @@ class Space(Protocol):
 
 @dataclass
 class PDBFWState(State):
-    """x, w = K x + b0, y, z = K'y, s (y is a derivative of f there), P(x) = `value`, R(z) = `least`, at most `slack` too high, t = delta / n, the
-    cap of the block step, what the next projection starts from, the best point and dual point with their values, and the y and z before
-    with the momentum; where that is of the mirror step, y_old = f'(s) is the point of the estimate sequence and `momentum` - 1 its weight.
-    `short` counts steps that asked for momentum."""
+    """Where a run of `pdbfw` stands."""
 
-    x: Array
-    w: Array
-    y: Array
-    z: Array
-    s: Array
-    value: float
-    least: float
-    slack: float
-    t: float
-    cap: int
-    warm: Array
-    best_x: Array
-    best_value: float
-    best_y: Array
-    best_bound: float
-    y_old: Array
-    z_old: Array
-    momentum: float = 1.0
-    short: int = 0
+    x: Array  # the primal point
+    w: Array  # K x + b0
+    y: Array  # the dual point
+    z: Array  # K'y
+    s: Array  # y is a derivative of f there
+    value: float  # P(x)
+    least: float  # R(z)
+    slack: float  # by how much R(z) may be less
+    t: float  # delta / n, the dual step
+    cap: int  # parts of x that a block step may use
+    warm: Array  # what the next projection starts from
+    best_x: Array  # the best point so far
+    best_value: float  # P there
+    best_y: Array  # the best dual point so far
+    best_bound: float  # D there
+    y_old: Array  # the y before; of the mirror step u = f'(s), the point of the estimate sequence
+    z_old: Array  # K' of it
+    momentum: float = 1.0  # of the mirror step 1 + the weight of the estimate sequence
+    short: int = 0  # steps that asked for momentum
 
 
 @dataclass(frozen=True)

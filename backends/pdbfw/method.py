@@ -14,7 +14,7 @@ from ...canon.form import Canonical
 from .. import costs
 from ..finite_sum import FiniteSum, reasons, value_reasons
 from ..functions import FastLoss
-from ..method import Estimate, Method, Report
+from ..method import Estimate, Method, Report, Run
 from ..option import Option
 from ..problem import Problem
 from .block_step import BLOCK_SETS, is_even, parts, without_ridge
@@ -85,19 +85,6 @@ class PDBFW(Method):
         }
     )
 
-    def __init__(
-        self,
-        s: int | None = None,
-        k: int | None = None,
-        delta: float | None = None,
-        eta: float | None = None,
-        grow: bool = True,
-        accelerate: bool | None = None,
-        eps: float | None = None,
-    ) -> None:
-        self.settings = Settings(s, k, delta, eta, grow, accelerate, eps)
-        self._core: tuple[Problem, Core] | None = None
-
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss over rows, one variable in a ball that has a block step, and a ridge."""
@@ -156,30 +143,45 @@ class PDBFW(Method):
         seconds = costs.seconds(canonical, passes, iterations)
         return Estimate(passes, seconds, costs.memory(canonical, 8, 8), why)
 
-    def _of(self, problem: Problem) -> Core:
-        if self._core is None or self._core[0] is not problem:
-            (f,) = problem.functions
-            assert isinstance(f, FastLoss)
-            matrix = problem.canonical.blocks[0].g.pair[1] == "nuclear_ball"
-            space = TraceSpace(problem) if matrix else VectorSpace(FiniteSum.of(problem))
-            self._core = problem, Core(space, f, problem.canonical.constant, self.settings)
-        return self._core[1]
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> PDBFWState:
+class PDBFWRun(Run[Problem, PDBFWState], of=PDBFW):
+    """Primal-dual block Frank-Wolfe on a problem, whose steps are in its `core`."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        s: int | None,
+        k: int | None,
+        delta: float | None,
+        eta: float | None,
+        grow: bool,
+        accelerate: bool | None,
+        eps: float | None,
+    ) -> None:
+        super().__init__(problem)
+        (f,) = problem.functions
+        assert isinstance(f, FastLoss)
+        matrix = problem.canonical.blocks[0].g.pair[1] == "nuclear_ball"
+        space = TraceSpace(problem) if matrix else VectorSpace(FiniteSum.of(problem))
+        settings = Settings(s, k, delta, eta, grow, accelerate, eps)
+        self.core = Core(space, f, problem.canonical.constant, settings)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> PDBFWState:
         """From x moved into the set, and y = f'(K x)."""
-        return self._of(problem).init(x)
+        return self.core.init(x)
 
-    def step(self, problem: Problem, state: PDBFWState) -> None:
+    def step(self) -> None:
         """One primal and one dual block step."""
-        self._of(problem).step(state)
+        self.core.step(self.state)
 
-    def report(self, problem: Problem, state: PDBFWState) -> Report:
+    def report(self) -> Report:
         """P and the best D so far; constant steps need not lower P, and what they do is to be seen."""
-        if self.settings.paper:
-            return Report(state.value, state.best_bound, "block Frank-Wolfe")
-        phase = "accelerated" if self._of(problem).has_momentum(state) else "adaptive"
-        return Report(state.best_value, state.best_bound, f"{phase} block Frank-Wolfe")
+        s = self.state
+        if self.core.settings.paper:
+            return Report(s.value, s.best_bound, "block Frank-Wolfe")
+        phase = "accelerated" if self.core.has_momentum(s) else "adaptive"
+        return Report(s.best_value, s.best_bound, f"{phase} block Frank-Wolfe")
 
-    def candidate(self, problem: Problem, state: PDBFWState) -> tuple[Array, list[Array] | None]:
+    def candidate(self) -> tuple[Array, list[Array] | None]:
         """The best point and the best dual point."""
-        return state.best_x, [state.best_y]
+        return self.state.best_x, [self.state.best_y]

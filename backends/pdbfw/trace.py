@@ -28,7 +28,8 @@ from ...canon.form import Canonical
 from ...canon.maps import LinearMap
 from ...canon.matrix_maps import LeftMultiply
 from ..lowrank.factors import project_l1
-from ..problem import Counted, Problem
+from ..maps import Counted
+from ..problem import Problem
 from ..spectral import top_singular
 from ..spectral.block import subspace_step
 from ..spectral.operators import Counted as CountedOperator

@@ -11,7 +11,7 @@ from ...atoms.base import Array
 from ...canon.combined_maps import Add, Compose, Scaled
 from ...canon.maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from ...canon.matrix_maps import LeftMultiply
-from ..problem import Counted, KernelMatrix
+from ..maps import Counted, KernelMatrix
 
 Index = NDArray[np.intp]
 

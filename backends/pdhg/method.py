@@ -32,7 +32,7 @@ from ...canon.form import Canonical
 from .. import costs
 from ..dual import dual_value, feasible_scale
 from ..functions import prox_conjugate
-from ..method import Estimate, Method, Report, State
+from ..method import Estimate, Method, Report, Run, State
 from ..option import Option
 from ..problem import Problem
 from .balance import balance, first_weight
@@ -64,36 +64,36 @@ HUGE = 1e240
 
 @dataclass
 class PDHGState(State):
-    """The Halpern point (x, y) with K x and K' y, its anchor, the last T(z) = (x_hat, y_hat), and the step rule's numbers."""
+    """Where a run of `pdhg` stands; T is one step of primal-dual hybrid gradient."""
 
-    x: Array
+    x: Array  # the Halpern point z = (x, y)
     ys: list[Array]
-    kx: list[Array]
-    kty: Array
-    x_anchor: Array
+    kx: list[Array]  # K x
+    kty: Array  # K'y
+    x_anchor: Array  # the anchor z_0, where the last restart was
     ys_anchor: list[Array]
     kx_anchor: list[Array]
     kty_anchor: Array
-    x_hat: Array
+    x_hat: Array  # T(z) of the last step
     ys_hat: list[Array]
     kx_hat: list[Array]
     kty_hat: Array
-    column_scale: Array
-    row_scale: list[Array]
-    eta: float
-    omega: float
-    omega_first: float
-    inner: int = 0
-    residual_start: float = math.inf
-    residual_last: float = math.inf
+    column_scale: Array  # t, the scales of the columns
+    row_scale: list[Array]  # s, those of the rows of each term
+    eta: float  # the step: tau = eta t^2 / omega, sigma = eta omega s^2
+    omega: float  # the primal weight
+    omega_first: float  # the one that the data's sizes tell
+    inner: int = 0  # steps since the last restart
+    residual_start: float = math.inf  # the fixed-point residual of the first step after it
+    residual_last: float = math.inf  # that of the last step
     restarts: int = 0
-    objective: float = math.inf
-    bound: float = -math.inf
-    infeasibility: float = math.inf
-    hidden: float = 0.0
-    diverged: bool = False
-    next_leap: int = FIRST_LEAP
-    delta: float = DELTA
+    objective: float = math.inf  # P at the last measurement
+    bound: float = -math.inf  # D there
+    infeasibility: float = math.inf  # the largest relative violation there
+    hidden: float = 0.0  # what it may hide of P
+    diverged: bool = False  # the iterates have left for infinity
+    next_leap: int = FIRST_LEAP  # the iteration of the next large proximal steps
+    delta: float = DELTA  # the metric of a large step over that of an ordinary one
 
 
 class PDHG(Method):
@@ -105,9 +105,6 @@ class PDHG(Method):
     most_iterations = 400_000
     options = MappingProxyType({"restart": Option(True, "restart, and adapt the primal weight")})
 
-    def __init__(self, restart: bool = True) -> None:
-        self.restart = restart
-
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """Nothing: every canonical function has a prox."""
@@ -118,8 +115,17 @@ class PDHG(Method):
         """Hundreds to thousands of iterations."""
         return costs.pdhg(canonical, tol)
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> PDHGState:
+
+class PDHGRun(Run[Problem, PDHGState], of=PDHG):
+    """Primal-dual hybrid gradient on a problem."""
+
+    def __init__(self, problem: Problem, restart: bool) -> None:
+        super().__init__(problem)
+        self.restart = restart
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> PDHGState:
         """x in the domain of g, y = 0 or the given dual point, scales and the step from power iterations."""
+        problem = self.problem
         x = problem.prox_g(x, 0.0)
         given = ys is not None and len(ys) == len(problem.terms)
         dual = [y.copy() for y in ys] if given and ys is not None else [np.zeros(t.map.rows) for t in problem.terms]
@@ -146,21 +152,21 @@ class PDHG(Method):
             omega=omega,
             omega_first=omega,
         )
-        self._measure(problem, state)
+        self._measure(state)
         return state
 
-    def step(self, problem: Problem, state: PDHGState) -> None:
+    def step(self) -> None:
         """One application of T, then a restart or a Halpern step."""
-        s = state
+        s = self.state
         s.iteration += 1
-        residual = self._apply(problem, s)
+        residual = self._apply(s)
         if s.diverged:
             return
         s.inner += 1
         if s.inner == 1:
             s.residual_start = residual
-        if self.restart and self._should_restart(s, residual):
-            self._restart(problem, s)
+        if self.restart and self._should_restart(residual):
+            self._restart()
         else:
             a = (s.inner) / (s.inner + 1.0)
             s.x = a * (2.0 * s.x_hat - s.x) + (1.0 - a) * s.x_anchor
@@ -168,12 +174,13 @@ class PDHG(Method):
             s.ys = [a * (2.0 * h - y) + (1.0 - a) * o for h, y, o in zip(s.ys_hat, s.ys, s.ys_anchor, strict=True)]
             s.kx = [a * (2.0 * h - k) + (1.0 - a) * o for h, k, o in zip(s.kx_hat, s.kx, s.kx_anchor, strict=True)]
             s.residual_last = residual
-        leapt = self.restart and s.iteration >= s.next_leap and self._leap(problem, s)
+        leapt = self.restart and s.iteration >= s.next_leap and self._leap()
         if leapt or s.iteration % REPORT_EVERY == 0:
-            self._measure(problem, s)
+            self._measure(s)
 
-    def _apply(self, problem: Problem, s: PDHGState) -> float:
+    def _apply(self, s: PDHGState) -> float:
         """(x^, y^) = T(x, y) and the fixed-point residual in the metric of the step. What is no longer finite leaves the state as it was."""
+        problem = self.problem
         for _ in range(200):
             x_hat = np.empty_like(s.x)
             v = s.kty + problem.q
@@ -207,14 +214,16 @@ class PDHG(Method):
         s.kty_hat = problem.adjoint(ys_hat)
         return math.sqrt(max(0.0, square))
 
-    def _should_restart(self, s: PDHGState, residual: float) -> bool:
+    def _should_restart(self, residual: float) -> bool:
+        s = self.state
         if s.inner < 2:
             return False
         fell = residual <= SUFFICIENT * s.residual_start
         turned = residual <= NECESSARY * s.residual_start and residual > s.residual_last
         return fell or turned or s.inner >= ARTIFICIAL * max(s.iteration, 30)
 
-    def _restart(self, problem: Problem, s: PDHGState) -> None:
+    def _restart(self) -> None:
+        s = self.state
         dx = float(np.linalg.norm((s.x_hat - s.x_anchor) / s.column_scale))
         moved = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
         dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in moved))
@@ -224,13 +233,19 @@ class PDHG(Method):
         s.omega = min(max(s.omega * change, s.omega_first / FARTHEST), FARTHEST * s.omega_first)
         s.x, s.ys = s.x_hat, s.ys_hat
         # afresh: rounding of the maintained products must not outlive a restart
-        s.kx, s.kty = problem.linear(s.x), s.kty_hat
+        s.kx, s.kty = self.problem.linear(s.x), s.kty_hat
+        self._anchor()
+
+    def _anchor(self) -> None:
+        """Restart at the point of the state."""
+        s = self.state
         s.x_anchor, s.ys_anchor, s.kx_anchor, s.kty_anchor = s.x, s.ys, s.kx, s.kty
         s.inner = 0
         s.restarts += 1
 
-    def _leap(self, problem: Problem, s: PDHGState) -> bool:
+    def _leap(self) -> bool:
         """Large proximal steps from T(z) while they pay, and a restart at the best point they found; whether there is one."""
+        problem, s = self.problem, self.state
         if not applies(problem):
             s.next_leap = NEVER
             return False
@@ -240,7 +255,7 @@ class PDHG(Method):
         sigmas = [_steps(s.eta * s.omega, scale, f.is_entrywise) for f, scale in dual]
         one = overhead(problem, 20.0, 3e5) + 2 * sum(t.map.nnz for t in problem.terms)
         best = replace(s, x=s.x_hat, ys=s.ys_hat, kx=s.kx_hat, kty=s.kty_hat)
-        before = last = least = self._apply(problem, best)
+        before = last = least = self._apply(best)
         found = None
         centre = Centre(s.x_hat, s.ys_hat, -(problem.q + s.kty_hat), s.kx_hat)
         budget, spent = min(s.iteration * one, LONGEST), 0.0
@@ -254,7 +269,7 @@ class PDHG(Method):
             residual = math.inf
             if step.steps or step.converged:
                 trial = replace(best, x=t.p, ys=t.ys, kx=problem.linear(t.p), kty=problem.adjoint(t.ys))
-                residual = self._apply(problem, trial)
+                residual = self._apply(trial)
                 if residual < least:
                     least, found = residual, trial
             if not step.converged:
@@ -275,13 +290,12 @@ class PDHG(Method):
         s.x_hat, s.ys_hat, s.kx_hat, s.kty_hat = found.x_hat, found.ys_hat, found.kx_hat, found.kty_hat
         s.eta = found.eta
         s.x, s.ys, s.kx, s.kty = s.x_hat, s.ys_hat, s.kx_hat, s.kty_hat
-        s.x_anchor, s.ys_anchor, s.kx_anchor, s.kty_anchor = s.x, s.ys, s.kx, s.kty
-        s.inner = 0
-        s.restarts += 1
+        self._anchor()
         return True
 
-    def _measure(self, problem: Problem, s: PDHGState) -> None:
+    def _measure(self, s: PDHGState) -> None:
         """P and D at (x^, y^) from the products at hand."""
+        problem = self.problem
         zs = [k + t.map.offset for k, t in zip(s.kx_hat, problem.terms, strict=True)]
         s.infeasibility, s.hidden = problem.missed(s.x_hat, zs, s.ys_hat)
         value = problem.canonical.constant + float(problem.q @ s.x_hat) + problem.g_value(s.x_hat)
@@ -295,25 +309,25 @@ class PDHG(Method):
         else:
             s.bound = dual_value(problem, [scale * y for y in s.ys_hat], scale * s.kty_hat)
 
-    def report(self, problem: Problem, state: PDHGState) -> Report:
+    def report(self) -> Report:
         """The last measurement."""
-        failure = (
-            "the iterates grew without bound: the program may be infeasible or unbounded" if state.diverged else ""
-        )
-        phase = f"primal-dual, {state.restarts} restarts"
-        return Report(state.objective, state.bound, phase, state.infeasibility, failure, state.hidden)
+        s = self.state
+        failure = "the iterates grew without bound: the program may be infeasible or unbounded" if s.diverged else ""
+        phase = f"primal-dual, {s.restarts} restarts"
+        return Report(s.objective, s.bound, phase, s.infeasibility, failure, s.hidden)
 
-    def ray(self, problem: Problem, state: PDHGState) -> tuple[Array, list[Array]] | None:
+    def ray(self) -> tuple[Array, list[Array]] | None:
         """T(z) - z, which tends to the smallest displacement of T: zero where there is a solution."""
-        return state.x_hat - state.x, [h - y for h, y in zip(state.ys_hat, state.ys, strict=True)]
+        s = self.state
+        return s.x_hat - s.x, [h - y for h, y in zip(s.ys_hat, s.ys, strict=True)]
 
-    def scales(self, problem: Problem, state: PDHGState) -> tuple[Array | None, list[Array] | None]:
+    def scales(self) -> tuple[Array | None, list[Array] | None]:
         """Those that balance |K|."""
-        return state.column_scale, state.row_scale
+        return self.state.column_scale, self.state.row_scale
 
-    def candidate(self, problem: Problem, state: PDHGState) -> tuple[Array, list[Array] | None]:
+    def candidate(self) -> tuple[Array, list[Array] | None]:
         """T(z): x^ in the domain of g, y^ in the domain of F*."""
-        return state.x_hat, state.ys_hat
+        return self.state.x_hat, self.state.ys_hat
 
 
 def _steps(step: float, scale: Array, entrywise: bool) -> Array | float:

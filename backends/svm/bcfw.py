@@ -41,7 +41,7 @@ from ...canon.form import Block, Canonical
 from ...canon.matrix_maps import LeftMultiply
 from ..finite_sum import draws
 from ..kernels.compile import Function, kernel
-from ..method import Estimate, Method, Report, State
+from ..method import Estimate, Method, Report, Run, State
 from ..option import Option
 from ..problem import Problem
 from ..products import product_of
@@ -70,28 +70,25 @@ VARIANTS = ("plain", "away", "pairwise")
 
 @dataclass
 class BCFWState(State):
-    """The multipliers (n, k) with W and b, when each row is due, and the best pair (P with its x, D with its multipliers).
+    """Where a run of `bcfw` stands."""
 
-    A step goes on until `goal` rows are done; `before` are the changes before it.
-    """
-
-    a: Array
-    W: Array
-    b: Array
-    due: NDArray[np.int64]
-    delay: NDArray[np.int64]
-    sweep: int = 0
-    rows_done: int = 0
-    refreshed: int = 0
-    changes: int = 0
-    goal: int = 0
-    before: int = 0
-    still: int = 0
-    value: float = math.inf
-    best_value: float = math.inf
-    best_bound: float = -math.inf
-    best_x: Array = field(default_factory=lambda: np.zeros(0))
-    best_a: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    a: Array  # the multipliers (n, k)
+    W: Array  # W(a), as the kernels keep it
+    b: Array  # b(a)
+    due: NDArray[np.int64]  # the sweep at which each row has its next turn
+    delay: NDArray[np.int64]  # the sweeps it waits after one
+    sweep: int = 0  # sweeps so far
+    rows_done: int = 0  # visits of rows so far
+    refreshed: int = 0  # the visits when W was last computed afresh
+    changes: int = 0  # visits that changed a row
+    goal: int = 0  # the visits until which the step under way goes on
+    before: int = 0  # the changes before it
+    still: int = 0  # steps without a change
+    value: float = math.inf  # P at W
+    best_value: float = math.inf  # the least P so far
+    best_bound: float = -math.inf  # the best D so far
+    best_x: Array = field(default_factory=lambda: np.zeros(0))  # the point of the least P
+    best_a: Array = field(default_factory=lambda: np.zeros((0, 0)))  # the multipliers of the best D
 
 
 class BCFW(Method):
@@ -113,12 +110,6 @@ class BCFW(Method):
             ),
         }
     )
-
-    def __init__(self, step: str = "exact", variant: str = "plain", order: str | None = None) -> None:
-        self.rule = step
-        self.variant = VARIANTS.index(variant)
-        self.uniform = order != "shuffled"
-        self._machine: Machine | None = None
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -165,54 +156,55 @@ class BCFW(Method):
         memory = 8.0 * (3.0 * n * k + 2.0 * canonical.size + multiclass.spread(product.A))
         return Estimate(passes, seconds, memory, f"about {visits:.0f} visits of each sample, more the larger C |x_i|^2")
 
-    def machine(self, problem: Problem) -> Machine:
-        """The problem by samples, worked out once."""
-        if self._machine is None:
-            self._machine = Machine.of(problem)
-        return self._machine
+
+class BCFWRun(Run[Problem, BCFWState], of=BCFW):
+    """Steps on the samples of a problem, of which `machine` is the view by samples."""
+
+    def __init__(self, problem: Problem, step: str, variant: str, order: str | None) -> None:
+        super().__init__(problem)
+        self.rule, self.variant, self.uniform = step, VARIANTS.index(variant), order != "shuffled"
+        self.machine = Machine.of(problem)
 
     def _loop(self, fn: Function, **more: Function) -> Function:
-        machine = self._machine
-        assert machine is not None
-        vertex = rows.weston_vertex if machine.weston else rows.singer_vertex
-        uses = {"best_vertex": vertex, **machine.row_kernels, **more}
+        vertex = rows.weston_vertex if self.machine.weston else rows.singer_vertex
+        uses = {"best_vertex": vertex, **self.machine.row_kernels, **more}
         return kernel(fn, reorder=False, fuse=False, **uses)
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> BCFWState:
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> BCFWState:
         """Multipliers of a dual point where one is given, else 0."""
-        m = self.machine(problem)
+        m = self.machine
         a = np.zeros((m.n, m.k))
         if ys is not None:
             a = -m.f.into_domain(ys[0]).reshape(m.n, m.k)
         W, b = m.weights(a)
         state = BCFWState(0, a, W, b, np.zeros(m.n, dtype=np.int64), np.ones(m.n, dtype=np.int64))
-        self._evaluate(problem, state)
+        self._evaluate(state)
         return state
 
-    def step(self, problem: Problem, state: BCFWState) -> None:
+    def step(self) -> None:
         """Sweeps until the gap is worth another evaluation, and that."""
-        s, m = state, self.machine(problem)
+        s, m = self.state, self.machine
         if s.rows_done >= s.goal:
             s.goal, s.before = s.rows_done + min(max(m.n, s.rows_done // GROWTH), MOST_SWEEPS * m.n), s.changes
         while s.rows_done < s.goal:
-            self._exact(problem, s) if self.rule == "exact" else self._frank_wolfe(problem, s)
-            if s.rows_done < s.goal and problem.must_stop():
+            self._exact() if self.rule == "exact" else self._frank_wolfe()
+            if s.rows_done < s.goal and self.problem.must_stop():
                 return
         if s.rows_done - s.refreshed >= REFRESH * m.n:
             s.W, s.b = m.weights(s.a)
             s.refreshed = s.rows_done
         s.still = s.still + 1 if s.changes == s.before else 0
         s.iteration += 1
-        self._evaluate(problem, s)
+        self._evaluate(s)
 
-    def _exact(self, problem: Problem, s: BCFWState) -> None:
-        m = self.machine(problem)
+    def _exact(self) -> None:
+        s, m = self.state, self.machine
         due = np.flatnonzero(s.due <= s.sweep)
         if not due.size:
             # nothing changes any more: the row that waits shortest comes now
             s.sweep = int(s.due.min())
             due = np.flatnonzero(s.due <= s.sweep)
-        order = draws(problem.seed, s.sweep).permutation(due)
+        order = draws(self.problem.seed, s.sweep).permutation(due)
         solve = rows.weston_row if m.weston else rows.singer_row
         loop = self._loop(sweeps.exact_sweep, solve_row=solve)
         scale = m.c / m.mu
@@ -226,9 +218,9 @@ class BCFW(Method):
         s.rows_done += order.size
         m.count(order.size + changed)
 
-    def _frank_wolfe(self, problem: Problem, s: BCFWState) -> None:
-        m = self.machine(problem)
-        rng = draws(problem.seed, s.sweep)
+    def _frank_wolfe(self) -> None:
+        s, m = self.state, self.machine
+        rng = draws(self.problem.seed, s.sweep)
         order = rng.integers(0, m.n, m.n) if self.uniform else rng.permutation(m.n)
         away = rows.weston_away if m.weston else rows.singer_away
         loop = self._loop(sweeps.frank_wolfe_steps, worst_vertex=away, reach=rows.farthest)
@@ -243,13 +235,13 @@ class BCFW(Method):
         s.rows_done += order.size
         m.count(order.size + changed)
 
-    def _evaluate(self, problem: Problem, s: BCFWState) -> None:
+    def _evaluate(self, s: BCFWState) -> None:
         """The gap, D and P = D + gap."""
-        m = self.machine(problem)
+        m = self.machine
         work = (np.empty(m.k), np.empty(m.k))
         gap = float(self._loop(sweeps.gap)(m.rows, m.y, m.C, m.offset, m.c, s.W, s.b, s.a, *work))
         m.count(m.n)
-        bound = problem.canonical.constant - 0.5 * m.mu * float(np.vdot(s.W, s.W))
+        bound = self.problem.canonical.constant - 0.5 * m.mu * float(np.vdot(s.W, s.W))
         bound += float(s.a[np.arange(m.n), m.y].sum()) - float(np.vdot(m.offset, s.a))
         if m.inverse_nu:
             bound -= 0.5 / m.inverse_nu * float(s.b @ s.b)
@@ -259,16 +251,16 @@ class BCFW(Method):
         if s.value < s.best_value:
             s.best_value, s.best_x = s.value, m.flat(s.W, s.b)
 
-    def report(self, problem: Problem, state: BCFWState) -> Report:
+    def report(self) -> Report:
         """P at the last W and the best D so far."""
         # rows wait at most 64 sweeps: within eight sweeps' worth of visits each has come up
-        done = self.rule == "exact" and state.still >= 8
+        done = self.rule == "exact" and self.state.still >= 8
         failure = "no sample changes any more: the numbers have reached the limits of rounding" if done else ""
-        return Report(state.value, state.best_bound, "one sample at a time", failure=failure)
+        return Report(self.state.value, self.state.best_bound, "one sample at a time", failure=failure)
 
-    def candidate(self, problem: Problem, state: BCFWState) -> tuple[Array, list[Array] | None]:
+    def candidate(self) -> tuple[Array, list[Array] | None]:
         """The best W and the best multipliers."""
-        m = self.machine(problem)
+        m, state = self.machine, self.state
         u = -state.best_a.reshape(-1)
         if not math.isfinite(m.f.conjugate(u)):
             u = m.f.into_domain(u)

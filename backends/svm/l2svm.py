@@ -41,7 +41,7 @@ from ...canon.arrange import Arrangement
 from ...canon.form import Block, Canonical
 from .. import costs
 from ..kernels.compile import kernel
-from ..method import Estimate, Method, Report, State
+from ..method import Estimate, Method, Report, Run, State
 from ..option import Option
 from ..problem import Problem
 from .loops import binary as loops
@@ -52,23 +52,23 @@ GAP_EVERY = 4
 
 @dataclass
 class L2SVMState(State):
-    """t and its predecessor with w(t) and z(t) (the intercept left out), L, the momentum, and the best pair (P with its x, D with its t)."""
+    """Where a run of `l2svm_dual` stands."""
 
-    t: Array
-    t_old: Array
-    x: Array
+    t: Array  # the multipliers
+    t_old: Array  # their predecessor
+    x: Array  # w(t), the intercept left out
     x_old: Array
-    z: Array
+    z: Array  # z(t), likewise
     z_old: Array
     momentum: float
-    lipschitz: float
-    multiplier: float
-    intercept: float
-    value: float
-    best_value: float
-    best_bound: float
-    best_x: Array = field(default_factory=lambda: np.zeros(0))
-    best_t: Array = field(default_factory=lambda: np.zeros(0))
+    lipschitz: float  # L
+    multiplier: float  # of the projection
+    intercept: float  # the best one at x
+    value: float  # P at the last point whose intercept was worked out
+    best_value: float  # the least P so far
+    best_bound: float  # the best D so far
+    best_x: Array = field(default_factory=lambda: np.zeros(0))  # the point of the least P
+    best_t: Array = field(default_factory=lambda: np.zeros(0))  # the multipliers of the best D
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +125,6 @@ class L2SVMDual(Method):
         }
     )
 
-    def __init__(self, momentum: str = "restart", step: str = "adaptive") -> None:
-        self.momentum = momentum
-        self.adaptive = step == "adaptive"
-        self._view: _View | None = None
-
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One squared hinge loss, a `sum_squares` on every variable but one scalar, and nothing else."""
@@ -176,15 +171,18 @@ class L2SVMDual(Method):
         seconds = costs.seconds(canonical, passes, steps)
         return Estimate(passes, seconds, costs.memory(canonical, 4, 10), why)
 
-    def view(self, problem: Problem) -> _View:
-        """The problem in the method's notation, worked out once."""
-        if self._view is None:
-            self._view = _View.of(problem)
-        return self._view
 
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> L2SVMState:
+class L2SVMRun(Run[Problem, L2SVMState], of=L2SVMDual):
+    """Projected gradient on the dual of a problem, of which `view` is the notation above."""
+
+    def __init__(self, problem: Problem, momentum: str, step: str) -> None:
+        super().__init__(problem)
+        self.momentum, self.adaptive = momentum, step == "adaptive"
+        self.view = _View.of(problem)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> L2SVMState:
         """t = 0 as in the paper; from a dual point or a given x, the multipliers that belong to it, moved into the domain."""
-        v = self.view(problem)
+        problem, v = self.problem, self.view
         live = np.where(v.s > 0.0, v.s, 1.0)
         if ys is not None:
             t = np.where(v.s > 0.0, np.maximum(-v.y * ys[0] / live, 0.0), 0.0)
@@ -197,34 +195,30 @@ class L2SVMDual(Method):
         state = L2SVMState(
             0, moved, moved.copy(), *(np.zeros(0),) * 4, 1.0, 2.0, 0.0, 0.0, math.inf, math.inf, -math.inf
         )  # fmt: skip
-        self._refresh(problem, state)
+        state.x = self._primal(-v.y * v.s * state.t)
+        state.z = self._predict(state.x)
         state.t_old, state.x_old, state.z_old = state.t.copy(), state.x.copy(), state.z.copy()
         state.intercept = float(x[v.free]) if v.free >= 0 else 0.0
-        self._bounds(problem, state)
-        state.lipschitz = self._first_lipschitz(problem, state)
+        self._bounds(state)
+        state.lipschitz = self._first_lipschitz()
         return state
 
-    def _refresh(self, problem: Problem, s: L2SVMState) -> None:
-        v = self.view(problem)
-        s.x = self._primal(problem, -v.y * v.s * s.t)
-        s.z = self._predict(problem, s.x)
-
-    def _primal(self, problem: Problem, u: Array) -> Array:
+    def _primal(self, u: Array) -> Array:
         """w = -(K'u + q) / mu, and 0 for the intercept."""
-        v = self.view(problem)
-        x = -(problem.adjoint([u]) + v.q) / v.mu
+        v = self.view
+        x = -(self.problem.adjoint([u]) + v.q) / v.mu
         if v.free >= 0:
             x[v.free] = 0.0
         return x
 
-    def _predict(self, problem: Problem, x: Array) -> Array:
-        z = problem.linear(x)[0]
-        z += self.view(problem).offset
+    def _predict(self, x: Array) -> Array:
+        z = self.problem.linear(x)[0]
+        z += self.view.offset
         return z
 
-    def _first_lipschitz(self, problem: Problem, s: L2SVMState) -> float:
+    def _first_lipschitz(self) -> float:
         """The power method on S K K' S / mu where the step is fixed, else one step of it: an estimate from below."""
-        v = self.view(problem)
+        problem, v = self.problem, self.view
         d = v.y * v.s
         size, found = float(np.linalg.norm(d)), 0.0
         for _ in range(1 if self.adaptive else 40):
@@ -232,7 +226,7 @@ class L2SVMDual(Method):
             if size == 0.0:
                 break
             d = d / size
-            x = self._primal(problem, -v.y * v.s * d) + v.q / v.mu
+            x = self._primal(-v.y * v.s * d) + v.q / v.mu
             if v.free >= 0:
                 x[v.free] = 0.0
             before, found = found, float(v.mu * x @ x)
@@ -242,13 +236,13 @@ class L2SVMDual(Method):
             size = float(np.linalg.norm(d))
         return 1.0 + found * (1.0 if self.adaptive else 1.001)
 
-    def step(self, problem: Problem, state: L2SVMState) -> None:
+    def step(self) -> None:
         """One projected gradient step from the extrapolated point; a step that L does not bound is taken again with a larger L."""
-        s, v = state, self.view(problem)
+        s, v = self.state, self.view
         before = s.lipschitz
         if self.adaptive:
             s.lipschitz = max(1.0, 0.9 * s.lipschitz)
-        beta = self._beta(s)
+        beta = self._beta()
         at, gradient, target = np.empty_like(s.t), np.empty_like(s.t), np.empty_like(s.t)
         new, u = np.empty_like(s.t), np.empty_like(s.t)
         kernel(loops.gradient_step)(s.t, s.t_old, s.z, s.z_old, v.y, v.s, beta, s.lipschitz, at, gradient, target)
@@ -257,17 +251,17 @@ class L2SVMDual(Method):
         for _ in range(60):
             s.multiplier = float(project(target, v.e, s.multiplier, new))
             square, turn = kernel(loops.moved, reorder=True)(new, at, s.t, v.y, v.s, u)
-            x = self._primal(problem, u)
+            x = self._primal(u)
             dx = x - x_at
             needed = 1.0 + float(v.mu * dx @ dx) / square if square > 0.0 else 1.0
             if needed <= s.lipschitz * (1.0 + 1e-9) or not math.isfinite(needed):
                 break
-            problem.look()
+            self.problem.look()
             s.multiplier *= s.lipschitz
             s.lipschitz = max(1.02 * needed, 1.1 * s.lipschitz)
             s.multiplier /= s.lipschitz
             target = at - gradient / s.lipschitz
-        z = self._predict(problem, x)
+        z = self._predict(x)
         restart = self.momentum == "restart" and turn > 0.0
         if self.momentum in ("restart", "nesterov"):
             ratio = s.lipschitz / before
@@ -276,9 +270,10 @@ class L2SVMDual(Method):
         s.t, s.x, s.z = new, x, z
         s.iteration += 1
         if s.iteration % GAP_EVERY == 0 or s.iteration < GAP_EVERY:
-            self._bounds(problem, s)
+            self._bounds(s)
 
-    def _beta(self, s: L2SVMState) -> float:
+    def _beta(self) -> float:
+        s = self.state
         if self.momentum == "none":
             return 0.0
         if self.momentum == "constant":
@@ -286,11 +281,11 @@ class L2SVMDual(Method):
             return (root - 1.0) / (root + 1.0)
         return (s.momentum - 1.0) / (0.5 * (1.0 + math.sqrt(1.0 + 4.0 * s.momentum**2)))
 
-    def _bounds(self, problem: Problem, s: L2SVMState) -> None:
+    def _bounds(self, s: L2SVMState) -> None:
         """D at t, and P at w(t) with the best intercept; the best of each is kept."""
-        v = self.view(problem)
+        v = self.view
         ridge = 0.5 * float(v.mu * s.x @ s.x)
-        constant = problem.canonical.constant
+        constant = self.problem.canonical.constant
         bound = constant + float(kernel(loops.dual_value, reorder=True)(s.t, v.s, v.y, v.offset)) - ridge
         if v.free >= 0:
             s.intercept = float(kernel(loops.intercept, reorder=True)(s.z, v.y, v.C, v.c, s.intercept))
@@ -303,14 +298,14 @@ class L2SVMDual(Method):
             if v.free >= 0:
                 s.best_x[v.free] = s.intercept
 
-    def report(self, problem: Problem, state: L2SVMState) -> Report:
+    def report(self) -> Report:
         """P at the last point whose intercept was worked out, and the best D so far."""
-        return Report(state.value, state.best_bound, "projected gradient")
+        return Report(self.state.value, self.state.best_bound, "projected gradient")
 
-    def candidate(self, problem: Problem, state: L2SVMState) -> tuple[Array, list[Array] | None]:
+    def candidate(self) -> tuple[Array, list[Array] | None]:
         """x with the best P, and the multipliers with the best D."""
-        v = self.view(problem)
-        return state.best_x, [-v.y * v.s * state.best_t]
+        v = self.view
+        return self.state.best_x, [-v.y * v.s * self.state.best_t]
 
 
 def _is_intercept(block: Block) -> bool:

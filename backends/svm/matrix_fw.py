@@ -35,7 +35,7 @@ from ...canon.arrange import Arrangement
 from ...canon.form import Canonical
 from .. import costs
 from ..kernels.compile import kernel
-from ..method import Estimate, Method, Report, State
+from ..method import Estimate, Method, Report, Run, State
 from ..option import Option
 from ..problem import Problem
 from . import multiclass
@@ -48,20 +48,20 @@ Codes = NDArray[np.int16]
 
 @dataclass
 class MatrixFWState(State):
-    """The multipliers (n, k) with x and z, the best vertex's codes, and for the variants the vertices with their weights, `count` of them."""
+    """Where a run of `matrix_fw` stands."""
 
-    a: Array
-    x: Array
-    z: Array
-    vertex: Codes
-    slope: float = 0.0
-    value: float = math.inf
-    bound: float = -math.inf
-    best_value: float = math.inf
-    best_x: Array = field(default_factory=lambda: np.zeros(0))
-    vertices: Codes = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.int16))
-    weights: Array = field(default_factory=lambda: np.zeros(0))
-    count: int = 0
+    a: Array  # the multipliers (n, k)
+    x: Array  # W(a), flat
+    z: Array  # its predictions
+    vertex: Codes  # the best vertex at a
+    slope: float = 0.0  # the Frank-Wolfe gap
+    value: float = math.inf  # P(x)
+    bound: float = -math.inf  # D(a)
+    best_value: float = math.inf  # the least P so far
+    best_x: Array = field(default_factory=lambda: np.zeros(0))  # its point
+    vertices: Codes = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.int16))  # those that a is made of
+    weights: Array = field(default_factory=lambda: np.zeros(0))  # their weights
+    count: int = 0  # how many there are
 
 
 class MatrixFW(Method):
@@ -75,10 +75,6 @@ class MatrixFW(Method):
     options = MappingProxyType(
         {"variant": Option("plain", "the direction of a step", choices=("plain", "away", "pairwise"))}
     )
-
-    def __init__(self, variant: str = "plain") -> None:
-        self.variant = variant
-        self._mu: Array | None = None
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -96,21 +92,21 @@ class MatrixFW(Method):
         """Sublinear: the gap falls like 1/t."""
         return costs.fw(canonical, tol)
 
-    @staticmethod
-    def _loss(problem: Problem) -> VectorLossFunction:
+
+class MatrixFWRun(Run[Problem, MatrixFWState], of=MatrixFW):
+    """Frank-Wolfe on the whole dual of a problem; `mu` is the weight of the squares of each coordinate of x."""
+
+    def __init__(self, problem: Problem, variant: str) -> None:
+        super().__init__(problem)
+        self.variant = variant
         f = problem.terms[0].f
         assert isinstance(f, VectorLossFunction)
-        return f
+        self.f = f
+        self.mu = np.concatenate([np.full(b.size, b.g.curvature) for b in problem.canonical.blocks])
 
-    def _ridges(self, problem: Problem) -> Array:
-        """The weight of the squares of each coordinate of x."""
-        if self._mu is None:
-            self._mu = np.concatenate([np.full(b.size, b.g.curvature) for b in problem.canonical.blocks])
-        return self._mu
-
-    def init(self, problem: Problem, x: Array, ys: Sequence[Array] | None) -> MatrixFWState:
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> MatrixFWState:
         """Multipliers of a dual point where one is given and no vertices are kept, else 0."""
-        f = self._loss(problem)
+        f = self.f
         a = np.zeros(f.shape)
         if ys is not None and self.variant == "plain":
             a = -f.into_domain(ys[0]).reshape(f.shape)
@@ -120,44 +116,44 @@ class MatrixFW(Method):
             # 0 is the vertex of no class but the own
             start = np.zeros_like(state.vertex) if width > 1 else f.y[:, None].astype(np.int16)
             state.vertices, state.weights, state.count = start[None], np.ones(1), 1
-        self._refresh(problem, state)
-        self._look(problem, state)
+        self._refresh(state)
+        self._look(state)
         return state
 
-    def _refresh(self, problem: Problem, s: MatrixFWState) -> None:
-        s.x = (problem.adjoint([s.a.reshape(-1)]) - problem.q) / self._ridges(problem)
+    def _refresh(self, s: MatrixFWState) -> None:
+        problem = self.problem
+        s.x = (problem.adjoint([s.a.reshape(-1)]) - problem.q) / self.mu
         s.z = problem.forward(s.x)[0].reshape(s.a.shape)
 
-    def _gradient(self, problem: Problem, s: MatrixFWState) -> Array:
-        q = s.z.copy()
-        y = self._loss(problem).y
+    def _gradient(self, s: MatrixFWState) -> Array:
+        q, y = s.z.copy(), self.f.y
         q[np.arange(y.size), y] -= 1.0
         return q
 
-    def _look(self, problem: Problem, s: MatrixFWState) -> None:
+    def _look(self, s: MatrixFWState) -> None:
         """The best vertex, and with it the gap, D and P = D + gap."""
-        f = self._loss(problem)
-        q = self._gradient(problem, s)
+        problem, f = self.problem, self.f
+        q = self._gradient(s)
         codes = matrix.weston_codes if f.loss is WestonWatkins else matrix.singer_codes
         least = float(kernel(codes)(q, f.w, f.y, s.vertex))
         here = float(np.vdot(s.a, q))
         s.slope = here - least
         # <a, Q> = <a, K x> + <o, a> - sum a_y
-        mu, linear = self._ridges(problem), float(problem.q @ s.x)
-        s.bound = problem.canonical.constant - here + 0.5 * float(mu * s.x @ s.x) + linear
+        linear = float(problem.q @ s.x)
+        s.bound = problem.canonical.constant - here + 0.5 * float(self.mu * s.x @ s.x) + linear
         s.value = s.bound + s.slope
         if s.value < s.best_value:
             s.best_value, s.best_x = s.value, s.x.copy()
 
-    def step(self, problem: Problem, state: MatrixFWState) -> None:
+    def step(self) -> None:
         """One direction for all samples, with its best step."""
-        s, f = state, self._loss(problem)
+        problem, s, f = self.problem, self.state, self.f
         weston = f.loss is WestonWatkins
         place = kernel(matrix.weston_place if weston else matrix.singer_place)
         slope, most, worst = s.slope, 1.0, -1
         towards = True
         if self.variant != "plain":
-            q = self._gradient(problem, s)
+            q = self._gradient(s)
             product = kernel(matrix.weston_product if weston else matrix.singer_product)
             products = [float(product(v, q, f.w, f.y)) for v in s.vertices[: s.count]]
             worst = int(np.argmax(products))
@@ -173,22 +169,23 @@ class MatrixFW(Method):
             place(s.vertices[worst], -1.0, f.w, f.y, d)
         if self.variant != "pairwise":
             d += s.a if not towards else -s.a
-        dx = problem.adjoint([d.reshape(-1)]) / self._ridges(problem)
+        dx = problem.adjoint([d.reshape(-1)]) / self.mu
         dz = problem.linear(dx)[0].reshape(d.shape)
-        curvature = float(self._ridges(problem) * dx @ dx)
+        curvature = float(self.mu * dx @ dx)
         g = slope / curvature if slope < most * curvature else most
         s.a = s.a + g * d
         s.x = s.x + g * dx
         s.z = s.z + g * dz
         if self.variant != "plain":
-            self._weigh(s, g, towards, worst, g == most)
+            self._weigh(g, towards, worst, g == most)
         s.iteration += 1
         if s.iteration % REFRESH_EVERY == 0:
-            self._refresh(problem, s)
-        self._look(problem, s)
+            self._refresh(s)
+        self._look(s)
 
-    def _weigh(self, s: MatrixFWState, g: float, towards: bool, worst: int, full: bool) -> None:
+    def _weigh(self, g: float, towards: bool, worst: int, full: bool) -> None:
         """The weights after a step, the vertex that it used up dropped, the new one added; `s.vertex` is still that of the step."""
+        s = self.state
         if self.variant == "pairwise":
             s.weights[worst] = 0.0 if full else s.weights[worst] - g
         elif towards:
@@ -216,16 +213,16 @@ class MatrixFW(Method):
         s.vertices[s.count], s.weights[s.count] = s.vertex, weight
         s.count += 1
 
-    def report(self, problem: Problem, state: MatrixFWState) -> Report:
+    def report(self) -> Report:
         """P at W(a), and D at a."""
-        return Report(state.value, state.bound, "Frank-Wolfe on all samples")
+        return Report(self.state.value, self.state.bound, "Frank-Wolfe on all samples")
 
-    def candidate(self, problem: Problem, state: MatrixFWState) -> tuple[Array, list[Array] | None]:
+    def candidate(self) -> tuple[Array, list[Array] | None]:
         """The best W and the last multipliers, their rows' sums made 0 again."""
-        f = self._loss(problem)
-        u = -state.a
+        f = self.f
+        u = -self.state.a
         at = np.arange(f.y.size)
         u[at, f.y] = 0.0
         u[at, f.y] = -u.sum(axis=1)
         u = u.reshape(-1)
-        return state.best_x, [u if math.isfinite(f.conjugate(u)) else f.into_domain(u)]
+        return self.state.best_x, [u if math.isfinite(f.conjugate(u)) else f.into_domain(u)]

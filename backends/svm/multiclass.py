@@ -28,7 +28,8 @@ from ..kernels.compile import Function, kernel
 from ..kernels.operators import Operator
 from ..kernels.rows import rows_of
 from ..kernels.storage import Sparse
-from ..problem import Counted, Problem
+from ..maps import Counted
+from ..problem import Problem
 from ..products import product_of
 from .loops import rows as kernels
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..backends.registry import METHODS, method_of
+from ..backends.registry import METHODS
 from ..grammar.diagnostic import Diagnostic
-from ..solve.state import load_state, save_state
+from ..solve.state import Checkpoint, load_state, save_state
 from .exits import Stop
 from .output import Output
 from .outputs import reason_of, unwritable
@@ -58,13 +58,13 @@ class Checkpoints:
         finally:
             signal.signal(signal.SIGTERM, previous)
 
-    def after_step(self, state: Any) -> None:
+    def after_step(self, state: Checkpoint) -> None:
         """Save if it is time."""
         if self._now() >= self._next:
             self.save(state)
             self._next = self._now() + SECONDS_BETWEEN
 
-    def save(self, state: Any) -> list[Diagnostic]:
+    def save(self, state: Checkpoint) -> list[Diagnostic]:
         """Save; what went wrong."""
         try:
             save_state(self._file, self._form, state)
@@ -74,12 +74,13 @@ class Checkpoints:
         return []
 
 
-def resumed(file: str, form: Form, options: Options) -> tuple[Any, Options]:
+def resumed(file: str, form: Form, options: Options) -> tuple[Checkpoint, Options]:
     """A saved state, and the options with its method; stops where it is none, or of another problem or method."""
     state = load_state(file, form)
-    method = method_of(state)
+    method = state.method
+    complete = METHODS[method].completed
     asked = options.method_options if options.method == method else state.options
-    if options.method not in ("auto", method) or _complete(method, asked) != _complete(method, state.options):
+    if options.method not in ("auto", method) or complete(asked) != complete(state.options):
         saved, wanted = _written(method, state.options), _written(options.method, options.method_options)
         raise Stop(
             [
@@ -92,11 +93,6 @@ def resumed(file: str, form: Form, options: Options) -> tuple[Any, Options]:
             ]
         )
     return state, replace(options, method=method, method_options=state.options)
-
-
-def _complete(method: str, given: Mapping[str, object]) -> dict[str, object]:
-    options = METHODS[method].options
-    return {name: option.take(given[name]) if name in given else option.default for name, option in options.items()}
 
 
 def _written(method: str, given: Mapping[str, object]) -> str:

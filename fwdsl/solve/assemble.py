@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..backends.method import State
 from ..canon.forms import Form
 from ..certify import Verified
 from ..plan import Plan
@@ -25,6 +24,7 @@ def solution_of(
 ) -> Solution:
     """The best point with its certificate in the user's sense, duals and values of terms beside it."""
     form, verified = task.form, outcome.verified
+    counts = outcome.state.state.counts() if outcome.state is not None else {}
     return Solution(
         status=outcome.status,
         certificate=_certificate(form, verified),
@@ -41,14 +41,9 @@ def solution_of(
         plan=plan,
         start=origin,
         warnings=task.warnings(outcome.x),
-        record={"dual_point": verified.y, "weights": form.auxiliary(outcome.x), "counts": _counts(outcome.state)},
+        record={"dual_point": verified.y, "weights": form.auxiliary(outcome.x), "counts": counts},
         state=outcome.state,
     )
-
-
-def _counts(state: Any) -> dict[str, int]:
-    """What the method counted (eigendecompositions)."""
-    return state.counts() if isinstance(state, State) else {}
 
 
 def _certificate(form: Form, v: Verified) -> Certificate:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
-from ..backends.method import Method
+from ..backends.method import Run
 from ..backends.nearby import allowance, feasible_nearby
-from ..backends.problem import Problem
 from ..backends.rays import dual_rays, primal_rays
 from ..certify.rays import Ray, infeasible, unbounded
 from ..solution import Status
@@ -25,19 +24,17 @@ SHARE = 0.1
 """The share of the data passes so far that polishing directions may take."""
 
 
-def no_solution(
-    problem: Problem, method: Method, state: Any, stuck: bool, known: Best, stop: Callable[[], bool]
-) -> tuple[Status, Ray] | None:
+def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[], bool]) -> tuple[Status, Ray] | None:
     """The verdict and its proof, or None. What the verifier knows already is not asked: a program with a feasible point, or with a bound.
 
     Multipliers are only tried where the violation of the constraints has stopped falling (`stuck`), or where it may only look small beside terms
     that grow and the decomposition that prepares them is cheap.
     """
-    found = method.ray(problem, state)
+    problem, found = run.problem, run.ray()
     if found is None:
         return None
-    x, ys = method.candidate(problem, state)
-    columns, rows = method.scales(problem, state)
+    x, ys = run.candidate()
+    columns, rows = run.scales()
     over = allowance(problem, SHARE, stop)
     feasible = known.primal is not None and known.primal.infeasibility == 0.0
     tries = not feasible and (stuck or problem.size <= FEW)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,12 @@ from ..solution import Progress, Solution
 from .assemble import solution_of
 from .contradiction import contradicted
 from .dense import Dense
-from .driver import Outcome, drive
+from .driver import OnState, Outcome, drive
 from .forms import Solvable
 from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Best
 from .low_rank import OnFactors
+from .state import Checkpoint
 from .watch import Watch
 
 
@@ -37,15 +37,15 @@ def solve(
     on_progress: Callable[[Progress], bool | None] | None = None,
     start: Solution | Mapping[str, Any] | None = None,
     control: Control | None = None,
-    resume: Any = None,
-    on_state: Callable[[Any], None] | None = None,
+    resume: Checkpoint | None = None,
+    on_state: OnState | None = None,
     watch: Watch | None = None,
 ) -> Solution:
     """Run the plan's method until the tolerance is certified or a limit is reached; always returns the best point with its certificate.
 
-    `start` is a solution (its duals are used too) or values by name; `resume` a state saved by `fwdsl.solve.state`. `on_progress` is
-    called about ten times a second and may return False to stop; `on_state` after every step; a `watch` sees what is certified on the way.
-    Ctrl-C ends it too (`interruptible`), wherever it stands.
+    `start` is a solution (its duals are used too) or values by name; `resume` is where a run stood (`Solution.state`, or what
+    `fwdsl.solve.state` loaded). `on_progress` is called about ten times a second and may return False to stop; `on_state` after every
+    step; a `watch` sees what is certified on the way. Ctrl-C ends it too (`interruptible`), wherever it stands.
     """
     if form.contradiction is not None:
         return contradicted(solvable(form, False, options), plan, start, watch)
@@ -74,27 +74,27 @@ def _run(
     on_progress: Callable[[Progress], bool | None] | None,
     start: Solution | Mapping[str, Any] | None,
     control: Control,
-    resume: Any,
-    on_state: Callable[[Any], None] | None,
+    resume: Checkpoint | None,
+    on_state: OnState | None,
     watch: Watch | None,
 ) -> tuple[Outcome, str]:
     """How the run ended, and what it started from."""
     problem = task.prepare()
     # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
-        method = METHODS[plan.method].with_options(plan.method_options)
         at = task.start(start)
         origin = at.origin if resume is None else f"a saved state at iteration {resume.iteration}"
-
-        def begin() -> Any:
-            state = resume if resume is not None else method.init(problem, at.x, at.ys)
-            # saved with it: a state is that of its method with these options
-            state.options = dict(plan.method_options)
-            return state
-
-        certify = partial(task.verify, problem)
         outcome = drive(
-            task.form, problem, method, begin, at.x, certify, options, on_progress, control, on_state, watch
+            task,
+            problem,
+            plan,
+            at,
+            options,
+            resume=resume,
+            on_progress=on_progress,
+            control=control,
+            on_state=on_state,
+            watch=watch,
         )
         if not math.isfinite(outcome.verified.primal):
             outcome = _or_start(task, task.start(start).x, outcome)

@@ -1,4 +1,4 @@
-"""Saving a method's state and taking it up again: the same iterates as if nothing had happened.
+"""Saving where a run stands and taking it up again: the same iterates as if nothing had happened.
 
 One `.npz` file, written to a temporary name and moved into place, so that a kill at any moment leaves the old one or the new one. Nothing
 in it is pickled. It is sealed by a checksum of all that it holds: methods trust their states, kernels do not look whether an index fits.
@@ -9,31 +9,48 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..backends.method import State
 from ..backends.registry import is_state, state_class
 from ..canon.forms import Form
 from ..errors import DataError
 from ..fingerprint import of_array, of_instance
 from ..grammar.diagnostic import Diagnostic
 from ..target import target_of
-from .journal import pack, unpack
+from .journal import Journal, pack, unpack
 
 _JOURNAL = "journal:"
 _RECORD, _SEAL = "record", "seal"
 _VERSION = 3
 
 
-def save_state(path: str | Path, form: Form, state: Any) -> None:
-    """Write a state with the options of its method and the fingerprints of its program and data."""
+@dataclass
+class Checkpoint:
+    """Where a run stands, which it can go on from: the method with the options that were given, its state, and the driver's journal."""
+
+    method: str
+    options: Mapping[str, Any]
+    state: State
+    journal: Journal
+
+    @property
+    def iteration(self) -> int:
+        """The steps so far."""
+        return self.state.iteration
+
+
+def save_state(path: str | Path, form: Form, checkpoint: Checkpoint) -> None:
+    """Write where a run stands, with the fingerprints of its program and data."""
     arrays: dict[str, Any] = {}
     scalars: dict[str, Any] = {}
     lists: dict[str, int] = {}
+    state = checkpoint.state
     for f in fields(state):
         value = getattr(state, f.name)
         if isinstance(value, np.ndarray):
@@ -43,22 +60,23 @@ def save_state(path: str | Path, form: Form, state: Any) -> None:
             arrays.update({f"{f.name}:{k}": v for k, v in enumerate(value)})
         else:
             scalars[f.name] = float(value).hex() if isinstance(value, float) else value
-    journal = getattr(state, "journal", None)
-    if journal is not None:
-        journal, kept = pack(journal)
-        arrays |= {f"{_JOURNAL}{name}": value for name, value in kept.items()}
+    journal, kept = pack(checkpoint.journal)
+    arrays |= {f"{_JOURNAL}{name}": value for name, value in kept.items()}
     record = {
         "v": _VERSION,
         "state": type(state).__name__,
         "scalars": scalars,
         "lists": lists,
         "journal": journal,
-        "options": getattr(state, "options", {}),
+        "options": dict(checkpoint.options),
         "fingerprints": of_instance(form.instance),
     }
     text = json.dumps(record)
-    sealed: dict[str, Any] = {_RECORD: np.array(text), _SEAL: np.array(_seal(text, arrays)), **arrays}
-    target = target_of(path)
+    _write(target_of(path), {_RECORD: np.array(text), _SEAL: np.array(_seal(text, arrays)), **arrays})
+
+
+def _write(target: Path, sealed: Mapping[str, Any]) -> None:
+    """Put the file into its place in one piece."""
     # a name of its own kind, so that what a kill leaves behind is written over by the next save
     part = target.with_name(f"{target.name}.part")
     try:
@@ -72,13 +90,44 @@ def save_state(path: str | Path, form: Form, state: Any) -> None:
         raise
 
 
-def load_state(path: str | Path, form: Form) -> Any:
-    """The state in a file; `DataError` FW0201 where it is no such file or a damaged one, FW0202 where it is of another program or other data."""
+def load_state(path: str | Path, form: Form) -> Checkpoint:
+    """What a file holds; `DataError` FW0201 where it is no such file or a damaged one, FW0202 where it is of another program or other data."""
+    record, arrays = _read(path)
+    now = of_instance(form.instance)
+    changed = sorted(k for k in {*now, *record["fingerprints"]} if now.get(k) != record["fingerprints"].get(k))
+    if changed:
+        names = ", ".join(f"`{c}`" if c != "program" else "the program" for c in changed)
+        raise _refuse(
+            "FW0202",
+            f"`{path}` was saved for another problem: {names} changed",
+            "solve afresh, or bind what it was saved with",
+        )
+    method, cls = state_class(record["state"])
+    missing = [
+        f.name for f in fields(cls) if not any(f.name in kept for kept in (record["lists"], arrays, record["scalars"]))
+    ]
+    if missing:
+        raise _refuse("FW0201", f"`{path}` was saved by another version of fwdsl", "solve afresh")
+    values: dict[str, Any] = {}
+    for f in fields(cls):
+        if f.name in record["lists"]:
+            values[f.name] = [arrays[f"{f.name}:{k}"] for k in range(record["lists"][f.name])]
+        elif f.name in arrays:
+            values[f.name] = arrays[f.name]
+        else:
+            value = record["scalars"][f.name]
+            values[f.name] = float.fromhex(value) if f.type in ("float", float) else value
+    kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
+    return Checkpoint(method, record["options"], cls(**values), unpack(record["journal"], kept))
+
+
+def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(the record, the arrays) of a file of this version that is as it was saved; FW0201 where it is none."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {k: file[k] for k in file.files}
         text, seal = str(arrays.pop(_RECORD)), str(arrays.pop(_SEAL, ""))
-        record = json.loads(text)
+        record: dict[str, Any] = json.loads(text)
         version = record["v"]
         if "state" not in record:
             raise _refuse(
@@ -98,37 +147,7 @@ def load_state(path: str | Path, form: Form) -> Any:
         raise _refuse("FW0201", f"`{path}` is damaged: it is not as it was saved", "give another one, or solve afresh")
     if version != _VERSION or not is_state(record["state"]):
         raise _refuse("FW0201", f"`{path}` was saved by another version of fwdsl", "solve afresh")
-    cls = state_class(record["state"])
-    kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
-    journal = unpack(record["journal"], kept) if record["journal"] is not None else None
-    now = of_instance(form.instance)
-    changed = sorted(k for k in {*now, *record["fingerprints"]} if now.get(k) != record["fingerprints"].get(k))
-    if changed:
-        names = ", ".join(f"`{c}`" if c != "program" else "the program" for c in changed)
-        raise _refuse(
-            "FW0202",
-            f"`{path}` was saved for another problem: {names} changed",
-            "solve afresh, or bind what it was saved with",
-        )
-    missing = [
-        f.name for f in fields(cls) if not any(f.name in kept for kept in (record["lists"], arrays, record["scalars"]))
-    ]
-    if missing:
-        raise _refuse("FW0201", f"`{path}` was saved by another version of fwdsl", "solve afresh")
-    values: dict[str, Any] = {}
-    for f in fields(cls):
-        if f.name in record["lists"]:
-            values[f.name] = [arrays[f"{f.name}:{k}"] for k in range(record["lists"][f.name])]
-        elif f.name in arrays:
-            values[f.name] = arrays[f.name]
-        else:
-            value = record["scalars"][f.name]
-            values[f.name] = float.fromhex(value) if f.type in ("float", float) else value
-    state: Any = cls(**values)
-    state.options = record.get("options", {})
-    if journal is not None:
-        state.journal = journal
-    return state
+    return record, arrays
 
 
 def _seal(record: str, arrays: Mapping[str, Any]) -> str:

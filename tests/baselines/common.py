@@ -8,8 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
 
 SIGNED = ("logistic", "smooth_hinge", "squared_hinge", "hinge")
 
@@ -55,18 +53,6 @@ def matrix_data(loss: str, layout: str = "dense", n: int = 12, d: int = 4, k: in
 def bound(program: str, values: dict[str, Any]) -> Any:
     """The program with its data."""
     return fw.parse(program).bind(**values)
-
-
-def stepped(
-    problem: Any, name: str, steps: int, threads: int = 1, seed: int = 0, **options: Any
-) -> tuple[Any, Any, Problem]:
-    """The method's state after some steps, the method, and the problem on kernels."""
-    kernels = Problem(problem.canonical, threads, seed)
-    method = METHODS[name].with_options(options)
-    state = method.init(kernels, np.zeros(kernels.size), None)
-    for _ in range(steps):
-        method.step(kernels, state)
-    return state, method, kernels
 
 
 class Naive:

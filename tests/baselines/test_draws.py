@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from fwdsl.backends.baselines import common, spdc, subgradient, svrg
-from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
 from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, text
+from tests.runs import started
 
 # without a set the prox is affine, and the mean of proxes the prox of the mean
 RIDGE = " + 0.1 * sum_squares(x)"
@@ -34,17 +33,15 @@ def _an_iteration_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def iterated(problem: Any, name: str, x: np.ndarray, batches: list[np.ndarray], patch: Any, **options: Any) -> Any:
     """The state after an iteration from x with each of these batches."""
-    kernels = Problem(problem.canonical, 1)
-    method = METHODS[name].with_options(options)
-    state = method.init(kernels, x, None)
-    kernels.must_stop = lambda: True
+    run = started(problem, name, x, **options)
+    run.problem.must_stop = lambda: True
     module = {"svrg": svrg, "spdc": spdc, "subgradient": subgradient}[name]
     for rows in batches:
         patch.setattr(module, "batches", lambda *_, rows=rows: rows[None, :])
         if hasattr(module, "draw"):
             patch.setattr(module, "draw", lambda *_, rows=rows: rows)
-        method.step(kernels, state)
-    return state
+        run.step()
+    return run.state
 
 
 def every(n: int, size: int) -> list[np.ndarray]:
@@ -91,15 +88,13 @@ def test_spdc(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     y = naive.slopes(x)[:, 0]
     # away from the slopes at x, where all dual steps are zero
     warm = np.clip(0.5 * y, *f.dual_bounds())
-    kernels = Problem(problem.canonical, 1)
-    kernels.must_stop = lambda: True
     found = []
     for rows in every(n, size):
-        method = METHODS["spdc"].with_options({"batch": size})
-        state = method.init(kernels, x, [warm])
+        run = started(problem, "spdc", x, [warm], batch=size)
+        run.problem.must_stop = lambda: True
         monkeypatch.setattr(spdc, "batches", lambda *_, rows=rows: rows[None, :])
-        method.step(kernels, state)
-        found.append(state)
+        run.step()
+        found.append(run.state)
     s = found[0]
     step = s.sigma / n
     moved = warm + step * (K @ x + naive.offset)

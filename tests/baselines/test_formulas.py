@@ -14,7 +14,8 @@ from fwdsl.backends.baselines.conditional import diameter
 from fwdsl.backends.baselines.samples import batch_size, batches, draw
 from fwdsl.backends.baselines.storc import phase_of
 from fwdsl.backends.finite_sum import draws
-from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, stepped, text
+from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, text
+from tests.runs import stepped
 
 STEPS = 3
 
@@ -56,7 +57,7 @@ def each_problem() -> list[Any]:
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("snapshot", ["last", "average"])
 def test_svrg(problem: Any, batch: int, snapshot: str) -> None:
-    state, _, _ = stepped(problem, "svrg", STEPS, batch=batch, snapshot=snapshot)
+    state = stepped(problem, "svrg", STEPS, batch=batch, snapshot=snapshot).state
     naive = Naive(problem)
     x = naive.g.prox(np.zeros(naive.size), 0.0)
     for k in range(STEPS):
@@ -77,7 +78,8 @@ def test_svrg(problem: Any, batch: int, snapshot: str) -> None:
 @pytest.mark.parametrize("smoothness", ["rows", "spectral"])
 @pytest.mark.parametrize("problem", each_problem())
 def test_apg_fixed(problem: Any, smoothness: str) -> None:
-    state, _, kernels = stepped(problem, "apg_fixed", 5, smoothness=smoothness)
+    run = stepped(problem, "apg_fixed", 5, smoothness=smoothness)
+    state, kernels = run.state, run.problem
     naive, big = Naive(problem), state.lipschitz
     top = np.linalg.eigvalsh(
         naive.K.reshape(-1, naive.size).T @ np.diag(_curvatures(naive)) @ naive.K.reshape(-1, naive.size)
@@ -125,7 +127,7 @@ def test_sdca(case: tuple[str, str, str, str]) -> None:
     problem = vector(case)
     parts = 4 if "ball" in case[1] or "simplex" in case[1] else 1
     parts = 1 if "linf" in case[1] else parts
-    state, _, _ = stepped(problem, "sdca", 1, multiplier=4)
+    state = stepped(problem, "sdca", 1, multiplier=4).state
     naive = Naive(problem)
     f, mu, K = naive.term.f, naive.mu, naive.K[:, 0, :]
     lo, hi = f.dual_bounds()
@@ -198,7 +200,7 @@ class _response:
 @pytest.mark.parametrize("batch", [1, 5])
 def test_spdc(case: tuple[str, str, str, str], batch: int) -> None:
     problem = vector(case)
-    state, _, _ = stepped(problem, "spdc", 1, batch=batch)
+    state = stepped(problem, "spdc", 1, batch=batch).state
     naive = Naive(problem)
     f, K, n, m = naive.term.f, naive.K[:, 0, :], naive.n, batch
     radius = math.sqrt((K**2).sum(axis=1).max())
@@ -230,7 +232,8 @@ def test_spdc(case: tuple[str, str, str, str], batch: int) -> None:
 def _walk(problem: Any, name: str, iterate: Any, **options: Any) -> None:
     """Step the method, follow it with `iterate(naive, state of ours, rng)` one iteration at a time, compare after each step."""
     naive = Naive(problem)
-    state, method, kernels = stepped(problem, name, 0, **options)
+    run = stepped(problem, name, 0, **options)
+    state, kernels = run.state, run.problem
     ours: dict[str, Any] = {"x": state.x.copy(), "k": 0, "kernels": kernels}
     ours |= {"center": ours["x"], "snapshot": ours["x"], "d": np.zeros(naive.size), "t": getattr(state, "t", 0)}
     for step in range(STEPS):
@@ -238,7 +241,7 @@ def _walk(problem: Any, name: str, iterate: Any, **options: Any) -> None:
         epochs, rng = state.epochs, draws(0, step)
         while epochs < until - 1e-9:
             epochs += iterate(naive, ours, rng, state) / naive.n
-        method.step(kernels, state)
+        run.step()
         assert state.epochs == pytest.approx(epochs)
         np.testing.assert_allclose(state.x, ours["x"], rtol=1e-7, atol=1e-8)
 
@@ -352,7 +355,7 @@ SUBGRADIENT = [
 @pytest.mark.parametrize("problem", SUBGRADIENT)
 @pytest.mark.parametrize("batch", [1, 3])
 def test_subgradient(problem: Any, batch: int) -> None:
-    state, _, _ = stepped(problem, "subgradient", 2, batch=batch, radius=2.0)
+    state = stepped(problem, "subgradient", 2, batch=batch, radius=2.0).state
     naive = Naive(problem)
     x = naive.g.prox(np.zeros(naive.size), 0.0)
     t, total, mean = 0, 0.0, x

@@ -12,12 +12,11 @@ import pytest
 
 from fwdsl.backends.baselines import common, conditional, scgs
 from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
 from fwdsl.options import Options
 from fwdsl.plan import make_plan
-from fwdsl.solve import Control, driver, solve
-from fwdsl.solve.state import load_state, save_state
-from tests.baselines.common import bound, data, matrix_data, matrix_text, stepped, text
+from fwdsl.solve import Control, solve, supervisor
+from tests.baselines.common import bound, data, matrix_data, matrix_text, text
+from tests.runs import resumed, started, stepped
 
 RIDGE = " + 0.05 * sum_squares(x)"
 VECTOR = bound(text("logistic", "l1_ball(0.5)", RIDGE), data("logistic", "csr", n=40))
@@ -76,24 +75,20 @@ def test_iterates_are_the_same_wherever_a_step_is_broken_off(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole, _, _ = stepped(problem, name, 3, seed=2, **options)
+    whole = stepped(problem, name, 3, seed=2, **options).state
     monkeypatch.setattr(common, "LOOK", 150)
-    kernels = Problem(problem.canonical, 1, 2)
-    method = METHODS[name].with_options(options)
-    state, steps = method.init(kernels, np.zeros(kernels.size), None), 0
-    # a start that must stop is given up
-    looks = kernels.must_stop = Looks(stops)
-    while state.iteration < 3:
+    run, looks, steps = started(problem, name, seed=2, **options), Looks(stops), 0
+    while run.state.iteration < 3:
         if steps < 8:
             # as another process finds it
-            save_state(tmp_path / "s.npz", problem.canonical, state)
-            state = load_state(tmp_path / "s.npz", problem.canonical)
-            method = METHODS[name].with_options(options)
-        method.step(kernels, state)
+            run = resumed(run, tmp_path, options)
+        # a start that must stop is given up
+        run.problem.must_stop = looks
+        run.step()
         steps += 1
     assert looks.count > 3
     assert steps > 3
-    assert_same(whole, state)
+    assert_same(whole, run.state)
 
 
 def test_how_much_a_loop_does_between_two_looks() -> None:
@@ -130,7 +125,7 @@ def test_an_interruption_ends_a_step_at_its_next_prox(name: str, monkeypatch: py
     assert calls[0] == 5
     resumed = solve(MATRIX.canonical, plan, options, resume=stopped.state)
     assert resumed.iterations == 2
-    assert_same(whole.state, resumed.state)
+    assert_same(whole.state.state, resumed.state.state)
     assert (resumed.objective, resumed.dual_bound) == (whole.objective, whole.dual_bound)
 
 
@@ -152,8 +147,8 @@ def test_a_limit_of_time_ends_an_inner_problem(name: str, monkeypatch: pytest.Mo
         slopes.append(c)
         return vertex(problem, c)
 
-    monkeypatch.setattr(driver, "time", clock)
-    monkeypatch.setattr(driver, "kernel_seconds", lambda: 0.0)
+    monkeypatch.setattr(supervisor, "time", clock)
+    monkeypatch.setattr(supervisor, "kernel_seconds", lambda: 0.0)
     monkeypatch.setattr(conditional, "vertex", slow)
     # an inner problem that would take all the turns it may
     inner = scgs.conditional_gradient

@@ -15,7 +15,7 @@ from fwdsl.backends.baselines.common import conditioning
 from fwdsl.backends.baselines.samples import Samples
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import NAMED, method_of
+from fwdsl.backends.registry import NAMED
 from fwdsl.certify import verify
 from fwdsl.errors import FwError
 from fwdsl.options import Options
@@ -23,7 +23,8 @@ from fwdsl.oracle import solve_oracle
 from fwdsl.plan import make_plan
 from fwdsl.solve import solve
 from fwdsl.solve.state import load_state, save_state
-from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, stepped, text
+from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, text
+from tests.runs import stepped
 
 pytest.importorskip("cvxpy")
 
@@ -42,15 +43,15 @@ def check(problem: Any, method: str, tol: float, steps: int = 300, **options: An
     """The gap falls to tol; every bound on the way is below the optimum, and what the verifier says of the candidate agrees."""
     optimum = solve_oracle(problem.instance).value
     slack = 1e-6 * max(1.0, abs(optimum))
-    state, run, kernels = stepped(problem, method, 0, **options)
+    run = stepped(problem, method, 0, **options)
     for _ in range(steps):
-        report = run.report(kernels, state)
+        report = run.report()
         assert report.bound <= optimum + slack
         assert report.objective >= optimum - slack
         if report.objective - report.bound <= tol * max(1.0, abs(optimum)):
             break
-        run.step(kernels, state)
-    x, ys = run.candidate(kernels, state)
+        run.step()
+    x, ys = run.candidate()
     verified = verify(problem.canonical, x, ys)
     assert verified.infeasibility <= 1e-9
     assert verified.primal == pytest.approx(optimum, abs=tol * max(1.0, abs(optimum)) + slack)
@@ -142,9 +143,10 @@ def test_a_matrix_on_the_trace_norm_ball(method: str, loss: str) -> None:
 )
 def test_the_subgradient_method_gets_near(problem: Any) -> None:
     optimum = solve_oracle(problem.instance).value
-    state, method, kernels = stepped(problem, "subgradient", 60, radius=1.0)
+    run = stepped(problem, "subgradient", 60, radius=1.0)
+    state = run.state
     assert optimum - 1e-6 <= state.best_value <= optimum + 0.02 * max(1.0, abs(optimum))
-    assert method.report(kernels, state).bound <= optimum + 1e-6
+    assert run.report().bound <= optimum + 1e-6
 
 
 # --- estimates ------------------------------------------------------------------------------------------------------------
@@ -206,13 +208,13 @@ def test_a_seed_fixes_the_run_for_any_number_of_threads(
         return run(self, fn, blocks)
 
     monkeypatch.setattr(Pool, "run", counted)
-    one, _, _ = stepped(problem, name, 2, threads=1, seed=4)
+    one = stepped(problem, name, 2, threads=1, seed=4).state
     for threads in (2, 3):
-        more, _, _ = stepped(problem, name, 2, threads=threads, seed=4)
+        more = stepped(problem, name, 2, threads=threads, seed=4).state
         np.testing.assert_array_equal(one.x, more.x)
         assert one.best_bound == more.best_bound
     assert shared[0] > 0
-    other, _, _ = stepped(problem, name, 2, seed=5)
+    other = stepped(problem, name, 2, seed=5).state
     assert name == "apg_fixed" or not np.array_equal(one.x, other.x)
 
 
@@ -227,10 +229,11 @@ def test_a_resumed_run_is_the_unbroken_one(name: str, tmp_path: Path, short_step
     whole, half = run(6), run(2)
     save_state(tmp_path / "s.npz", ONE.canonical, half.state)
     resumed = run(6, resume=load_state(tmp_path / "s.npz", ONE.canonical))
-    assert method_of(resumed.state) == name
+    assert resumed.state.method == name
     assert resumed.iterations == whole.iterations == 6
-    np.testing.assert_array_equal(whole.state.x, resumed.state.x)
-    assert whole.state.best_bound == resumed.state.best_bound
+    one, other = whole.state.state, resumed.state.state
+    np.testing.assert_array_equal(one.x, other.x)
+    assert one.best_bound == other.best_bound
     assert resumed.passes == pytest.approx(whole.passes, rel=1e-12)
 
 

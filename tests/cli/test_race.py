@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.frank_wolfe import FrankWolfe
+from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
 from fwdsl.cli import main
 from fwdsl.cli.arguments import methods
 from fwdsl.cli.exits import Stop
@@ -85,13 +85,13 @@ def test_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_interruption_keeps_what_has_finished(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = FrankWolfe.step
+    step = FrankWolfeRun.step
 
-    def interrupted(self: FrankWolfe, *args: Any) -> None:
+    def interrupted(self: FrankWolfeRun) -> None:
         os.kill(os.getpid(), signal.SIGINT)
-        step(self, *args)
+        step(self)
 
-    monkeypatch.setattr(FrankWolfe, "step", interrupted)
+    monkeypatch.setattr(FrankWolfeRun, "step", interrupted)
     assert main(["race", "fit.fw", "--methods", "apg,frank_wolfe,pdhg"]) == 130
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[1:3]] == [["apg", "optimal"], ["frank_wolfe", "interrupted"]]
@@ -101,7 +101,7 @@ def test_a_failure_is_a_row(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     def broken(*_: Any) -> None:
         raise RuntimeError("no step")
 
-    monkeypatch.setattr(FrankWolfe, "step", broken)
+    monkeypatch.setattr(FrankWolfeRun, "step", broken)
     assert main(["race", "fit.fw", "--methods", "frank_wolfe,apg"]) == 0
     assert "frank_wolfe  failed: a bug of fwdsl: RuntimeError: no step" in capsys.readouterr().out
 

@@ -13,8 +13,8 @@ from fwdsl.atoms.base import LossFunction
 from fwdsl.backends.dspdc.links import places_of
 from fwdsl.backends.dspdc.steps import steps_of
 from fwdsl.backends.finite_sum import draws
-from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
+from tests import runs
+from tests.runs import AnyRun
 
 LAYOUTS = {"dense": np.ascontiguousarray, "fortran": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array}
 
@@ -83,14 +83,9 @@ def metrics_problem(n: int = 20, T: int = 3, d: int = 3, seed: int = 0) -> Any:
     return fw.parse(METRICS).bind(**values, task=rng.permutation(np.arange(n) % T))
 
 
-def stepped(problem: Any, steps: int, threads: int = 1, seed: int = 0, **options: Any) -> tuple[Any, Any, Problem]:
-    """The state after some steps, the method, and the problem on kernels."""
-    kernels = Problem(problem.canonical, threads, seed)
-    method = METHODS["dspdc"].with_options(options)
-    state = method.init(kernels, np.zeros(kernels.size), None)
-    for _ in range(steps):
-        method.step(kernels, state)
-    return state, method, kernels
+def stepped(problem: Any, steps: int, **given: Any) -> AnyRun:
+    """A run after some steps."""
+    return runs.stepped(problem, "dspdc", steps, **given)
 
 
 def shuffled(row: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ def check(problem: Any, tol: float = 1e-8, seconds: float = 120.0, **options: An
     for h in solution.history:
         assert h.dual_bound <= optimum + slack
         assert h.objective >= optimum - slack
-    verified = verify(problem.canonical, solution.state.best_x, solution.state.ys)
+    verified = verify(problem.canonical, solution.state.state.best_x, solution.state.state.ys)
     assert verified.infeasibility <= 1e-9
     assert optimum - slack <= verified.primal
     assert verified.dual <= optimum + slack
@@ -88,7 +88,7 @@ def test_metric_learning(m: int, q: int) -> None:
 def test_half_of_the_decompositions_of_spdc() -> None:
     """Sampling a tenth of the metrics takes at most half of the eigendecompositions of updating all of them, which is SPDC."""
     problem = metrics_problem(n=600, T=20)
-    own, all_ = (problem.solve(method="dspdc", tol=1e-6, m=60, q=q, threads=1).state for q in (2, 21))
+    own, all_ = (problem.solve(method="dspdc", tol=1e-6, m=60, q=q, threads=1).state.state for q in (2, 21))
     for state in (own, all_):
         assert state.best_value - state.best_bound <= 1e-6 * max(1.0, abs(state.best_value))
     assert own.decompositions + own.checks <= 0.5 * (all_.decompositions + all_.checks)
@@ -97,11 +97,12 @@ def test_half_of_the_decompositions_of_spdc() -> None:
 def test_an_empty_bound_is_never_above_the_optimum_while_lambda_is_raised() -> None:
     problem = vector_problem("smooth_hinge", "dense", "U @ (V @ x)")
     optimum = solve_oracle(problem.instance).value
-    state, method, kernels = stepped(problem, 0, m=2, q=2)
+    run = stepped(problem, 0, m=2, q=2)
+    state = run.state
     state.scale *= 1e-5
     for _ in range(400):
-        method.step(kernels, state)
-        report = method.report(kernels, state)
+        run.step()
+        report = run.report()
         assert report.bound <= optimum + 1e-7
         assert state.best_value >= optimum - 1e-7
     # steps so long that the run leaves for infinity: the gap shows it, and Lambda grows until it converges

@@ -57,11 +57,12 @@ def test_no_digits_are_lost_where_shares_differ_widely() -> None:
 
 def compare(problem: Any, m: int, q: int, steps: int = 2, theorem: int = 1, seed: int = 3, **options: Any) -> None:
     """The iterates of some steps against the formulas; no certificate may restart the run."""
-    start, method, kernels = stepped(problem, 0, seed=seed, m=m, q=q, theorem=theorem, **options)
-    of, begun = method._of(kernels), copy.deepcopy(start)
+    run = stepped(problem, 0, seed=seed, m=m, q=q, theorem=theorem, **options)
+    start, of = run.state, run.of
+    begun = copy.deepcopy(start)
     assert (of.m, of.q) == (m, q)
     for _ in range(steps):
-        of.step(start, method.steps(kernels, start), seed)
+        of.step(start, run.steps(), seed)
         start.iteration += 1
     x, y = Naive(problem).run(begun, steps, of.iterations(), m, q, theorem, seed)
     assert np.abs(x - begun.x).max() > 1e-3
@@ -118,8 +119,9 @@ def test_metric_learning(m: int, q: int) -> None:
 def test_metric_learning_is_algorithm_3_with_outer_products() -> None:
     """(36) to (40), with W by its recursion (38) and the typos of methods.md put right."""
     problem, m, q, seed = metrics_problem(), 4, 2, 5
-    state, method, kernels = stepped(problem, 0, seed=seed, m=m, q=q)
-    of, begun = method._of(kernels), copy.deepcopy(state)
+    run = stepped(problem, 0, seed=seed, m=m, q=q)
+    state, of = run.state, run.of
+    begun = copy.deepcopy(state)
     values = problem.instance.values
     far, near, task = values["Far"], values["Near"], np.asarray(values["task"])
     n, d = far.shape
@@ -149,7 +151,7 @@ def test_metric_learning_is_algorithm_3_with_outer_products() -> None:
             eigenvalues, Q = np.linalg.eigh(0.5 * (v + v.T))
             X[j] = (Q * np.maximum(eigenvalues, 0.0)) @ Q.T
         bar = old + (steps.theta + 1.0) * (X - old)
-    of.step(state, method.steps(kernels, state), seed)
+    of.step(state, run.steps(), seed)
     np.testing.assert_allclose(state.x, X.reshape(-1), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(state.y, y / n, rtol=1e-10, atol=1e-10)
 
@@ -173,12 +175,13 @@ def test_the_longest_row_of_differences_of_squares() -> None:
 )
 @pytest.mark.parametrize(("m", "q"), [(2, 3), (12, 1)])
 def test_the_estimate_of_lambda(problem: Any, m: int, q: int) -> None:
-    state, method, kernels = stepped(problem, 0, m=m, q=q, Lambda=1.0)
+    run = stepped(problem, 0, m=m, q=q, Lambda=1.0)
+    state = run.state
     (term,) = problem.canonical.terms
     K = np.concatenate([np.stack([a.apply(e) for e in np.eye(b.size)], axis=1) for b, a in term.map.parts], axis=1)
     if problem.canonical.blocks[0].name == "F":
         # the paper's rows are the matrices D_i, which need not be symmetric
         K = problem.instance.values["D"].reshape(len(K), -1)
-    assert state.scale == pytest.approx(m * q * np.square(K).sum(axis=1).max() / method._of(kernels).p, rel=1e-12)
-    watched, method, kernels = stepped(problem, 0, m=m, q=q)
+    assert state.scale == pytest.approx(m * q * np.square(K).sum(axis=1).max() / run.of.p, rel=1e-12)
+    watched = stepped(problem, 0, m=m, q=q).state
     assert 0.0 < watched.scale <= 0.1 * state.scale * (1.0 + 1e-12)

@@ -16,6 +16,7 @@ from fwdsl.backends.dspdc.blocks import Blocks
 from fwdsl.backends.dspdc.coordinates import Coordinates
 from fwdsl.oracle import solve_oracle
 from tests.dspdc.problems import Naive, family_problem, stepped
+from tests.runs import AnyRun
 
 RIDGE = (
     "data A: matrix[n, p], y: vector[n]\nvar x: vector[p]\nminimize mean(squared(A @ x, y)) + 0.1 * sum_squares(x)\n"
@@ -28,14 +29,15 @@ def ridge_problem(n: int = 4, p: int = 3) -> Any:
     return fw.parse(RIDGE).bind(A=rng.standard_normal((n, p)), y=rng.standard_normal(n))
 
 
-def somewhere(problem: Any, m: int, q: int) -> tuple[Any, Any, Any]:
-    """A state at a random pair, the method, and the problem on kernels."""
-    state, method, kernels = stepped(problem, 0, m=m, q=q)
+def somewhere(problem: Any, m: int, q: int) -> AnyRun:
+    """A run at a random pair."""
+    run = stepped(problem, 0, m=m, q=q)
+    state, kernels = run.state, run.problem
     rng = np.random.default_rng(6)
     state.x = kernels.prox_g(rng.standard_normal(state.x.size), 0.0)
     state.y = rng.standard_normal(state.y.size) / state.y.size
-    method._of(kernels).start(state)
-    return state, method, kernels
+    run.of.start(state)
+    return run
 
 
 class Chosen:
@@ -77,9 +79,8 @@ def expected(problem: Any, state: Any, steps: Any, m: int, q: int) -> tuple[np.n
 def test_coordinates_are_unbiased(m: int, q: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over all samples, ybar is the full update of y on average: so is the step of x, which is affine in it."""
     problem = ridge_problem()
-    state, method, kernels = somewhere(problem, m, q)
-    of = method._of(kernels)
-    steps = method.steps(kernels, state)
+    run = somewhere(problem, m, q)
+    state, of, steps = run.state, run.of, run.steps()
     monkeypatch.setattr(Coordinates, "iterations", lambda self: 1)
     rows = all_draws(4, m) if m < 4 else [()]
     columns = all_draws(3, q) if q < 3 else [()]
@@ -107,9 +108,8 @@ def test_blocks_are_unbiased(m: int, q: int, monkeypatch: pytest.MonkeyPatch) ->
     )
     values = {"D": rng.standard_normal((4, 2, 2)), "A": rng.standard_normal((4, 3)), "y": rng.standard_normal(4)}
     problem = fw.parse(text).bind(**values)
-    state, method, kernels = somewhere(problem, m, q)
-    of = method._of(kernels)
-    steps = method.steps(kernels, state)
+    run = somewhere(problem, m, q)
+    state, of, steps = run.state, run.of, run.steps()
     monkeypatch.setattr(Blocks, "iterations", lambda self: 1)
     xs, ys = [], []
     for rows in itertools.combinations(range(4), m):
@@ -206,22 +206,22 @@ def test_raw_scales(scale: float, ridge: float) -> None:
 @pytest.mark.parametrize("problem", [ridge_problem(30, 6), family_problem()])
 def test_lambda_is_not_raised_beyond_what_is_always_enough(problem: Any) -> None:
     """|K_I^J|_2^2 is at most m times the longest row squared: a gap that is slow for another reason must not shorten steps."""
-    state, method, kernels = stepped(problem, 0, m=2, q=2)
-    of = method._of(kernels)
+    run = stepped(problem, 0, m=2, q=2)
+    state, of = run.state, run.of
     assert state.most == pytest.approx(2 * of.largest_row(), rel=1e-12)
     seen = []
     for _ in range(40):
         # neither falls nor is noise
         state.waited = 1e3
-        method._watch(kernels, state, state.best_gap, 0.0)
+        run._watch(state, state.best_gap, 0.0)
         seen.append(state.scale)
     assert seen[-1] == state.most
     assert max(seen) == state.most
     raised = state.raised
-    method._watch(kernels, state, 1e6 * state.best_gap, 0.0)
+    run._watch(state, 1e6 * state.best_gap, 0.0)
     assert (state.scale, state.raised) == (state.most, raised)
     # numbers that are none are never right
-    method._watch(kernels, state, math.inf, 0.0)
+    run._watch(state, math.inf, 0.0)
     assert (state.scale, state.raised) == (4.0 * state.most, raised + 1)
 
 

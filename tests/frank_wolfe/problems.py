@@ -8,8 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
 
 CORRECTIVE = ("away_frank_wolfe", "pairwise_frank_wolfe", "blended_pairwise")
 FAMILY = ("frank_wolfe", *CORRECTIVE, "block_frank_wolfe")
@@ -81,13 +79,6 @@ def two_bound() -> Any:
     text = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p] in l1_ball(1), u: vector[p] in simplex(1)\n"
     text += "minimize mean(squared(A @ x - 2 * (A @ u), y)) + sum(x)\n"
     return fw.parse(text).bind(A=A, y=A @ rng.standard_normal(P))
-
-
-def started(problem: Any, name: str, x: Any = None, threads: int = 1, seed: int = 0, **options: Any) -> tuple[Any, ...]:
-    """(state, method, problem on kernels) before the first step."""
-    kernels = Problem(problem.canonical, threads, seed)
-    method = METHODS[name].with_options(options)
-    return method.init(kernels, np.zeros(kernels.size) if x is None else x, None), method, kernels
 
 
 def birkhoff_bound(more: str = "", linear: bool = False) -> Any:

@@ -19,7 +19,8 @@ from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.frank_wolfe.atoms import ActiveState, atom_of
 from fwdsl.backends.frank_wolfe.starts import combination
 from fwdsl.backends.problem import Problem
-from tests.frank_wolfe.problems import P, bound, matrix_bound, started, two_bound
+from tests.frank_wolfe.problems import P, bound, matrix_bound, two_bound
+from tests.runs import started
 
 SIZE = 4
 
@@ -95,7 +96,7 @@ def test_a_start_in_a_product_pairs_the_factors_vertices(problem: object) -> Non
 def test_a_warm_start_loses_nothing() -> None:
     problem = bound("logistic", "l1_ball(1)")
     best = problem.solve(method="blended_pairwise", tol=1e-10, threads=1)
-    s, _, _ = started(problem, "blended_pairwise", x=best["x"])
+    s = started(problem, "blended_pairwise", x=best["x"]).state
     assert s.value <= best.objective + 1e-14
     assert s.live == np.count_nonzero(best["x"])
     again = problem.solve(method="blended_pairwise", tol=1e-10, threads=1, start=best)

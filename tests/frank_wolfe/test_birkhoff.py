@@ -11,12 +11,10 @@ from scipy.optimize import linear_sum_assignment
 
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe.birkhoff import potentials, rounded
-from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
 from fwdsl.certify import verify
 from fwdsl.oracle import solve_oracle
-from fwdsl.solve.state import load_state, save_state
-from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, birkhoff_bound, started
+from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, birkhoff_bound
+from tests.runs import resumed, started
 
 PROBLEMS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -44,11 +42,12 @@ def test_corrective_methods_meet_cvxpy(name: str, kind: str) -> None:
 def test_the_verifier_finds_the_methods_bound(name: str, kind: str) -> None:
     problem = birkhoff_bound(**PROBLEMS[kind])
     best = problem.solve(method="pdhg", tol=1e-9, threads=1).objective
-    s, method, kernels = started(problem, name)
+    run = started(problem, name)
+    s = run.state
     for _ in range(20):
-        x, ys = method.candidate(kernels, s)
+        x, ys = run.candidate()
         verified = verify(problem.canonical, x, ys)
-        report = method.report(kernels, s)
+        report = run.report()
         slack = 1e-8 * abs(best)
         assert verified.dual <= best + slack and report.bound <= best + slack
         # the best y is not always that of x, at which the ridge is taken to be linear
@@ -56,28 +55,24 @@ def test_the_verifier_finds_the_methods_bound(name: str, kind: str) -> None:
             assert verified.dual == pytest.approx(report.bound, abs=1e-9 * abs(best))
         assert verified.primal == pytest.approx(s.best_value, rel=1e-12) and verified.infeasibility <= 1e-13
         assert s.best_value <= report.objective
-        method.step(kernels, s)
+        run.step()
     assert s.value - best <= 0.05 * abs(best)
 
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_work_is_counted_and_runs_are_resumed(name: str, tmp_path: Path) -> None:
     problem = birkhoff_bound()
-    s, method, kernels = started(problem, name)
+    run = started(problem, name)
+    s, kernels = run.state, run.problem
     before = kernels.passes
     for _ in range(5):
-        method.step(kernels, s)
+        run.step()
     assert kernels.passes >= before + 5
-    save_state(tmp_path / "s.npz", problem.canonical, s)
-    t, again, others = (
-        load_state(tmp_path / "s.npz", problem.canonical),
-        METHODS[name].with_options({}),
-        Problem(problem.canonical, 2),
-    )
+    again = resumed(run, tmp_path, {}, threads=2)
     for _ in range(5):
-        method.step(kernels, s)
-        again.step(others, t)
-        np.testing.assert_array_equal(s.x, t.x)
+        run.step()
+        again.step()
+        np.testing.assert_array_equal(s.x, again.state.x)
 
 
 def test_a_start_is_rounded_into_the_polytope() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.frank_wolfe import block
-from tests.frank_wolfe.problems import family_bound, matrix_bound, near_bound, started, two_bound
+from tests.frank_wolfe.problems import family_bound, matrix_bound, near_bound, two_bound
 from tests.frank_wolfe.test_reference import Adaptive
+from tests.runs import started
 
 PROBLEMS = {
     "rows": lambda: matrix_bound("rows(l2_ball(0.4))", more=" + 0.01 * sum_squares(X)"),
@@ -79,7 +80,8 @@ def test_block_steps_are_those_of_the_formulas(
     monkeypatch.setattr(block, "MOST_VISITS", visits)
     problem = PROBLEMS[kind]()
     of = Naive(problem, kind)
-    s, method, kernels = started(problem, "block_frank_wolfe", order=order, step=rule, seed=SEED)
+    run = started(problem, "block_frank_wolfe", order=order, step=rule, seed=SEED)
+    s, kernels = run.state, run.problem
     x, count = s.x.copy(), len(of.lines)
     estimates = [0.0 for _ in of.lines]
     parts = 0
@@ -102,7 +104,7 @@ def test_block_steps_are_those_of_the_formulas(
                 gamma, estimates[k] = search(x, d, 1.0), search.found[-1]
             x = x + gamma * d
         while s.sweeps == sweep:
-            method.step(kernels, s)
+            run.step()
             parts += 1
         np.testing.assert_allclose(s.x, x, atol=1e-9)
     assert s.iteration == parts == SWEEPS * -(-count // visits)

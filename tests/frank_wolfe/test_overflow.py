@@ -11,7 +11,8 @@ import fwdsl as fw
 from fwdsl.backends.frank_wolfe.state import FWState, keep_bound
 from fwdsl.backends.frank_wolfe.steps import RULES, Segment, step_length
 from fwdsl.backends.problem import Problem
-from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, bound, started
+from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, bound
+from tests.runs import started
 
 
 def counts_bound(set_: str) -> Any:
@@ -24,11 +25,12 @@ def counts_bound(set_: str) -> Any:
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("name", CORRECTIVE)
 def test_a_run_does_not_start_where_the_loss_overflows(name: str, lazy: bool) -> None:
-    s, method, kernels = started(counts_bound("box(-2000, 2000)"), name, lazy=lazy)
+    run = started(counts_bound("box(-2000, 2000)"), name, lazy=lazy)
+    s = run.state
     assert s.value == pytest.approx(1.0) and not np.any(s.x) and s.live == 1
     for _ in range(30):
         before = s.value
-        method.step(kernels, s)
+        run.step()
         assert s.value <= before * (1 + 1e-12) if before > 0.0 else s.value <= before * (1 - 1e-12)
     assert s.value < -1.0
 
@@ -42,13 +44,14 @@ def test_searches_find_their_way_among_exponentials(name: str, step: str) -> Non
 
 def test_the_open_loop_halves_steps_to_where_the_loss_overflows_and_gives_its_best_point() -> None:
     problem = counts_bound("box(-2000, 2000)")
-    s, method, kernels = started(problem, "frank_wolfe")
+    run = started(problem, "frank_wolfe")
+    s, kernels = run.state, run.problem
     first = s.value
     for _ in range(20):
-        method.step(kernels, s)
+        run.step()
         assert np.isfinite(s.value)
     assert s.value > first
-    x, _ = method.candidate(kernels, s)
+    x, _ = run.candidate()
     assert kernels.objective(x, kernels.forward(x)) == s.best_value <= first
     found = problem.solve(method="frank_wolfe", max_iter=20, threads=1)
     assert found.status == "tolerance_not_reached" and found.objective == pytest.approx(s.best_value)

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
 from fwdsl.certify import verify
 from fwdsl.oracle import solve_oracle
-from fwdsl.solve.state import load_state, save_state
-from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, N, P, data, hull_bound, started
+from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, N, P, data, hull_bound
+from tests.runs import resumed, started
 
 HULLS = ("vector", "ridge", "rows", "columns", "family", "two")
 
@@ -36,10 +34,11 @@ def test_corrective_methods_meet_cvxpy(name: str, kind: str) -> None:
 @pytest.mark.parametrize("name", FAMILY)
 def test_the_verifier_finds_the_methods_point_and_bound(name: str, kind: str) -> None:
     problem = hull_bound(kind)
-    s, method, kernels = started(problem, name)
+    run = started(problem, name)
+    s = run.state
     for _ in range(20):
-        method.step(kernels, s)
-        x, ys = method.candidate(kernels, s)
+        run.step()
+        x, ys = run.candidate()
         verified = verify(problem.canonical, x, ys)
         assert verified.primal == pytest.approx(s.best_value, rel=1e-12) and verified.infeasibility <= 1e-13
         assert verified.dual == pytest.approx(s.best_bound, rel=1e-10, abs=1e-12)
@@ -63,16 +62,15 @@ def test_a_row_again_changes_nothing_and_one_row_is_the_answer(name: str) -> Non
 @pytest.mark.parametrize("name", FAMILY)
 def test_runs_are_resumed_and_solutions_are_starts(name: str, tmp_path: Path) -> None:
     problem = hull_bound("ridge")
-    s, method, kernels = started(problem, name)
+    run = started(problem, name)
+    s = run.state
     for _ in range(5):
-        method.step(kernels, s)
-    save_state(tmp_path / "s.npz", problem.canonical, s)
-    t = load_state(tmp_path / "s.npz", problem.canonical)
-    again, others = METHODS[name].with_options({}), Problem(problem.canonical, 2)
+        run.step()
+    again = resumed(run, tmp_path, {}, threads=2)
     for _ in range(5):
-        method.step(kernels, s)
-        again.step(others, t)
-        np.testing.assert_array_equal(s.x, t.x)
+        run.step()
+        again.step()
+        np.testing.assert_array_equal(s.x, again.state.x)
     first = problem.solve(method="blended_pairwise", tol=1e-9, threads=1)
     assert problem.solve(method=name, tol=1e-6, threads=1, start=first).iterations == 0
 

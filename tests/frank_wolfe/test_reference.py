@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from tests.frank_wolfe.problems import CORRECTIVE, bound, started
+from tests.frank_wolfe.problems import CORRECTIVE, bound
+from tests.runs import started
 
 STEPS = 25
 
@@ -173,7 +174,8 @@ def weights_of(s: Any, size: int) -> dict[Any, float]:
 def follow(problem: Any, name: str, rule: str, lazy: bool = False) -> int:
     """Compare steps with the formulas until the gap is near rounding; how many."""
     of = Naive(problem)
-    s, method, kernels = started(problem, name, step=rule, lazy=lazy)
+    run = started(problem, name, step=rule, lazy=lazy)
+    s = run.state
     for checked in range(STEPS):
         before = weights_of(s, of.can.size)
         c = of.gradient(s.x)
@@ -182,7 +184,7 @@ def follow(problem: Any, name: str, rule: str, lazy: bool = False) -> int:
         # an exact search leaves two vertices with the same score, and rounding chooses
         expected = of.rule(rule, s.curvature)
         allowed = naive_steps(name, of, expected, lazy, before, s.phi, tie=1e-8)
-        method.step(kernels, s)
+        run.step()
         misses = [float(np.abs(combined(weights) - s.x).max()) for weights, _ in allowed]
         nearest = int(np.argmin(misses))
         assert misses[nearest] <= 1e-9
@@ -216,7 +218,8 @@ def test_step_rules_are_those_of_the_formulas(name: str, rule: str) -> None:
 def test_vanilla_steps_are_those_of_the_formulas(rule: str, set_: str) -> None:
     problem = bound("smooth_hinge", set_, " + sum(x) / 20", seed=3)
     of = Naive(problem)
-    s, method, kernels = started(problem, "frank_wolfe", step=rule)
+    run = started(problem, "frank_wolfe", step=rule)
+    s = run.state
     checked = 0
     for k in range(70):
         x, c = s.x.copy(), of.gradient(s.x)
@@ -224,7 +227,7 @@ def test_vanilla_steps_are_those_of_the_formulas(rule: str, set_: str) -> None:
         if float(-c @ d) <= NEAR:
             break
         gamma = 2.0 / (k + 2.0) if rule == "open" else of.rule(rule, s.curvature)(x, d, 1.0)
-        method.step(kernels, s)
+        run.step()
         np.testing.assert_allclose(s.x, x + gamma * d, atol=1e-10 if rule != "line_search" else 1e-7)
         np.testing.assert_allclose(s.z[0], of.K @ s.x, atol=1e-12)
         checked += 1
@@ -235,10 +238,11 @@ def test_vanilla_steps_are_those_of_the_formulas(rule: str, set_: str) -> None:
 def test_a_secant_step_has_a_slope_of_a_tenth_at_most(name: str) -> None:
     problem = bound(name, "l1_ball(1)", seed=4)
     of = Naive(problem)
-    s, method, kernels = started(problem, "frank_wolfe", step="secant")
+    run = started(problem, "frank_wolfe", step="secant")
+    s = run.state
     for _ in range(20):
         before = s.x.copy()
-        method.step(kernels, s)
+        run.step()
         d = of.g.lmo(of.gradient(before)) - before
         first, after = of.slope(before, d, 0.0), float(of.gradient(s.x) @ d)
         assert abs(after) <= 0.1 * abs(first) * (1 + 1e-9) + 1e-14 or (after < 0.0 and np.allclose(s.x, before + d))

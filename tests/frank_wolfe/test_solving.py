@@ -11,13 +11,10 @@ import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 import fwdsl as fw
-from fwdsl.backends.frank_wolfe.block import BlockFrankWolfe
 from fwdsl.backends.frank_wolfe.pieces import pieces
 from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
 from fwdsl.cli import main
 from fwdsl.oracle import solve_oracle
-from fwdsl.solve.state import load_state, save_state
 from tests.frank_wolfe.problems import (
     CORRECTIVE,
     FAMILY,
@@ -29,9 +26,9 @@ from tests.frank_wolfe.problems import (
     family_bound,
     matrix_bound,
     near_bound,
-    started,
     two_bound,
 )
+from tests.runs import resumed, started
 
 
 @cache
@@ -42,14 +39,15 @@ def optimum(loss: str, set_: str, layout: str = "dense") -> float:
 
 def certified_all_along(problem: Any, name: str, best: float, steps: int, **options: Any) -> Any:
     """The state after some steps, each of whose bounds holds."""
-    s, method, kernels = started(problem, name, **options)
+    run = started(problem, name, **options)
+    s, kernels = run.state, run.problem
     slack = 1e-7 * max(1.0, abs(best))
     for _ in range(steps):
-        report = method.report(kernels, s)
+        report = run.report()
         assert report.bound <= best + slack and report.objective >= best - slack
         x = s.x
         assert all(b.g.violation(x[b.slice]) <= 1e-13 for b in kernels.canonical.blocks)
-        method.step(kernels, s)
+        run.step()
     assert s.value == pytest.approx(kernels.objective(s.x, kernels.forward(s.x)), rel=1e-12)
     return s
 
@@ -91,13 +89,13 @@ def test_storages_agree(name: str, layout: str) -> None:
     """The first steps are the same; later ones may choose among vertices that tie up to rounding, and bounds hold whatever they choose."""
     runs = [started(bound("squared_hinge", "l1_ball(1)", layout=kind), name) for kind in ("dense", layout)]
     for _ in range(6):
-        for s, method, kernels in runs:
-            method.step(kernels, s)
-        np.testing.assert_allclose(runs[0][0].x, runs[1][0].x, atol=1e-9)
+        for run in runs:
+            run.step()
+        np.testing.assert_allclose(runs[0].state.x, runs[1].state.x, atol=1e-9)
     for _ in range(60):
-        for s, method, kernels in runs:
-            method.step(kernels, s)
-    reports = [method.report(kernels, s) for s, method, kernels in runs]
+        for run in runs:
+            run.step()
+    reports = [run.report() for run in runs]
     for report in reports:
         assert max(r.bound for r in reports) <= report.objective + 1e-12
         assert report.objective - report.bound <= (1e-2 if name in ("frank_wolfe", "block_frank_wolfe") else 1e-7)
@@ -142,7 +140,7 @@ def test_block_steps_over_products(kind: str, order: str, step: str) -> None:
     problem = PRODUCTS[kind]()
     best = problem.solve(method="apg", tol=1e-9, threads=1).objective
     s = certified_all_along(problem, "block_frank_wolfe", best, 60, order=order, step=step)
-    first = started(problem, "block_frank_wolfe")[0].value
+    first = started(problem, "block_frank_wolfe").state.value
     assert s.value - best <= 0.05 * (first - best)
 
 
@@ -178,9 +176,10 @@ def test_blocks_of_data_that_are_known_by_products(set_: str) -> None:
     A, Y = rng.standard_normal((20, 5)), rng.standard_normal((20, 3))
     text = f"data A: matrix[n, p], Y: matrix[n, k]\nvar X: matrix[p, k] in {set_}\nminimize mean(huber(A @ X, Y))\n"
     for given in (A, fw.operator(aslinearoperator(A))):
-        s, method, kernels = started(fw.parse(text).bind(A=given, Y=Y), "block_frank_wolfe")
+        run = started(fw.parse(text).bind(A=given, Y=Y), "block_frank_wolfe")
+        s = run.state
         for _ in range(10):
-            method.step(kernels, s)
+            run.step()
         states.append(s)
     np.testing.assert_allclose(states[0].x, states[1].x, atol=1e-9)
     assert states[0].value == pytest.approx(states[1].value, rel=1e-10) and states[0].value < 2.0
@@ -188,22 +187,20 @@ def test_blocks_of_data_that_are_known_by_products(set_: str) -> None:
 
 def test_a_full_sweep_with_the_open_rule_is_vanilla() -> None:
     problem = two_bound()
-    (s, block, kernels), (t, vanilla, others) = (
-        started(problem, "block_frank_wolfe", order="full", step="open"),
-        started(problem, "frank_wolfe"),
-    )
+    block, vanilla = started(problem, "block_frank_wolfe", order="full", step="open"), started(problem, "frank_wolfe")
     for _ in range(80):
-        block.step(kernels, s)
-        vanilla.step(others, t)
-        np.testing.assert_allclose(s.x, t.x, atol=1e-13)
+        block.step()
+        vanilla.step()
+        np.testing.assert_allclose(block.state.x, vanilla.state.x, atol=1e-13)
 
 
 def test_a_gradient_a_step_and_few_columns() -> None:
     problem = bound("squared", "l1_ball(1)", layout="csr")
-    s, method, kernels = started(problem, "pairwise_frank_wolfe")
+    run = started(problem, "pairwise_frank_wolfe")
+    s, kernels = run.state, run.problem
     gradients, passes = s.gradients, kernels.passes
     for _ in range(20):
-        method.step(kernels, s)
+        run.step()
     assert s.gradients - gradients == 20
     # A'y, and two columns of six
     assert kernels.passes - passes <= 20 * (1 + 3 / 6)
@@ -214,10 +211,11 @@ def test_the_lazy_variants_ask_the_oracle_less(name: str) -> None:
     problem = bound("logistic", "permutahedron(c)")
     found = {}
     for lazy in (False, True):
-        s, method, kernels = started(problem, name, lazy=lazy)
+        run = started(problem, name, lazy=lazy)
+        s = run.state
         # at the optimum, where these are after twenty steps, rounding decides whom they ask
         for _ in range(12):
-            method.step(kernels, s)
+            run.step()
         found[lazy] = s
     assert found[True].vertices < 0.8 * found[False].vertices
     assert found[True].value == pytest.approx(found[False].value, abs=1e-4)
@@ -227,9 +225,10 @@ def test_vertices_that_are_dropped_leave_exact_zeros() -> None:
     drops = 0
     for seed in range(8):
         problem = bound("squared", "l1_ball(1)", seed=seed)
-        s, method, kernels = started(problem, "pairwise_frank_wolfe", x=np.full(6, 0.1))
+        run = started(problem, "pairwise_frank_wolfe", x=np.full(6, 0.1))
+        s = run.state
         for _ in range(30):
-            method.step(kernels, s)
+            run.step()
         drops += s.drops
         places = {int(p) for _, atom in s.atoms() for p in atom.places}
         assert set(np.flatnonzero(s.x).tolist()) <= places
@@ -240,16 +239,15 @@ def test_vertices_that_are_dropped_leave_exact_zeros() -> None:
 def test_resumed_runs_are_whole_runs(name: str, tmp_path: Path) -> None:
     problem = bound("logistic", "box(-0.2, 0.4)", seed=1)
     options: dict[str, Any] = {"order": "random"} if name == "block_frank_wolfe" else {}
-    s, method, kernels = started(problem, name, seed=7, **options)
+    run = started(problem, name, seed=7, **options)
+    s = run.state
     for _ in range(9):
-        method.step(kernels, s)
-    save_state(tmp_path / "s.npz", problem.canonical, s)
-    t = load_state(tmp_path / "s.npz", problem.canonical)
-    assert type(t) is type(s)
-    again, others = METHODS[name].with_options(options), Problem(problem.canonical, 2, 7)
+        run.step()
+    again = resumed(run, tmp_path, options, threads=2)
+    t = again.state
     for _ in range(80):
-        method.step(kernels, s)
-        again.step(others, t)
+        run.step()
+        again.step()
         np.testing.assert_array_equal(s.x, t.x)
         assert (s.value, s.best_bound, s.vertices) == (t.value, t.best_bound, t.vertices)
 
@@ -273,11 +271,11 @@ def test_random_blocks_come_from_the_seed() -> None:
     problem = two_bound()
     runs = [started(problem, "block_frank_wolfe", seed=k, order="random", step="open") for k in (1, 1, 2)]
     for _ in range(5):
-        for s, method, kernels in runs:
-            method.step(kernels, s)
-    (a, _, _), (b, _, _), (c, _, _) = runs
-    assert np.array_equal(a.x, b.x) and not np.array_equal(a.x, c.x)
-    assert len(BlockFrankWolfe().pieces(runs[0][2])) == 2
+        for run in runs:
+            run.step()
+    a, b, c = (run.state.x for run in runs)
+    assert np.array_equal(a, b) and not np.array_equal(a, c)
+    assert runs[0].state.curvatures.size == 2
 
 
 @pytest.mark.parametrize("name", FAMILY)

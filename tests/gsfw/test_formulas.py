@@ -16,11 +16,11 @@ from fwdsl.atoms.vectors.l1_ball import L1Ball
 from fwdsl.atoms.vectors.norm1_l1_ball import Norm1L1Ball
 from fwdsl.backends.gsfw import rules
 from fwdsl.backends.gsfw.general import given_step
-from fwdsl.backends.gsfw.method import GSFW, drawn
+from fwdsl.backends.gsfw.method import drawn
 from fwdsl.backends.gsfw.oracle import Oracle, oracle
-from fwdsl.backends.problem import Problem
 from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, text
 from tests.gsfw.reference import Dual, Primal, rows_of
+from tests.runs import started
 
 Array = Any
 CLOSE = {"rtol": 1e-10, "atol": 1e-11}
@@ -73,15 +73,13 @@ def short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stepped(problem: Any, steps: int, plain: bool = False, **options: Any) -> tuple[Any, Naive, Oracle, int]:
     """The state after some epochs, the naive problem, the oracle, the batch."""
-    kernels = Problem(problem.canonical, 1, 0)
-    method = GSFW.with_options(options)
-    state = method.init(kernels, np.zeros(kernels.size), None)
-    found = method._respond(kernels)
+    run = started(problem, "gsfw", **options)
+    state, found = run.state, run.oracle
     if plain:
-        method._oracle = kernels, Oracle(found.mu, found.size, plain=found)
+        run.oracle = Oracle(found.mu, found.size, plain=found)
     for _ in range(steps):
-        method.step(kernels, state)
-    return state, Naive(problem), found, round(method.samples(kernels).n * state.epochs / max(1, state.k))
+        run.step()
+    return state, Naive(problem), found, round(run.samples.n * state.epochs / max(1, state.k))
 
 
 def start_of(problem: Any) -> Array:
@@ -192,10 +190,8 @@ def test_the_adaptive_rule(problem: Any, batch: int, plain: bool) -> None:
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 def test_algorithm_2_is_the_same_in_the_dual(loss: str, options: dict[str, Any], more: str, batch: int) -> None:
     problem = bound(text(loss, "l1_ball(0.7)", more), data(loss, "csr"))
-    kernels = Problem(problem.canonical, 1, 0)
-    method = GSFW.with_options({"batch": batch, **options})
-    state = method.init(kernels, np.zeros(kernels.size), None)
-    naive, respond = Naive(problem), method._respond(kernels)
+    run = started(problem, "gsfw", batch=batch, **options)
+    state, naive, respond = run.state, Naive(problem), run.oracle
     dual, primal = (
         Dual(naive, respond, loss, start_of(problem)),
         Primal(naive, respond, start_of(problem)),
@@ -209,7 +205,7 @@ def test_algorithm_2_is_the_same_in_the_dual(loss: str, options: dict[str, Any],
         np.testing.assert_allclose(dual.last, primal.last, rtol=1e-8, atol=1e-9)
         np.testing.assert_allclose(dual.w * dual.u, primal.slopes(primal.s)[:, 0], rtol=1e-8, atol=1e-10)
         if (i + 1) % a_step == 0:
-            method.step(kernels, state)
+            run.step()
             np.testing.assert_allclose(state.y, dual.w * dual.u, rtol=1e-8, atol=1e-10)
 
 
@@ -382,16 +378,15 @@ def test_batches_are_uniform_sets_of_different_rows() -> None:
 @pytest.mark.parametrize("size", [1, 2])
 def test_the_subgradient_is_unbiased(problem: Any, size: int) -> None:
     """The mean over all batches of what s moves by is b / n of eta times the subgradient K x~ + b - s of D (with the metric of f*)."""
-    kernels = Problem(problem.canonical, 1, 0)
-    method = GSFW.with_options({"rule": "open"})
-    eta, n = 0.3, method.samples(kernels).n
+    run = started(problem, "gsfw", rule="open")
+    kernels, before = run.problem, run.state
+    eta, n = 0.3, run.samples.n
     batches = list(combinations(range(n), size))
-    before = method.init(kernels, np.zeros(kernels.size), None)
-    x = method._respond(kernels)(before.kty + kernels.q)
+    x = run.oracle(before.kty + kernels.q)
     total = np.zeros_like(before.s)
     for rows in batches:
-        s = method.init(kernels, np.zeros(kernels.size), None)
-        given_step(method.samples(kernels), method._respond(kernels), s, np.array(rows), eta, 0.5, 0.0)
+        s = run.begin(np.zeros(kernels.size), None)
+        given_step(run.samples, run.oracle, s, np.array(rows), eta, 0.5, 0.0)
         total += s.s - before.s
     expected = eta * size / n * (kernels.forward(x)[0] - before.s)
     np.testing.assert_allclose(total / len(batches), expected, rtol=1e-11, atol=1e-13)

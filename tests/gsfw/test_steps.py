@@ -12,12 +12,11 @@ import pytest
 from fwdsl.backends.baselines import common
 from fwdsl.backends.gsfw import GSFW, method
 from fwdsl.backends.gsfw.oracle import Oracle
-from fwdsl.backends.problem import Problem
 from fwdsl.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
-from fwdsl.solve.state import load_state, save_state
 from tests.baselines.common import bound, data, matrix_data, matrix_text, text
+from tests.runs import AnyRun, resumed, started
 
 RIDGE = " + 0.05 * sum_squares(x)"
 VECTOR = bound(text("logistic", "l1_ball(0.5)", RIDGE), data("logistic", "csr", n=40))
@@ -31,15 +30,13 @@ def short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(common, "LEAST_WORK", 1)
 
 
-def begun(problem: Any, **options: Any) -> tuple[Problem, GSFW, Any]:
-    kernels, ours = Problem(problem.canonical, 1, 2), GSFW.with_options(options)
-    return kernels, ours, ours.init(kernels, np.zeros(kernels.size), None)
+def begun(problem: Any, **options: Any) -> AnyRun:
+    return started(problem, "gsfw", seed=2, **options)
 
 
 def same(one: Any, other: Any) -> None:
     for name, value in vars(one).items():
-        if name != "journal":
-            assert np.array_equal(value, getattr(other, name)), name
+        assert np.array_equal(value, getattr(other, name)), name
 
 
 @pytest.mark.parametrize("stops", [lambda _: True, lambda k: k % 5 in (2, 3)], ids=["every look", "now and then"])
@@ -48,28 +45,27 @@ def same(one: Any, other: Any) -> None:
 def test_iterates_are_the_same_wherever_a_step_is_broken_off(
     problem: Any, rule: str, stops: Callable[[int], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernels, ours, whole = begun(problem, rule=rule, batch=2)
+    whole = begun(problem, rule=rule, batch=2)
     for _ in range(3):
-        ours.step(kernels, whole)
+        whole.step()
     # each look is after an iteration or two
     monkeypatch.setattr(common, "LOOK", 15_000)
-    kernels, ours, state = begun(problem, rule=rule, batch=2)
+    run = begun(problem, rule=rule, batch=2)
     looks = [0]
 
     def look() -> bool:
         looks[0] += 1
         return stops(looks[0])
 
-    kernels.must_stop = look
     steps = 0
-    while state.iteration < 3:
+    while run.state.iteration < 3:
         # as another process finds it
-        save_state(tmp_path / "s.npz", problem.canonical, state)
-        state, ours = load_state(tmp_path / "s.npz", problem.canonical), GSFW.with_options({"rule": rule, "batch": 2})
-        ours.step(kernels, state)
+        run = resumed(run, tmp_path, {"rule": rule, "batch": 2})
+        run.problem.must_stop = look
+        run.step()
         steps += 1
     assert looks[0] > 6 and steps > 6
-    same(whole, state)
+    same(whole.state, run.state)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -90,40 +86,42 @@ def test_an_interruption_ends_a_step_at_its_next_iteration(rule: str, monkeypatc
         patch.setattr(Oracle, "__call__", counted)
         stopped = solve(MATRIX.canonical, plan, options, control=control)
     assert stopped.status == "interrupted" and stopped.iterations == 0
-    assert 0 < stopped.state.at < 20
+    assert 0 < stopped.state.state.at < 20
     # those of the trials of one iteration of the adaptive rule at most
     assert calls[0] <= 12
     resumed = solve(MATRIX.canonical, plan, options, resume=stopped.state)
     assert resumed.iterations == 2
-    same(whole.state, resumed.state)
+    same(whole.state.state, resumed.state.state)
 
 
 def test_steps_are_shorter_where_the_oracle_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(method, "most_calls", lambda _: 3)
     monkeypatch.setattr(method, "MOST_NUMBERS", 11 * (VECTOR.canonical.size + 1))
     for problem, count in ((MATRIX, 3), (VECTOR, 11)):
-        kernels, ours, state = begun(problem, batch=1)
+        run = begun(problem, batch=1)
+        state = run.state
         for k in (1, 2):
-            ours.step(kernels, state)
+            run.step()
             assert (state.iteration, state.k, state.at) == (k, k * count, 0)
     # the paper's i goes on over steps
-    kernels, ours, one = begun(VECTOR, batch=1, rule="open")
-    ours.step(kernels, one)
-    ours.step(kernels, one)
-    assert one.total == pytest.approx(sum(2.0 * 40 + i for i in range(22)))
+    run = begun(VECTOR, batch=1, rule="open")
+    run.step()
+    run.step()
+    assert run.state.total == pytest.approx(sum(2.0 * 40 + i for i in range(22)))
 
 
 @pytest.mark.parametrize("then", [*({"rule": r} for r in RULES), {"batch": 3}, {"rule": "theory", "sigma": 30.0}])
 @pytest.mark.parametrize("first", [*({"rule": r} for r in RULES), {"batch": 2, "rule": "open"}])
 def test_a_state_of_another_rule_or_batch_is_a_start(first: dict[str, Any], then: dict[str, Any]) -> None:
     best = VECTOR.solve(tol=1e-10).objective
-    kernels, ours, state = begun(VECTOR, **first)
+    run = begun(VECTOR, **first)
     for _ in range(5):
-        ours.step(kernels, state)
+        run.step()
+    state = run.state
     reached, bound_then = state.best_value, state.best_bound
-    other = GSFW.with_options(then)
+    other = GSFW.resume(run.problem, then, state)
     for _ in range(60):
-        other.step(kernels, state)
+        other.step()
     assert state.best_bound <= best + 1e-12 <= state.best_value + 2e-12
     assert state.best_value <= reached and state.best_bound >= bound_then
     assert state.best_value - best <= 1e-4

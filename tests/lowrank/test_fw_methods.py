@@ -17,6 +17,7 @@ from fwdsl.backends.lowrank.factored_fw import FactoredFW
 from fwdsl.backends.lowrank.factors import project_l1
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.canon import Canonical
+from fwdsl.low_rank import LowRank
 
 from .test_solving import ENTRIES, PRODUCT, large, ratings, regression
 
@@ -150,6 +151,11 @@ def naive_span(d: Dense) -> Iterator[np.ndarray]:
         yield X
 
 
+def nothing(problem: FactoredProblem) -> LowRank:
+    """X = 0."""
+    return LowRank(*(np.zeros((size, 0)) for size in problem.form.shape))
+
+
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize(
     ("options", "naive"),
@@ -158,11 +164,11 @@ def naive_span(d: Dense) -> Iterator[np.ndarray]:
 )
 def test_factored_fw_step_by_step(name: str, options: dict[str, str], naive: Any) -> None:
     problem, dense = problem_of(name)
-    method = FactoredFW.with_options(options)
-    state = method.init(problem, None, None)
+    run = FactoredFW.start(problem, options, nothing(problem))
+    state = run.state
     phases = set()
     for k, X in zip(range(19), naive(dense), strict=False):
-        method.step(problem, state)
+        run.step()
         assert np.abs(state.P @ state.C @ state.Q.T - X).max() <= 1e-9 * np.abs(X).max(), k
         assert state.value == pytest.approx(dense.value(X), rel=1e-10)
         phases.add(state.phase)
@@ -174,8 +180,8 @@ def test_factored_fw_step_by_step(name: str, options: dict[str, str], naive: Any
 @pytest.mark.parametrize("rule", ["spectral", "fixed"])
 def test_block_fw_step_by_step(name: str, rule: str) -> None:
     problem, d = problem_of(name)
-    method = BlockFW(k=4, curvature=rule)
-    state = method.init(problem, None, None)
+    run = BlockFW.start(problem, {"k": 4, "curvature": rule}, nothing(problem))
+    state = run.state
     W = np.random.default_rng(0).standard_normal((d.shape[1], 4))
 
     def subspace(M: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -200,7 +206,7 @@ def test_block_fw_step_by_step(name: str, rule: str) -> None:
         X = X + d.along(X, D, change, 1.0) * D
         if rule == "spectral":
             curvature = d.bend(D) / float(np.sum(D**2))
-        method.step(problem, state)
+        run.step()
         # sigma_1(A) is found to 1e-3 where it sets the fixed curvature
         tol = 1e-2 if rule == "fixed" and name == "product" else 1e-7
         assert np.abs((state.U * state.s) @ state.V.T - X).max() <= tol * np.abs(X).max(), k
@@ -251,11 +257,11 @@ def test_a_drop_step_takes_a_singular_value_out() -> None:
 
 def test_the_factors_do_not_grow_with_the_steps() -> None:
     problem = FactoredProblem(_factored(large().bind(M=large().instance.values["M"], r=20.0)), 1, 1e-6)
-    method = FactoredFW()
-    state = method.init(problem, None, None)
+    run = FactoredFW.start(problem, {}, nothing(problem))
+    state = run.state
     values = []
     for _ in range(120):
-        method.step(problem, state)
+        run.step()
         values.append(state.value)
     assert all(b <= a * (1 + 1e-12) for a, b in pairwise(values))
     # every fifth step or so adds a column; the best matrix in the ball has a rank of about 12

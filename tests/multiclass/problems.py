@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 import fwdsl as fw
-from fwdsl.backends.problem import Problem
-from fwdsl.backends.registry import METHODS
 from tests.problems import laid_out
 
 HINGE, SOFTMAX = "multiclass_hinge", "softmax"
@@ -39,18 +37,6 @@ def classes(
     on, penalty = WHERE[where]
     text = f"data X: matrix[n, d], y: labels[n, k]\nvar U: matrix[d, k]{on}\nminimize mean({loss}({inside}, y)){penalty}{more}\n{solve}\n"
     return fw.parse(text).bind(**data(**sizes))
-
-
-def stepped(
-    problem: Any, name: str, steps: int, threads: int = 1, seed: int = 0, **options: Any
-) -> tuple[Any, Any, Problem]:
-    """The state after some steps, the method, the problem on kernels."""
-    kernels = Problem(problem.canonical, threads, seed)
-    method = METHODS[name].with_options(options)
-    state = method.init(kernels, np.zeros(kernels.size), None)
-    for _ in range(steps):
-        method.step(kernels, state)
-    return state, method, kernels
 
 
 class Naive:

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from fwdsl.backends.finite_sum import draws
-from fwdsl.backends.multiclass.data import first_step, partial_estimates
-from fwdsl.backends.multiclass.sublinear import Sublinear
-from fwdsl.backends.problem import Problem
-from tests.multiclass.problems import HINGE, SOFTMAX, Naive, classes, data, stepped
+from fwdsl.backends.multiclass.data import partial_estimates
+from tests.multiclass.problems import HINGE, SOFTMAX, Naive, classes, data
+from tests.runs import started, stepped
 
 RADIUS, LAM = 3.0, 0.05
 
@@ -25,9 +24,10 @@ def naive(
 
 @pytest.mark.parametrize("loss", [HINGE, SOFTMAX])
 def test_mirror_descent_step_by_step(loss: str) -> None:
-    state, method, kernels = stepped(classes(loss), "mirror_descent", 0, radius=RADIUS, step=7.0, average="all")
+    run = stepped(classes(loss), "mirror_descent", 0, radius=RADIUS, step=7.0, average="all")
+    state = run.state
     for _ in range(64):
-        method.iterate(method.game(kernels), state)
+        run.iterate()
     it = naive(softmax=loss == SOFTMAX)
     mean_U, mean_V, total = 0.0, 0.0, 0.0
     for t in range(64):
@@ -47,11 +47,11 @@ def test_mirror_descent_step_by_step(loss: str) -> None:
 @pytest.mark.parametrize("rule", ["theory", "adaptive"])
 def test_mirror_prox_step_by_step(loss: str, rule: str) -> None:
     problem = classes(loss)
-    state, method, kernels = stepped(problem, "mirror_prox", 0, radius=RADIUS, rule=rule, average="all")
+    run = stepped(problem, "mirror_prox", 0, radius=RADIUS, rule=rule, average="all")
+    state = run.state
     it = naive(softmax=loss == SOFTMAX)
-    game = method.game(kernels)
     for t in range(40):
-        method.iterate(game, state)
+        run.iterate()
         # the adaptive rule has raised its step for the next iteration
         gamma = state.gamma / 1.3 if rule == "adaptive" else 1.0 / (2.0 * it.pace)
         before = it.U, it.V
@@ -73,19 +73,16 @@ def kl(a: Any, b: Any) -> float:
 
 def lazy(n: int, d: int, k: int, count: int, gamma: float, lam: float, radius: float, layout: str = "dense") -> Any:
     problem = classes(where="penalty", n=n, d=d, k=k, layout=layout)
-    kernels = Problem(problem.canonical, 1, 0)
-    method = Sublinear("full", 1.0, count, radius, "all")
-    game = method.game(kernels)
-    method.multiplier = gamma / (first_step(game, radius) / np.sqrt(count))
-    state = method.init(kernels, np.zeros(kernels.size), None)
-    method.advance(kernels, state, count)
-    return method, kernels, state
+    run = started(problem, "sublinear", sampling="full", horizon=count, radius=radius, average="all")
+    run.multiplier = gamma / (run.first(radius) / np.sqrt(count))
+    run.advance(run.state, count)
+    return run
 
 
 @pytest.mark.parametrize("gamma", [4e-3, 1e-2])
 def test_full_sampling_stays_with_the_dense_reference_over_5000_large_steps(gamma: float) -> None:
     n, d, k, count, radius = 60, 40, 20, 5000, 10.0
-    method, kernels, state = lazy(n, d, k, count, gamma, LAM, radius)
+    run = lazy(n, d, k, count, gamma, LAM, radius)
     it = naive(n, d, k, radius=radius)
     uniform = draws(0, 0).random((count, 5))
     sum_U, sum_V = np.zeros_like(it.U), np.zeros_like(it.V)
@@ -93,21 +90,21 @@ def test_full_sampling_stays_with_the_dense_reference_over_5000_large_steps(gamm
         sum_U += it.U
         sum_V += it.V
         it.sampled(uniform[t], gamma)
-    U, V = method.points(kernels, state)
+    U, V = run.points(run.state)
     np.testing.assert_allclose(U.reshape(it.U.shape), it.U, atol=1e-10)
     np.testing.assert_allclose(V, it.V, atol=1e-10)
     np.testing.assert_allclose(V.sum(axis=1), 1.0, atol=1e-9)
-    U, V = method.means(kernels, state)
+    U, V = run.means(run.state)
     np.testing.assert_allclose(U.reshape(d, k), (sum_U[:d] - sum_U[d:]) / count, atol=1e-8)
     np.testing.assert_allclose(V, sum_V / count, atol=1e-8)
     # far into the region where rows that are never folded are off by more than 1
-    assert state.folds > 10
+    assert run.state.folds > 10
 
 
 @pytest.mark.parametrize("gamma", [1.0, 1e2, 1e4])
 def test_means_of_steps_far_too_large_stay_in_their_sets(gamma: float) -> None:
-    method, kernels, state = lazy(25, 6, 4, 300, gamma, LAM, RADIUS)
-    x, V = method.means(kernels, state)
+    run = lazy(25, 6, 4, 300, gamma, LAM, RADIUS)
+    x, V = run.means(run.state)
     assert np.abs(x).sum() <= RADIUS * (1 + 1e-9)
     assert V.min() >= 0.0
     np.testing.assert_allclose(V.sum(axis=1), 1.0, atol=1e-9)
@@ -136,7 +133,7 @@ def test_rows_that_are_never_folded_drift() -> None:
 @pytest.mark.parametrize("layout", ["csr", "csc", "fortran", "float32"])
 def test_full_sampling_is_the_same_for_every_layout(layout: str) -> None:
     want, got = (lazy(25, 6, 4, 400, 1e-2, LAM, RADIUS, at) for at in ("dense", layout))
-    for a, b in zip(want[0].means(*want[1:]), got[0].means(*got[1:]), strict=True):
+    for a, b in zip(want.means(want.state), got.means(got.state), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-11)
 
 
@@ -160,23 +157,23 @@ def test_full_sampling_has_no_bias() -> None:
 
 def test_draws_have_their_chances() -> None:
     """The kernel's first draws over a grid of numbers, each taken back from the slope that the step shows."""
-    method, kernels, _ = lazy(7, 4, 3, 50, 1e-2, LAM, RADIUS)
-    game, it = method.game(kernels), naive(7, 4, 3)
-    start = method.init(kernels, np.zeros(kernels.size), None)
-    U0, V0 = method.points(kernels, start)
+    problem, options = classes(n=7, d=4, k=3), {"sampling": "full", "horizon": 50, "radius": RADIUS}
+    start = started(problem, "sublinear", **options)
+    game, it = start.game, naive(7, 4, 3)
+    step = 1e-2 / float(start.gammas(1)[0])
+    U0, V0 = start.points(start.state)
     it.U, it.V = U0.reshape(it.U.shape), V0
     seen: dict[tuple[int, int], int] = {}
     for seed in range(40):
-        for_seed = Problem(kernels.canonical, 1, seed)
-        one = method.init(for_seed, np.zeros(kernels.size), None)
-        method.advance(for_seed, one, 1)
+        one = started(problem, "sublinear", seed=seed, step=step, **options)
+        one.advance(one.state, 1)
         rows, columns = it.chances()
         j, l, i, drawn = it.sample(draws(seed, 0).random((1, 5))[0], rows, columns)
-        U1, V1 = method.points(for_seed, one)
+        U1, V1 = one.points(one.state)
         moved = np.log(U1 / U0).reshape(2, game.d, game.k)
         moved = moved - np.median(moved)
         assert np.argmax(np.abs(moved).max(axis=(0, 1))) == l
-        gamma = float(method.gammas(game, start, 1)[0])
+        gamma = float(one.gammas(1)[0])
         np.testing.assert_allclose(V1, it.dual(V0, it.estimate_z(i, drawn, columns[i, drawn]), gamma), atol=1e-13)
         np.testing.assert_allclose(
             U1.reshape(it.U.shape), it.primal(it.U, it.estimate_slope(j, l, rows[j, l]), gamma), atol=1e-13
@@ -188,12 +185,11 @@ def test_draws_have_their_chances() -> None:
 @pytest.mark.parametrize("loss", [HINGE, SOFTMAX])
 def test_partial_sampling_step_by_step(loss: str) -> None:
     count, step = 400, 50.0
-    state, method, kernels = stepped(
-        classes(loss), "sublinear", 0, radius=RADIUS, step=step, horizon=count, sampling="partial"
-    )
+    run = started(classes(loss), "sublinear", radius=RADIUS, step=step, horizon=count, sampling="partial")
+    state = run.state
     it, uniform = naive(softmax=loss == SOFTMAX), draws(0, 0).random((count, 2))
-    method.advance_partial(kernels, state, count)
-    gamma = step * first_step(method.game(kernels), RADIUS) / np.sqrt(count)
+    run.advance_partial(state, count)
+    gamma = step * run.first(RADIUS) / np.sqrt(count)
     mean_U, mean_V = 0.0, 0.0
     for t in range(count):
         mean_U, mean_V = mean_U + it.U / count, mean_V + it.V / count
@@ -209,8 +205,9 @@ def test_partial_sampling_step_by_step(loss: str) -> None:
 @pytest.mark.parametrize("where", ["penalty", "simplex"])
 def test_partial_sampling_has_no_bias(where: str) -> None:
     problem = classes(where=where, n=7, d=4, k=3)
-    state, method, kernels = stepped(problem, "sublinear", 3, sampling="partial", step=20.0)
-    game, given = method.game(kernels), method.data(kernels)
+    run = stepped(problem, "sublinear", 3, sampling="partial", step=20.0)
+    state, kernels = run.state, run.problem
+    game, given = run.game, run.data
     Y = np.eye(3)[game.y]
     rows = given.tau * np.abs(state.V - Y).max(axis=1)
     columns = (given.sigma * state.U.reshape(game.parts, game.d, game.k).max(axis=2)).reshape(-1)
@@ -229,11 +226,11 @@ def test_partial_sampling_has_no_bias(where: str) -> None:
 
 
 def test_the_first_step_is_that_of_the_theorem() -> None:
-    kernels = Problem(classes().canonical, 1, 0)
-    game, it = Sublinear("full", 1.0, None, None, "all").game(kernels), naive()
+    run, it = started(classes(), "sublinear"), naive()
+    game = run.game
     assert game.pace(RADIUS) == pytest.approx(it.pace)
     largest, each = np.sqrt((it.X**2).sum(axis=0)).max(), np.abs(it.X).max(axis=1).sum()
     sigma_u, sigma_v = 4 * RADIUS**2 * largest**2 / it.n**2, 8 * largest**2 / it.n + 8 * each**2 / it.n**2
     omega_u, omega_v = RADIUS**2 * it.L, it.n * it.log_k
     noise = np.sqrt(omega_u * sigma_v + omega_v * sigma_u)
-    assert first_step(game, RADIUS) == pytest.approx(min(1 / (it.pace * np.sqrt(5)), 1 / noise) / np.sqrt(2))
+    assert run.first(RADIUS) == pytest.approx(min(1 / (it.pace * np.sqrt(5)), 1 / noise) / np.sqrt(2))

@@ -12,10 +12,9 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.multiclass.state import judge
 from fwdsl.backends.multiclass.sublinear import PartialState, SublinearState
-from fwdsl.backends.registry import METHODS, method_of
 from fwdsl.certify import verify
-from fwdsl.solve.state import load_state, save_state
-from tests.multiclass.problems import HINGE, SOFTMAX, WHERE, classes, data, stepped
+from tests.multiclass.problems import HINGE, SOFTMAX, WHERE, classes, data
+from tests.runs import resumed, stepped
 
 #: Methods with options, and the gap they come to on small problems within a test.
 RUNS: tuple[tuple[dict[str, Any], float], ...] = (
@@ -108,13 +107,14 @@ def test_weights_of_samples() -> None:
 def test_bounds_hold_at_every_step(name: str, options: dict[str, Any], where: str) -> None:
     problem = classes(where=where, seed=4)
     best = problem.solve(method="pdhg", tol=1e-9).objective
-    state, method, kernels = stepped(problem, name, 0, **options)
+    run = stepped(problem, name, 0, **options)
+    state = run.state
     for _ in range(6 if options.get("sampling") == "partial" else 15):
-        method.step(kernels, state)
-        report = method.report(kernels, state)
+        run.step()
+        report = run.report()
         assert report.bound <= best + 1e-9
         assert report.objective >= best - 1e-9
-    x, ys = method.candidate(kernels, state)
+    x, ys = run.candidate()
     found = verify(problem.canonical, x, ys)
     assert found.kind == "exact"
     assert found.primal == pytest.approx(state.best_value, rel=1e-10)
@@ -123,8 +123,9 @@ def test_bounds_hold_at_every_step(name: str, options: dict[str, Any], where: st
 
 @pytest.mark.parametrize("where", ["ball", "simplex", "solid"])
 def test_a_point_outside_the_set_is_judged_by_the_nearest_inside(where: str) -> None:
-    state, method, kernels = stepped(classes(where=where), "mirror_prox", 3)
-    game = method.game(kernels)
+    run = stepped(classes(where=where), "mirror_prox", 3)
+    state = run.state
+    game = run.game
     x = 1e3 * state.best_x
     state.best_value = np.inf
     judge(game, state, x, game.forward(x), state.mean_u, state.mean_slope)
@@ -137,10 +138,11 @@ def test_the_bound_of_a_penalty_needs_no_radius() -> None:
     problem = classes(seed=1)
     best = problem.solve(method="pdhg", tol=1e-9)
     inside = float(np.abs(best.variables["U"]).sum())
-    state, method, kernels = stepped(problem, "mirror_prox", 1, radius=0.3 * inside)
-    game = method.game(kernels)
+    run = stepped(problem, "mirror_prox", 1, radius=0.3 * inside)
+    state = run.state
+    game = run.game
     for _ in range(200):
-        method.iterate(game, state)
+        run.iterate()
     u = game.settle(state.mean_u)
     bound, _, small = game.bound(u, state.mean_slope, 0.3 * inside)
     safe = game.bound(u, state.mean_slope, game.safe_radius(best.objective))[2]
@@ -151,21 +153,23 @@ def test_the_bound_of_a_penalty_needs_no_radius() -> None:
 def test_the_radius_is_doubled_while_it_binds() -> None:
     problem = classes(where="penalty", seed=1)
     inside = float(np.abs(problem.solve(method="pdhg", tol=1e-8).variables["U"]).sum())
-    small, method, kernels = stepped(problem, "mirror_prox", 40, radius=0.1 * inside)
+    run = stepped(problem, "mirror_prox", 40, radius=0.1 * inside)
+    small = run.state
     assert inside <= 1.4 * small.radius
-    assert small.radius <= method.game(kernels).safe_radius(small.best_value)
+    assert small.radius <= run.game.safe_radius(small.best_value)
     assert small.best_value - small.best_bound <= 1e-2
-    large, _, _ = stepped(problem, "mirror_prox", 10, radius=2.0 * inside)
+    large = stepped(problem, "mirror_prox", 10, radius=2.0 * inside).state
     assert large.radius == pytest.approx(2.0 * inside)
-    lazy, _, _ = stepped(problem, "sublinear", 60, radius=0.1 * inside, step=30.0)
+    lazy = stepped(problem, "sublinear", 60, radius=0.1 * inside, step=30.0).state
     assert lazy.radius > 0.15 * inside
 
 
 @pytest.mark.parametrize("options", [{}, {"sampling": "partial"}])
 def test_a_radius_that_is_far_too_small_is_doubled_though_means_are_small(options: dict[str, Any]) -> None:
     """The mean of noisy iterates has a small norm in any ball; that the game within it is solved shows that the ball binds."""
-    state, method, kernels = stepped(classes(seed=1), "sublinear", 30, radius=1e-6, step=100.0, **options)
-    assert 0.01 < state.radius <= method.game(kernels).safe_radius(state.best_value)
+    run = stepped(classes(seed=1), "sublinear", 30, radius=1e-6, step=100.0, **options)
+    state = run.state
+    assert 0.01 < state.radius <= run.game.safe_radius(state.best_value)
     assert state.stage_size < 0.1 * state.radius
 
 
@@ -180,7 +184,7 @@ def test_a_radius_that_is_far_too_small_is_doubled_though_means_are_small(option
     ],
 )
 def test_sampling_is_full_where_it_can_be(loss: str, inside: str, options: dict[str, Any], state: type) -> None:
-    found, _, _ = stepped(classes(loss, inside=inside), "sublinear", 1, **options)
+    found = stepped(classes(loss, inside=inside), "sublinear", 1, **options).state
     assert type(found) is state
     assert found.k > 0
 
@@ -188,8 +192,9 @@ def test_sampling_is_full_where_it_can_be(loss: str, inside: str, options: dict[
 @pytest.mark.parametrize(("loss", "where"), [(SOFTMAX, "simplex"), (SOFTMAX, "penalty"), (HINGE, "ball")])
 def test_mirror_prox_keeps_its_steps_at_the_solution(loss: str, where: str) -> None:
     """The adaptive test is rounding there: steps were halved to nothing, and then divided by."""
-    state, method, kernels = stepped(classes(loss, where, n=20, d=3, k=2), "mirror_prox", 400)
-    game = method.game(kernels)
+    run = stepped(classes(loss, where, n=20, d=3, k=2), "mirror_prox", 400)
+    state = run.state
+    game = run.game
     assert 1.0 <= 2.0 * game.pace(state.radius) * state.gamma <= 1e9
     assert state.best_value - state.best_bound <= 1e-10
 
@@ -201,8 +206,9 @@ def test_steps_stay_numbers_where_all_of_them_hold(where: str) -> None:
     problem = fw.parse(text + f"minimize mean(softmax(X @ U, y)){WHERE[where][1]}\n").bind(
         X=0.0 * given["X"], y=given["y"]
     )
-    state, method, kernels = stepped(problem, "mirror_prox", 250)
-    assert 1.0 < 2.0 * method.game(kernels).pace(state.radius) * state.gamma <= 1e9
+    run = stepped(problem, "mirror_prox", 250)
+    state = run.state
+    assert 1.0 < 2.0 * run.game.pace(state.radius) * state.gamma <= 1e9
     assert state.best_value == pytest.approx(np.log(4.0))
     assert state.best_bound == pytest.approx(np.log(4.0))
 
@@ -231,7 +237,7 @@ STOCHASTIC: tuple[tuple[str, dict[str, Any]], ...] = (
 def test_seeds_decide_and_threads_do_not(name: str, options: dict[str, Any]) -> None:
     problem = classes()
     one, two, other = (
-        stepped(problem, name, 6, threads, seed, **options)[0] for threads, seed in ((1, 5), (2, 5), (1, 6))
+        stepped(problem, name, 6, threads, seed, **options).state for threads, seed in ((1, 5), (2, 5), (1, 6))
     )
     for name in ("U", "V", "best_x", "best_u", "k", "best_value", "best_bound"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
@@ -241,17 +247,14 @@ def test_seeds_decide_and_threads_do_not(name: str, options: dict[str, Any]) -> 
 @pytest.mark.parametrize(("name", "options"), [*STOCHASTIC, ("mirror_descent", {}), ("mirror_prox", {})])
 def test_a_saved_run_goes_on_exactly(name: str, options: dict[str, Any], tmp_path: Path) -> None:
     problem = classes()
-    state, method, kernels = stepped(problem, name, 4, **options)
-    save_state(tmp_path / "state.npz", problem.canonical, state)
+    run = stepped(problem, name, 4, **options)
+    state = run.state
+    again = resumed(run, tmp_path, options)
     for _ in range(5):
-        method.step(kernels, state)
-    again = load_state(tmp_path / "state.npz", problem.canonical)
-    assert method_of(again) == name
-    other = METHODS[name].with_options(options)
-    for _ in range(5):
-        other.step(kernels, again)
+        run.step()
+        again.step()
     for field in fields(state):
-        one, two = getattr(state, field.name), getattr(again, field.name)
+        one, two = getattr(state, field.name), getattr(again.state, field.name)
         for a, b in zip(one, two, strict=True) if isinstance(one, list) else [(one, two)]:
             np.testing.assert_array_equal(a, b)
 

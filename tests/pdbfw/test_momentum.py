@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.pdbfw import PDBFW
 from fwdsl.backends.pdbfw.core import MISS, PATIENCE
 from fwdsl.backends.pdbfw.trace import TraceSpace
 from fwdsl.backends.problem import Problem
 from tests.pdbfw.problems import matrix_problem, vector_data, vector_problem, vector_text
 from tests.pdbfw.test_reference import after, dual_prox, l1_projection, slope
+from tests.runs import stepped
 
 Array = Any
 
@@ -69,7 +69,7 @@ def test_the_euclidean_step(loss: str) -> None:
         else:
             old, k = u, following
         u = new
-    _, state = after(vector_problem(loss, "l1_ball", "csr", MU), 20, accelerate=True)
+    state = after(vector_problem(loss, "l1_ball", "csr", MU), 20, accelerate=True)
     assert restarts > 0
     np.testing.assert_allclose(state.y * plain.n, u, rtol=0, atol=1e-9)
     assert state.t == pytest.approx(plain.t, rel=1e-6) and state.momentum == pytest.approx(k, rel=1e-12)
@@ -92,7 +92,7 @@ def test_the_mirror_step() -> None:
             if plain.accepts(v, (1.0 - theta) * y + theta * new, theta**2 * far):
                 break
         y, u, s, weight = (1.0 - theta) * y + theta * new, new, moved, weight + a
-    _, state = after(vector_problem("logistic", "l1_ball", "csr", MU), 12, accelerate=True)
+    state = after(vector_problem("logistic", "l1_ball", "csr", MU), 12, accelerate=True)
     np.testing.assert_allclose(state.y * plain.n, y, rtol=0, atol=1e-8)
     np.testing.assert_allclose(state.y_old * plain.n, u, rtol=0, atol=1e-8)
     np.testing.assert_allclose(state.z, plain.A.T @ state.y, rtol=0, atol=1e-12)
@@ -118,18 +118,18 @@ def test_it_sets_in_after_short_steps(loss: str) -> None:
     """Until then the steps are those without it."""
     problem = hard(loss)
     for steps in (1, PATIENCE):
-        _, ours = after(problem, steps)
-        _, other = after(problem, steps, accelerate=False)
+        ours = after(problem, steps)
+        other = after(problem, steps, accelerate=False)
         assert np.array_equal(ours.y, other.y) and ours.t == other.t
-    _, ours = after(problem, 2 * PATIENCE)
-    _, other = after(problem, 2 * PATIENCE, accelerate=False)
+    ours = after(problem, 2 * PATIENCE)
+    other = after(problem, 2 * PATIENCE, accelerate=False)
     assert ours.short >= PATIENCE and not np.array_equal(ours.y, other.y)
     assert ours.momentum > 1.0 and other.momentum == 1.0
     np.testing.assert_allclose(ours.z, problem.instance.values["A"].T @ ours.y, rtol=0, atol=1e-9)
 
 
 def test_it_does_not_set_in_on_easy_problems() -> None:
-    _, state = after(vector_problem("smooth_hinge", "l1_ball", mu=3.0), 3 * PATIENCE)
+    state = after(vector_problem("smooth_hinge", "l1_ball", mu=3.0), 3 * PATIENCE)
     assert state.short == 0 and state.momentum == 1.0
 
 
@@ -161,8 +161,9 @@ def test_low_rank_minimisers_miss_little(monkeypatch: pytest.MonkeyPatch) -> Non
         asked.append(eps)
         return project(self, v, cap, warm, near, curvature, eps)
 
-    problem, state = after(matrix_problem(), 1)
+    run = stepped(matrix_problem(), "pdbfw", 1)
+    state = run.state
     monkeypatch.setattr(TraceSpace, "project", noted)
     gap = state.best_value - state.best_bound
-    PDBFW.with_options({}).step(problem, state)
+    run.step()
     assert asked and asked[0] == pytest.approx(4.0 * MISS * gap, rel=1e-12)

@@ -9,9 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.pdbfw import PDBFW
 from fwdsl.backends.pdbfw.method import LOSSES
-from fwdsl.backends.problem import Problem
 from tests.pdbfw.problems import (
     SETS,
     matrix_data,
@@ -21,6 +19,7 @@ from tests.pdbfw.problems import (
     vector_problem,
     vector_text,
 )
+from tests.runs import started
 
 MODES: tuple[dict[str, Any], ...] = ({}, {"accelerate": True}, {"eta": 1.0, "delta": 2.0}, {"k": 20, "delta": 2.0})
 OPTIONS = {"huber": ", delta=0.7", "squared_epsilon_insensitive": ", eps=0.15"}
@@ -56,13 +55,11 @@ def reference(loss: str, set_: str, mu: float = 0.3) -> float:
 
 def watched(problem: Any, best: float, **options: Any) -> fw.Solution:
     """Solve, and check that no bound on the way is above the optimum and no point below it."""
-    ready = Problem(problem.canonical, 1)
-    method = PDBFW.with_options(options)
-    state = method.init(ready, np.zeros(problem.canonical.size), None)
+    run = started(problem, "pdbfw", **options)
     for _ in range(40):
-        report = method.report(ready, state)
+        report = run.report()
         assert report.bound <= best + 1e-8 and report.objective >= best - 1e-8
-        method.step(ready, state)
+        run.step()
     return problem.solve(method="pdbfw", tol=1e-9, threads=1, **options)  # type: ignore[no-any-return]
 
 

@@ -14,12 +14,13 @@ from fwdsl.atoms.vectors.group_ball import GroupBall
 from fwdsl.atoms.vectors.l1_ball import L1Ball
 from fwdsl.atoms.vectors.simplex import Simplex
 from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
-from fwdsl.backends.pdbfw import PDBFW, PDBFWState
+from fwdsl.backends.pdbfw import PDBFWState
 from fwdsl.backends.pdbfw.block_step import BlockStep, used
 from fwdsl.backends.pdbfw.dual_step import theory_step
 from fwdsl.backends.pdbfw.trace import TraceSpace
 from fwdsl.backends.problem import Problem
 from tests.pdbfw.problems import SETS, matrix_data, matrix_problem, vector_data, vector_problem
+from tests.runs import stepped
 
 Array = Any
 
@@ -100,14 +101,10 @@ def algorithm(
     return x, u
 
 
-def after(problem: Any, steps: int, **options: Any) -> tuple[Problem, PDBFWState]:
+def after(problem: Any, steps: int, **options: Any) -> PDBFWState:
     """Our state after some steps."""
-    ready = Problem(problem.canonical, 1)
-    method = PDBFW.with_options(options)
-    state = method.init(ready, np.zeros(problem.canonical.size), None)
-    for _ in range(steps):
-        method.step(ready, state)
-    return ready, state
+    found: PDBFWState = stepped(problem, "pdbfw", steps, **options).state
+    return found
 
 
 @pytest.mark.parametrize("loss", ["squared", "smooth_hinge", "logistic"])
@@ -115,7 +112,7 @@ def after(problem: Any, steps: int, **options: Any) -> tuple[Problem, PDBFWState
 @pytest.mark.parametrize("layout", ["dense", "fortran", "csr"])
 def test_algorithm_1(loss: str, s: int, k: int, eta: float, layout: str) -> None:
     data, mu, delta = vector_data(loss), 0.3, 5.0
-    _, state = after(vector_problem(loss, "l1_ball", layout, mu), 12, s=s, k=k, eta=eta, delta=delta, grow=False)
+    state = after(vector_problem(loss, "l1_ball", layout, mu), 12, s=s, k=k, eta=eta, delta=delta, grow=False)
     x, u = algorithm(loss, data["A"], data["y"], mu, lambda v: sparse_l1(v, s, 1.5), k, delta, eta, 12)
     np.testing.assert_allclose(state.x, x, rtol=0, atol=1e-11)
     np.testing.assert_allclose(state.y * data["A"].shape[0], u, rtol=0, atol=1e-11)
@@ -126,7 +123,7 @@ def test_algorithm_1(loss: str, s: int, k: int, eta: float, layout: str) -> None
 @pytest.mark.parametrize(("s", "k", "eta"), [(6, 14, 0.5), (2, 5, 0.5), (3, 14, 1.0)])
 def test_algorithm_2(s: int, k: int, eta: float) -> None:
     data, mu, delta = matrix_data(), 0.5, 1.0
-    _, state = after(matrix_problem(mu=mu), 10, s=s, k=k, eta=eta, delta=delta, grow=False, eps=1e-16)
+    state = after(matrix_problem(mu=mu), 10, s=s, k=k, eta=eta, delta=delta, grow=False, eps=1e-16)
     X, U = algorithm("squared", data["A"], data["B"], mu, lambda V: low_rank(V, s, 4.0), k, delta, eta, 10)
     np.testing.assert_allclose(state.x.reshape(X.shape), X, rtol=0, atol=1e-7)
     np.testing.assert_allclose(state.y.reshape(U.shape) * data["A"].shape[0], U, rtol=0, atol=1e-7)
@@ -139,7 +136,7 @@ def test_the_step_of_the_corollary() -> None:
     n = data["A"].shape[0]
     R = float(np.max(np.sum(data["A"] ** 2, axis=1)))
     delta = 1.0 / (7 * (1.0 / n + 25.0 * R / (2.0 * mu * n**2)))
-    _, state = after(problem, 0, k=7)
+    state = after(problem, 0, k=7)
     assert state.t == pytest.approx(delta / n, rel=1e-12)
     assert theory_step(problem.canonical.terms[0].f, R, mu, 7) == pytest.approx(delta / n, rel=1e-12)
 
@@ -149,18 +146,16 @@ def test_the_step_of_the_theorem_on_trace_norm_balls() -> None:
     A, mu = matrix_data()["A"], 0.5
     n = A.shape[0]
     delta = 1.0 / (5 * (1.0 / (2.0 * n) + 45.0 * np.linalg.norm(A, 2) ** 2 / (2.0 * mu * n**2)))
-    _, state = after(matrix_problem(mu=mu), 0, k=5)
+    state = after(matrix_problem(mu=mu), 0, k=5)
     assert state.t == pytest.approx(delta / n, rel=1e-3)
 
 
 def test_k_balances_the_two_halves_of_a_step() -> None:
     """k = n s / d, at least 1; of matrices n s (1 / c + 1 / d), at most n."""
-    ready = Problem(vector_problem("squared", "l1_ball").canonical, 1)
     for s, k in ((3, 8), (1, 3), (9, 24)):
-        assert PDBFW.with_options({"s": s})._of(ready).k == k
-    ready = Problem(matrix_problem().canonical, 1)
+        assert stepped(vector_problem("squared", "l1_ball"), "pdbfw", 0, s=s).core.k == k
     for s, k in ((1, 5), (2, 9), (6, 14)):
-        assert PDBFW.with_options({"s": s})._of(ready).k == k
+        assert stepped(matrix_problem(), "pdbfw", 0, s=s).core.k == k
 
 
 # --- the adaptive form -----------------------------------------------------------------------------------------------------
@@ -189,7 +184,8 @@ def test_the_adaptive_step(loss: str) -> None:
             entropy = np.where(q > 0, q * np.log(q), 0) + np.where(q < 1, (1 - q) * np.log1p(-q), 0)
         return float(np.sum(entropy if loss == "logistic" else q**2 / 2 - q))
 
-    ready, state = after(vector_problem(loss, "l1_ball", "csr", mu), 0)
+    run = stepped(vector_problem(loss, "l1_ball", "csr", mu), "pdbfw", 0)
+    state = run.state
     assert state.t == 1.0
     np.testing.assert_allclose(state.y * n, slope(loss, np.zeros(n), b), rtol=0, atol=1e-12)
     checked = 0
@@ -217,7 +213,7 @@ def test_the_adaptive_step(loss: str) -> None:
             t = max(min(0.5 * t, 0.9 * distance / bend), 0.05 * t)
         if bend < 0.5 * distance / t:
             t *= 1.3
-        PDBFW().step(ready, state)
+        run.step()
         np.testing.assert_allclose(state.x, x_new, rtol=0, atol=1e-10)
         np.testing.assert_allclose(state.y * n, new, rtol=0, atol=1e-10)
         assert state.t == pytest.approx(t, rel=1e-6)

@@ -16,7 +16,7 @@ from fwdsl.errors import PlanError
 from fwdsl.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import solve
-from fwdsl.solve.state import load_state, save_state
+from fwdsl.solve.state import Checkpoint, load_state, save_state
 from tests.pdbfw.problems import matrix_problem, vector_data, vector_problem, vector_text
 from tests.problems import laid_out
 
@@ -28,15 +28,13 @@ def run(problem: Any, more: dict[str, Any], iterations: int, threads: int = 1, r
     return solve(problem.canonical, plan, options, resume=resume)
 
 
-def same(one: Any, other: Any) -> None:
-    assert type(one) is type(other)
-    for name, value in vars(one).items():
-        if name == "journal":
-            # passes are added up, and a resumed run adds in another order
-            other_journal = replace(getattr(other, name), passes=value.passes)
-            assert getattr(other, name).passes == pytest.approx(value.passes, rel=1e-12) and other_journal == value
-        else:
-            assert np.array_equal(value, getattr(other, name)), name
+def same(one: Checkpoint | None, other: Checkpoint | None) -> None:
+    assert one is not None and other is not None and type(one.state) is type(other.state)
+    for name, value in vars(one.state).items():
+        assert np.array_equal(value, getattr(other.state, name)), name
+    # passes are added up, and a resumed run adds in another order
+    assert other.journal.passes == pytest.approx(one.journal.passes, rel=1e-12)
+    assert replace(other.journal, passes=one.journal.passes) == one.journal
 
 
 MODES: tuple[dict[str, Any], ...] = ({}, {"accelerate": True}, {"accelerate": False}, {"s": 2, "k": 5, "delta": 1.0})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
@@ -45,9 +46,12 @@ def test_a_domain_is_described_in_words() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
-def test_every_method_is_made_from_its_defaults(name: str) -> None:
-    method = METHODS[name].with_options({})
-    assert method.name == name
+def test_every_method_has_runs_that_take_its_options(name: str) -> None:
+    method = METHODS[name]
+    assert method.name == name and method.run.method is method
+    # the constructor of a run takes the options by name, and has no defaults of its own
+    taken = list(inspect.signature(method.run.__init__).parameters.values())[2:]
+    assert {p.name for p in taken} == set(method.completed({})) and all(p.default is p.empty for p in taken)
     for option in METHODS[name].options.values():
         assert option.meaning
         assert option.default is None or option.accepts(option.default)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.frank_wolfe import FrankWolfe
+from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
 from fwdsl.race import Lane, Race, lanes, race_options
 from fwdsl.race_table import cells, conditions, notes
 
@@ -135,20 +135,20 @@ def test_a_method_that_raises_is_a_row(problem: fw.Problem, monkeypatch: pytest.
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(FrankWolfe, "step", broken)
+    monkeypatch.setattr(FrankWolfeRun, "step", broken)
     race = problem.race(["frank_wolfe", "apg"])
     assert race["frank_wolfe"].status == "failed" and "ZeroDivisionError: by nothing" in race["frank_wolfe"].reason
     assert race["apg"].status == race.status == "optimal"
 
 
 def test_a_method_that_diverges_is_a_row(problem: fw.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(self: FrankWolfe, problem: Any, state: Any) -> None:
-        state.iteration += 1
-        state.x = state.x * np.nan
+    def away(self: FrankWolfeRun) -> None:
+        self.state.iteration += 1
+        self.state.x = self.state.x * np.nan
 
-    report = FrankWolfe.report
-    monkeypatch.setattr(FrankWolfe, "step", away)
-    monkeypatch.setattr(FrankWolfe, "report", lambda s, p, t: replace(report(s, p, t), objective=float(t.x.sum())))
+    report = FrankWolfeRun.report
+    monkeypatch.setattr(FrankWolfeRun, "step", away)
+    monkeypatch.setattr(FrankWolfeRun, "report", lambda run: replace(report(run), objective=float(run.state.x.sum())))
     race = problem.race(["frank_wolfe", "apg"], tol=1e-9)
     assert race["frank_wolfe"].status == "tolerance_not_reached" and "finite" in race["frank_wolfe"].reason
     assert race["apg"].status == "optimal"

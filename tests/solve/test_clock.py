@@ -174,7 +174,7 @@ def test_a_step_that_is_given_up_is_taken_again(case: str, monkeypatch: pytest.M
         if stopped.state is not None:
             resumed = solve(problem.canonical, plan, options, resume=stopped.state)
             assert resumed.iterations == whole.iterations
-            assert_same(whole.state, resumed.state)
+            assert_same(whole.state.state, resumed.state.state)
     assert given_up >= 1 or name == "block_frank_wolfe"
 
 

@@ -17,7 +17,7 @@ import fwdsl as fw
 from fwdsl.errors import DataError
 from fwdsl.options import Options
 from fwdsl.solve import solve
-from fwdsl.solve.state import load_state, save_state
+from fwdsl.solve.state import Checkpoint, load_state, save_state
 
 RNG = np.random.default_rng(3)
 A = RNG.standard_normal((30, 8))
@@ -122,7 +122,8 @@ def damaged(rng: random.Random, file: Path) -> bytes:
     return bytes(raw)
 
 
-def _plain(state: Any) -> list[Any]:
+def _plain(checkpoint: Checkpoint) -> list[Any]:
+    state = checkpoint.state
     values = [getattr(state, f.name) for f in fields(state)]
     return [[np.asarray(v).tolist() for v in value] if isinstance(value, list) else value for value in values]
 

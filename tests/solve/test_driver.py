@@ -103,7 +103,7 @@ def test_a_resumed_state_gives_the_same_iterates(method: str, tmp_path: Path) ->
     )
     assert resumed.iterations == whole.iterations
     for name in ("x",):
-        assert np.array_equal(getattr(whole.state, name), getattr(resumed.state, name))
+        assert np.array_equal(getattr(whole.state.state, name), getattr(resumed.state.state, name))
     assert "iteration 4" in resumed.start
 
 

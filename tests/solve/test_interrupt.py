@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.apg import APG
+from fwdsl.backends.apg import APGRun
 from fwdsl.backends.kernels import kernel_seconds
-from fwdsl.backends.lowrank.method import LowRankMethod
+from fwdsl.backends.lowrank.method import LowRankRun
 from fwdsl.backends.registry import METHODS
 from fwdsl.cli import main
 from fwdsl.options import Options
@@ -114,13 +114,13 @@ def never_ending(begun: threading.Event) -> Callable[..., None]:
 
 def test_a_second_ctrl_c_breaks_off_a_step_and_keeps_the_point(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, begun = bound("huber", "", "norm1"), threading.Event()
-    step, spin = APG.step, never_ending(begun)
+    step, spin = APGRun.step, never_ending(begun)
 
-    def stuck(self: APG, problem: Any, state: Any) -> None:
-        (spin if state.iteration == 3 else step)(self, problem, state)
+    def stuck(self: APGRun) -> None:
+        (spin if self.state.iteration == 3 else step)(self)
 
     best = problem.solve(method="apg", tol=1e-300, max_iter=3, threads=1)
-    monkeypatch.setattr(APG, "step", stuck)
+    monkeypatch.setattr(APGRun, "step", stuck)
     with signals(0.05, 0.05, after=begun):
         found = problem.solve(method="apg", tol=1e-300, threads=1)
     assert found.status == "interrupted" and found.iterations == 3 and found.state is None
@@ -128,22 +128,22 @@ def test_a_second_ctrl_c_breaks_off_a_step_and_keeps_the_point(monkeypatch: pyte
     np.testing.assert_array_equal(found["x"], best["x"])
 
 
-@pytest.mark.parametrize(("cls", "make", "name"), [(APG, bound, "x"), (LowRankMethod, entries, "X")])
+@pytest.mark.parametrize(("cls", "make", "name"), [(APGRun, bound, "x"), (LowRankRun, entries, "X")])
 def test_a_second_ctrl_c_breaks_off_a_start(
     cls: Any, make: Callable[..., Any], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem, begun = make("huber", "", "norm1") if cls is APG else make(), threading.Event()
-    monkeypatch.setattr(cls, "init", never_ending(begun))
+    problem, begun = make("huber", "", "norm1") if cls is APGRun else make(), threading.Event()
+    monkeypatch.setattr(cls, "begin", never_ending(begun))
     with signals(0.05, 0.05, after=begun):
-        found = problem.solve(method=cls.name, threads=1)
+        found = problem.solve(method=cls.method.name, threads=1)
     assert found.status == "interrupted" and found.iterations == 0
     assert not np.any(np.asarray(found[name])) and np.isfinite(found.objective)
 
 
 def test_a_third_ctrl_c_is_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = threading.Event()
-    monkeypatch.setattr(APG, "step", never_ending(begun))
-    monkeypatch.setattr(APG, "candidate", never_ending(begun))
+    monkeypatch.setattr(APGRun, "step", never_ending(begun))
+    monkeypatch.setattr(APGRun, "candidate", never_ending(begun))
     with signals(0.05, 0.05, 0.05, after=begun), pytest.raises(KeyboardInterrupt):
         bound("huber", "", "norm1").solve(method="apg", threads=1)
 
@@ -157,7 +157,7 @@ def test_the_command_line_gives_the_point_after_two(
     for name, value in problem.data.items():
         np.save(tmp_path / f"{name}.npy", value)
         arrays += ["--data", f"{name}={tmp_path / name}.npy"]
-    monkeypatch.setattr(APG, "step", never_ending(begun))
+    monkeypatch.setattr(APGRun, "step", never_ending(begun))
     state = tmp_path / "state.npz"
     with signals(0.05, 0.05, after=begun):
         code = main(["run", str(tmp_path / "fit.fw"), *arrays, "--method", "apg", "--checkpoint", str(state)])

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.frank_wolfe import FrankWolfe
+from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
 from fwdsl.options import Options
 from fwdsl.plan import make_plan
-from fwdsl.solve import attempts, driver, solve
+from fwdsl.solve import attempts, solve, supervisor
 from fwdsl.solve.watch import Moment, Watch
 from tests.problems import random_problem
 
@@ -60,8 +60,8 @@ def test_a_watched_run_goes_through_the_same_iterates(method: str) -> None:
     seen = run(problem, Watch(), **options)
     alone = run(problem, None, **options)
     assert seen.iterations == alone.iterations
-    for f in fields(alone.state):
-        np.testing.assert_equal(getattr(seen.state, f.name), getattr(alone.state, f.name), err_msg=f.name)
+    for f in fields(alone.state.state):
+        np.testing.assert_equal(getattr(seen.state.state, f.name), getattr(alone.state.state, f.name), err_msg=f.name)
 
 
 class Clock:
@@ -75,7 +75,7 @@ class Clock:
 
 def test_the_verifiers_time_counts_neither_for_the_moments_nor_for_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = 0
-    clock, verify, step = Clock(), attempts.verify, FrankWolfe.step
+    clock, verify, step = Clock(), attempts.verify, FrankWolfeRun.step
 
     def slow(*args):  # type: ignore[no-untyped-def]
         nonlocal calls
@@ -83,14 +83,14 @@ def test_the_verifiers_time_counts_neither_for_the_moments_nor_for_the_limit(mon
         clock.now += 100.0
         return verify(*args)
 
-    def timed(self, *args):  # type: ignore[no-untyped-def]
-        step(self, *args)
+    def timed(self):  # type: ignore[no-untyped-def]
+        step(self)
         clock.now += 1.0
 
-    monkeypatch.setattr(driver, "time", clock)
-    monkeypatch.setattr(driver, "kernel_seconds", lambda: 0.0)
+    monkeypatch.setattr(supervisor, "time", clock)
+    monkeypatch.setattr(supervisor, "kernel_seconds", lambda: 0.0)
     monkeypatch.setattr(attempts, "verify", slow)
-    monkeypatch.setattr(FrankWolfe, "step", timed)
+    monkeypatch.setattr(FrankWolfeRun, "step", timed)
     monkeypatch.setattr("fwdsl.solve.watch.PATIENCE", math.inf)
     watch = Watch(started=0.0)
     solution = run(bound(), watch, method="frank_wolfe", tol=1e-300, time=10.0)
@@ -101,19 +101,19 @@ def test_the_verifiers_time_counts_neither_for_the_moments_nor_for_the_limit(mon
 
 
 def test_seconds_of_compiling_count_for_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, compiled, step = Clock(), [0.0], FrankWolfe.step
+    clock, compiled, step = Clock(), [0.0], FrankWolfeRun.step
 
-    def timed(self, problem, state):  # type: ignore[no-untyped-def]
+    def timed(self):  # type: ignore[no-untyped-def]
         # a kernel that is met for the first time
-        seconds = 50.0 if state.iteration in (1, 3) else 0.0
-        step(self, problem, state)
+        seconds = 50.0 if self.state.iteration in (1, 3) else 0.0
+        step(self)
         compiled[0] += seconds
         clock.now += seconds + 1.0
 
-    monkeypatch.setattr(driver, "time", clock)
-    monkeypatch.setattr(driver, "kernel_seconds", lambda: compiled[0])
+    monkeypatch.setattr(supervisor, "time", clock)
+    monkeypatch.setattr(supervisor, "kernel_seconds", lambda: compiled[0])
     monkeypatch.setattr(sys.modules["fwdsl.solve.solve"], "compile_seconds", lambda: compiled[0])
-    monkeypatch.setattr(FrankWolfe, "step", timed)
+    monkeypatch.setattr(FrankWolfeRun, "step", timed)
     solution = run(bound(), None, method="frank_wolfe", tol=1e-300, time=10.0)
     assert solution.iterations == 10 and "limit of 10 s" in solution.reason
     assert solution.history[-1].elapsed == 10.0

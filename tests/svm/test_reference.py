@@ -11,11 +11,11 @@ from scipy.optimize import brentq, minimize_scalar
 
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.registry import METHODS
 from fwdsl.backends.svm.bcfw import VARIANTS
 from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.backends.svm.loops import rows
-from tests.svm.problems import LOSSES, binary, classes, kernels_of
+from tests.runs import started
+from tests.svm.problems import LOSSES, binary, classes
 
 project = kernel(loops.project, reorder=True, ends=loops.ends)
 
@@ -93,9 +93,8 @@ def bisection(beta: np.ndarray, y: np.ndarray) -> np.ndarray:
 def test_l2svm_dual_is_algorithm_1(momentum: str) -> None:
     problem = binary("free", seed=8)
     K, y, C = dual_of(problem)
-    on = kernels_of(problem)
-    method: Any = METHODS["l2svm_dual"].with_options({"momentum": momentum, "step": "fixed"})
-    state = method.init(on, np.zeros(on.size), None)
+    run = started(problem, "l2svm_dual", momentum=momentum, step="fixed")
+    state = run.state
     # in the variables t = a / sqrt(C) that the method has, phi has curvature 1 + C sigma_1(K)
     L = state.lipschitz
     assert 1.0 <= L / (1.0 + C * np.linalg.eigvalsh(K)[-1]) <= 1.002
@@ -109,10 +108,10 @@ def test_l2svm_dual_is_algorithm_1(momentum: str) -> None:
         new = bisection(p - C / L * (K @ p + p / C - 1.0), y)
         turned = momentum == "restart" and (p - new) @ (new - a) > 0.0
         old, a, t = (new, new, 1.0) if turned else (a, new, after)
-        method.step(on, state)
+        run.step()
         np.testing.assert_allclose(np.sqrt(C) * state.t, a, atol=1e-10)
     phi = 0.5 * a @ K @ a + 0.5 / C * a @ a - a.sum()
-    method._bounds(on, state)
+    run._bounds(state)
     assert state.best_bound >= -phi - 1e-9
 
 
@@ -120,7 +119,8 @@ def test_the_multiplier_leads_to_the_intercept() -> None:
     """b = L m in the limit."""
     problem = binary("free", seed=8)
     found = problem.solve(method="l2svm_dual", tol=1e-11)
-    assert found.state.multiplier * found.state.lipschitz == pytest.approx(found.variables["b"], abs=1e-4)
+    state = found.state.state
+    assert state.multiplier * state.lipschitz == pytest.approx(found.variables["b"], abs=1e-4)
 
 
 # --- several classes ---------------------------------------------------------------------------------------------------
@@ -217,16 +217,16 @@ def test_bcfw_is_algorithm_3(loss: str, step: str, variant: str) -> None:
     if step == "oblivious" and variant != "plain":
         return
     problem = classes(loss, seed=9)
-    naive, on = Naive(problem, loss), kernels_of(problem, seed=5)
-    method: Any = METHODS["bcfw"].with_options({"step": step, "variant": variant})
+    naive = Naive(problem, loss)
     # from 0 classes tie, and rounding would decide
     rng = np.random.default_rng(0)
     V = [vertices(loss, naive.C[i], naive.y[i], naive.k) for i in range(naive.n)]
     naive.a = np.stack([0.9 * rng.dirichlet(np.ones(len(v))) @ v for v in V])
     naive.a[np.arange(naive.n), naive.y] -= naive.a.sum(axis=1)
-    state = method.init(on, np.zeros(on.size), [-naive.a.reshape(-1)])
+    run = started(problem, "bcfw", ys=[-naive.a.reshape(-1)], seed=5, step=step, variant=variant)
+    state = run.state
     for sweep in range(2):
-        method.step(on, state)
+        run.step()
         for t, i in enumerate(draws(5, sweep).integers(0, naive.n, naive.n)):
             q = naive.K[i] @ naive.a - naive.one[i]
             s = naive.vertex(q, i)
@@ -258,24 +258,22 @@ def test_bcfw_is_algorithm_3(loss: str, step: str, variant: str) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_exact_rows_visit_each_due_row_and_skip_what_does_not_change(loss: str) -> None:
     problem = classes(loss, seed=9, C=5.0)
-    on = kernels_of(problem, seed=5)
-    method: Any = METHODS["bcfw"].with_options({})
-    state = method.init(on, np.zeros(on.size), None)
+    run = started(problem, "bcfw", seed=5)
+    state = run.state
     bounds = []
     for _ in range(25):
         due, sweep, before = state.due.copy(), state.sweep, state.a.copy()
-        method._exact(on, state)
+        run._exact()
         visited = due <= sweep
         assert np.array_equal(before[~visited], state.a[~visited])
         still = visited & np.all(before == state.a, axis=1)
         assert np.all(state.due[visited & ~still] == sweep + 1)
         assert np.all(state.due[still] >= sweep + 1)
-        method._evaluate(on, state)
+        run._evaluate(state)
         bounds.append(state.best_bound)
     assert np.all(np.diff(bounds) >= -1e-12)
     assert int(state.delay.max()) > 1
-    m = method.machine(on)
-    W, b = m.weights(state.a)
+    W, b = run.machine.weights(state.a)
     np.testing.assert_allclose(state.W, W, atol=1e-12)
     assert not b.any()
 
@@ -284,9 +282,8 @@ def test_exact_rows_visit_each_due_row_and_skip_what_does_not_change(loss: str) 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_matrix_fw_is_algorithm_2(loss: str, variant: str) -> None:
     problem = classes(loss, seed=10)
-    naive, on = Naive(problem, loss), kernels_of(problem)
-    method: Any = METHODS["matrix_fw"].with_options({"variant": variant})
-    state = method.init(on, np.zeros(on.size), None)
+    naive, run = Naive(problem, loss), started(problem, "matrix_fw", variant=variant)
+    state = run.state
     kept: list[list[Any]] = [[np.zeros_like(naive.a), 1.0]]
     for _ in range(30):
         Q = naive.K @ naive.a - naive.one
@@ -308,7 +305,7 @@ def test_matrix_fw_is_algorithm_2(loss: str, variant: str) -> None:
         # an exact step from one vertex to another leaves both with the same score, and rounding chooses
         scores = [float(np.sum(pair[0] * Q)) for pair in kept]
         moves = [(pair, *move(pair)) for pair, score in zip(kept, scores, strict=True) if score >= max(scores) - 1e-9]
-        method.step(on, state)
+        run.step()
         worst, away, g, a = min(moves, key=lambda found: float(np.abs(found[-1] - state.a).max()))
         np.testing.assert_allclose(state.a, a, atol=1e-10)
         naive.a = state.a.copy()

@@ -10,10 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.registry import METHODS
 from fwdsl.certify import verify
-from fwdsl.solve.state import load_state, save_state
-from tests.svm.problems import LOSSES, binary, binary_data, classes, kernels_of
+from tests.runs import resumed, started
+from tests.svm.problems import LOSSES, binary, binary_data, classes
 
 STEPS: tuple[dict[str, Any], ...] = (
     {"method": "bcfw"},
@@ -150,13 +149,11 @@ def test_bounds_hold_at_every_step(options: dict[str, Any]) -> None:
     binary_machine = options["method"] == "l2svm_dual"
     problem = binary("none", seed=2) if binary_machine else classes("multiclass_hinge", seed=2)
     best = problem.solve(method="apg" if binary_machine else "pdhg", tol=1e-9 if binary_machine else 1e-8).objective
-    on = kernels_of(problem)
-    method = METHODS[options["method"]].with_options({k: v for k, v in options.items() if k != "method"})
-    state = method.init(on, np.zeros(on.size), None)
+    run = started(problem, options["method"], **{k: v for k, v in options.items() if k != "method"})
     for _ in range(12):
-        method.step(on, state)
-        report = method.report(on, state)
-        verified = verify(problem.canonical, *method.candidate(on, state))
+        run.step()
+        report = run.report()
+        verified = verify(problem.canonical, *run.candidate())
         assert report.bound <= best * (1 + 1e-8) <= report.objective * (1 + 2e-8)
         assert verified.dual == pytest.approx(report.bound, abs=1e-9 * abs(best))
         assert best * (1 - 1e-8) <= verified.primal <= report.objective * (1 + 1e-9)
@@ -208,22 +205,17 @@ def test_seeds_threads_and_resuming_give_the_same_numbers(options: dict[str, Any
     problem = binary("free", seed=6) if options["method"] == "l2svm_dual" else classes("weston_watkins", seed=6)
     given = {k: v for k, v in options.items() if k != "method"}
 
-    def run(threads: int, parts: tuple[int, ...]) -> Any:
-        state = None
-        for steps in parts:
-            on, method = kernels_of(problem, threads, seed=11), METHODS[options["method"]].with_options(given)
-            if state is None:
-                state = method.init(on, np.zeros(on.size), None)
-            else:
-                save_state(tmp_path / "state", problem.canonical, state)
-                state = load_state(tmp_path / "state", problem.canonical)
+    def found(threads: int, parts: tuple[int, ...]) -> Any:
+        run = started(problem, options["method"], threads=threads, seed=11, **given)
+        for k, steps in enumerate(parts):
+            run = resumed(run, tmp_path, given, threads) if k else run
             for _ in range(steps):
-                method.step(on, state)
-        return method.candidate(on, state), method.report(on, state)
+                run.step()
+        return run.candidate(), run.report()
 
-    (x, ys), report = run(1, (9,))
+    (x, ys), report = found(1, (9,))
     for threads, parts in ((2, (9,)), (1, (4, 5))):
-        (x2, ys2), report2 = run(threads, parts)
+        (x2, ys2), report2 = found(threads, parts)
         assert report == report2
         np.testing.assert_array_equal(x, x2)
         np.testing.assert_array_equal(ys[0], ys2[0])

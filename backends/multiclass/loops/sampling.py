@@ -210,10 +210,7 @@ def row_chances(tau, own, beta, out):
     return total
 
 
-def full_steps(
-    rows, columns, uniform, primal, dual, log_shrink, averaging, radius, exact, y, sigma, tau, peaks, row_scale, column_scale,
-    U, U_sum, mass, weighted, blocks, scale, V, V_sum, groups, own, beta, B, error,
-):  # fmt: skip
+def full_steps(data, uniform, steps, radius, exact, primal_point, dual_point):
     """Iterations of the full sampling scheme, one a row of `uniform`; returns how often a row was folded.
 
     Both draws of an iteration are made before either update (Jacobi, as in Theorem 3.1). `primal` = 2 gamma R log(2 d k), `dual` =
@@ -225,6 +222,10 @@ def full_steps(
     is what is missing to the sum of the weights). `mass`, `weighted`, `blocks` are sums of each class of both signs: of them, of sigma times
     them, of the latter by blocks of either sign; `groups` of V~ by blocks of classes.
     """
+    rows, columns, y, sigma, tau, peaks, row_scale, column_scale = data
+    primal, dual, log_shrink, averaging = steps
+    U, U_sum, mass, weighted, blocks, scale = primal_point
+    V, V_sum, groups, own, beta, B, error = dual_point
     n = y.size
     d = sigma.size
     in_half = blocks.shape[1] // 2

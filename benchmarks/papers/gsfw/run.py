@@ -115,18 +115,18 @@ def follow(
         calls += 1
         return products(self, y)
 
-    method = METHODS[name].with_options(options)
+    method = METHODS[name]
     curve = Curve()
     Operator.rmatvec = counted  # type: ignore[method-assign]
     try:
         # compiles, off the clock and on a state of its own
-        warm = METHODS[name].with_options(options)
-        warm.step(kernels, warm.init(kernels, np.zeros(kernels.size), None))
+        method.start(kernels, options, np.zeros(kernels.size)).step()
         calls = 0
-        state: Any = method.init(kernels, np.zeros(kernels.size), None)
+        run = method.start(kernels, options, np.zeros(kernels.size))
+        state = run.state
         began = time.perf_counter()
         while time.perf_counter() - began < seconds:
-            method.step(kernels, state)
+            run.step()
             gradients, oracles = work(state, n, calls)
             curve.gradients.append(gradients)
             curve.oracles.append(oracles)

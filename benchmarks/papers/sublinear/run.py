@@ -82,15 +82,15 @@ def seconds(run: Callable[[], Any]) -> float:
 def microseconds(size: int) -> tuple[float, float, int]:
     """(best, median) of blocks of iterations at the paper's step for 10^4 of them, and the rows folded on the way."""
     kernels = Problem(problem_of(size).canonical, 1, 0)
-    method = Sublinear("full", 1.0, HORIZON, float(size), "all")
-    state = method.init(kernels, np.zeros(kernels.size), None)
-    count = 500 if size < 3000 else 250
-    method.advance(kernels, state, count)
+    options = {"sampling": "full", "horizon": HORIZON, "radius": float(size), "average": "all"}
+    run: Any = Sublinear.start(kernels, options, np.zeros(kernels.size))
+    state, count = run.state, 500 if size < 3000 else 250
+    run.advance(state, count)
     found = []
     for block in range(BLOCKS):
         # the draws are those of an iteration of the driver
         state.iteration = block + 1
-        found.append(1e6 * seconds(lambda: method.advance(kernels, state, count)) / count)
+        found.append(1e6 * seconds(lambda: run.advance(state, count)) / count)
     return min(found), float(np.median(found)), state.folds
 
 

@@ -1,0 +1,193 @@
+"""Linear maps on kernels, with their work counted, and some columns of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atoms.base import Array
+from ..canon.combined_maps import Scaled
+from ..canon.data_maps import Matrix
+from ..canon.form import Block
+from ..canon.maps import LinearMap
+from .kernels.operators import Operator
+
+
+class KernelMatrix(LinearMap):
+    """A matrix of the instance on kernels; one `Operator` serves every term that uses the same data."""
+
+    def __init__(self, source: Matrix, operator: Operator) -> None:
+        self.source = source
+        self.operator = operator
+        self.transposed = source.transposed
+        self.rows = source.rows
+        self.columns = source.columns
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers."""
+        return self.source.nnz
+
+    def apply(self, x: Array) -> Array:
+        """A x, by the columns of its support alone where x is sparse and that is cheaper."""
+        x = np.ascontiguousarray(x)
+        if self.transposed:
+            return self.operator.rmatvec(x)
+        support = np.flatnonzero(x)
+        if 2 * support.size < x.size:
+            return self.operator.matvec_columns(x, support)
+        return self.operator.matvec(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """A' y."""
+        y = np.ascontiguousarray(y)
+        return self.operator.matvec(y) if self.transposed else self.operator.rmatvec(y)
+
+    def absolute(self) -> LinearMap:
+        """|A|, by the reference."""
+        return self.source.absolute()
+
+    def squared(self) -> LinearMap:
+        """A entry by entry squared, by the reference."""
+        return self.source.squared()
+
+    def describe(self, x: str) -> str:
+        """As the reference says it."""
+        return self.source.describe(x)
+
+
+class Counted(LinearMap):
+    """A map of matrix variables, by BLAS or SciPy, with the numbers it touches counted."""
+
+    def __init__(self, inner: LinearMap) -> None:
+        self.inner = inner
+        self.rows = inner.rows
+        self.columns = inner.columns
+        self.touched = 0
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers."""
+        return self.inner.nnz
+
+    def apply(self, x: Array) -> Array:
+        """K x."""
+        self.touched += self.inner.nnz
+        return self.inner.apply(x)
+
+    def adjoint(self, y: Array) -> Array:
+        """K' y."""
+        self.touched += self.inner.nnz
+        return self.inner.adjoint(y)
+
+    def absolute(self) -> LinearMap:
+        """As the reference."""
+        return self.inner.absolute()
+
+    def squared(self) -> LinearMap:
+        """As the reference."""
+        return self.inner.squared()
+
+    def describe(self, x: str) -> str:
+        """As the reference."""
+        return self.inner.describe(x)
+
+
+class ByProducts(Counted):
+    """Data that are known by their products alone."""
+
+    def squared(self) -> LinearMap:
+        """Only the norm of the whole is known: each row is taken to have it."""
+        return _Evenly(self.inner.absolute())
+
+
+class _Evenly(LinearMap):
+    """x -> |A|^2 sum(x) in each entry, for x >= 0: where |A| y is |A|_2 |y|_2, these are its squares at x = y^2."""
+
+    def __init__(self, absolute: LinearMap) -> None:
+        self.inner = absolute
+        self.rows = absolute.rows
+        self.columns = absolute.columns
+
+    def apply(self, x: Array) -> Array:
+        """(|A| sqrt(x))^2."""
+        return self.inner.apply(np.sqrt(x)) ** 2
+
+    def adjoint(self, y: Array) -> Array:
+        """(|A|' sqrt(y))^2."""
+        return self.inner.adjoint(np.sqrt(y)) ** 2
+
+    def absolute(self) -> LinearMap:
+        """Itself."""
+        return self
+
+    def describe(self, x: str) -> str:
+        """As the reference."""
+        return self.inner.describe(x)
+
+
+def is_by_columns(m: LinearMap) -> bool:
+    """Whether the columns of a map are at hand: it is data by columns."""
+    inner = m.inner if isinstance(m, Scaled) else m
+    return isinstance(inner, KernelMatrix) and not inner.transposed
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Some columns of one map: of a matrix by reference, or formed densely where the map is another (an intercept, a slice, a product)."""
+
+    at: NDArray[np.intp]
+    local: NDArray[np.intp]
+    factor: float
+    operator: Operator | None
+    dense: Array | None
+
+    def gram(self, w: Array) -> Array:
+        """C' diag(w) C."""
+        if self.operator is not None:
+            return self.factor**2 * self.operator.gram(self.local, w)
+        assert self.dense is not None
+        return np.asarray(self.dense.T @ (w[:, None] * self.dense))
+
+    def adjoint(self, y: Array) -> Array:
+        """C' y."""
+        if self.operator is not None:
+            return np.asarray(self.factor * self.operator.rmatvec(y)[self.local])
+        assert self.dense is not None
+        return np.asarray(self.dense.T @ y)
+
+    def column(self, c: int) -> Array:
+        """Column c."""
+        if self.dense is not None:
+            return self.dense[:, c]
+        assert self.operator is not None
+        unit = np.zeros(self.operator.shape[1])
+        unit[self.local[c]] = self.factor
+        return self.operator.matvec(unit)
+
+    def cross(self, other: Columns, w: Array) -> Array:
+        """C' diag(w) D for the columns D of another map."""
+        if other.at.size > self.at.size:
+            return other.cross(self, w).T
+        columns = [self.adjoint(w * other.column(c)) for c in range(other.at.size)]
+        return np.stack(columns, axis=1) if columns else np.zeros((self.at.size, 0))
+
+
+def columns_of(m: LinearMap, block: Block, free: NDArray[np.intp], look: Callable[[], None]) -> Columns:
+    """Those coordinates of x among `free` that a block has, as columns of its map; `look` may end the forming of them."""
+    at = np.flatnonzero((free >= block.start) & (free < block.stop))
+    local = free[at] - block.start
+    factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)
+    if isinstance(inner, KernelMatrix) and not inner.transposed:
+        return Columns(at, local, factor, inner.operator, None)
+    dense = np.empty((m.rows, at.size))
+    unit = np.zeros(m.columns)
+    for c, j in enumerate(local):
+        look()
+        unit[j] = 1.0
+        dense[:, c] = m.apply(unit)
+        unit[j] = 0.0
+    return Columns(at, local, 1.0, None, dense)

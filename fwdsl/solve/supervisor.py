@@ -1,0 +1,227 @@
+"""What the driver knows of one run: its clock and limits, what the verifier said, and the progress that it tells."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..atoms.base import Array
+from ..backends.kernels.compile import kernel_seconds
+from ..backends.method import Method, Report, Run
+from ..certify import Verified
+from ..certify.rays import Ray
+from ..options import Options
+from ..solution import Progress, Status, relative
+from .forms import Solvable
+from .interrupt import Control
+from .journal import FEASIBLE, Journal
+from .watch import Moment, Watch
+
+LEAST_START = 0.5
+"""Seconds that a method's start may take whatever the limit: a point with a bound is worth them."""
+
+PROGRESS_EVERY = 0.1
+HISTORY = 400
+
+
+def now() -> float:
+    """A clock that stands still while kernels are compiled or loaded: a limit of time is one of solving."""
+    return time.perf_counter() - kernel_seconds()
+
+
+@dataclass
+class Supervisor:
+    """One run under the driver. `run` is None until the method has started."""
+
+    task: Solvable
+    problem: Any
+    method: type[Method]
+    options: Options
+    journal: Journal
+    control: Control
+    on_progress: Callable[[Progress], bool | None] | None = None
+    watch: Watch | None = None
+    run: Run[Any, Any] | None = None
+    iteration: int = 0  # of the method, that a step which was broken off does not change
+    started: float = field(default_factory=now)
+    away: float = 0.0  # seconds of the verifier and of callbacks
+    resumed_at: float = 0.0  # data passes before this part of the run
+    repaired: float = 0.0  # data passes that repairing points for the verifier took
+    verified_at: int = -1  # the iteration whose candidate the verifier has seen, -1 for none
+    verify_seconds: float = 0.0
+    ray: Ray | None = None
+    history: list[Progress] = field(default_factory=list)
+    stride: int = 1  # iterations from one entry of the history to the next
+    last_progress: float = -math.inf
+
+    def __post_init__(self) -> None:
+        self.resumed_at = self.journal.passes
+        if self.watch is not None:
+            self.started = self.watch.started - kernel_seconds()
+
+    # --- clock and limits ---------------------------------------------------------------------------------------------
+
+    def seconds(self) -> float:
+        """The time on the run's clock, which stops outside the method where it is watched."""
+        elapsed = now() - self.started
+        return elapsed - self.away if self.watch is not None else elapsed
+
+    def must_stop(self) -> bool:
+        """Whether time is over or the run is interrupted, for methods that ask within a step."""
+        return self.control.stop or self.seconds() >= self.options.time
+
+    def must_not_start(self) -> bool:
+        """The same for a method's start, which has `LEAST_START` seconds at least."""
+        return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START)
+
+    def ending(self) -> tuple[Status, str] | None:
+        """How the run ends where it is interrupted, or its time is over."""
+        if self.control.stop:
+            return "interrupted", "interrupted"
+        if self.seconds() >= self.options.time:
+            return "tolerance_not_reached", f"the limit of {self.options.time:g} s"
+        return None
+
+    @property
+    def passes(self) -> float:
+        """Data passes of the method from its first start, without those of repairing dual points for the verifier."""
+        return self.resumed_at + float(self.problem.passes) - self.repaired
+
+    @contextmanager
+    def asked(self, stop: Callable[[], bool]) -> Iterator[None]:
+        """While open, the problem says by `stop` whether work on it is to end; afterwards nothing ties it to the run, which would keep its
+        data alive."""
+        pool = self.problem.pool
+        before, pool.must_stop = pool.must_stop, stop
+        try:
+            yield
+        finally:
+            pool.must_stop = before
+
+    # --- what the method believes -------------------------------------------------------------------------------------
+
+    def believed_gap(self, report: Report) -> float:
+        """The relative gap by the method's own numbers."""
+        gap = abs(report.objective - self.journal.best_bound) + report.hidden
+        return relative(gap, report.objective, self.journal.best_bound, self.journal.scale)
+
+    def looks_done(self, report: Report) -> bool:
+        """Whether the method's own numbers meet the tolerance."""
+        journal = self.journal
+        journal.best_bound = max(journal.best_bound, report.bound) if report.infeasibility == 0.0 else report.bound
+        if report.infeasibility > FEASIBLE:
+            return False
+        gap = abs(report.objective - report.bound) + report.hidden
+        if self.options.gap == "absolute":
+            return gap <= self.options.tol
+        return relative(gap, report.objective, report.bound, journal.scale) <= self.options.tol
+
+    # --- the verifier -------------------------------------------------------------------------------------------------
+
+    def is_due(self) -> bool:
+        """Whether so many data passes have gone by that the verifier has a look whatever the method believes."""
+        if self.passes < self.journal.next_look or self.verified_at == self.iteration:
+            return False
+        self.journal.next_look = 2.0 * self.passes
+        return True
+
+    def is_watched(self, report: Report) -> bool:
+        """Whether who watches the run wants it verified now; never twice at the same point."""
+        if self.watch is None or self.verified_at == self.iteration:
+            return False
+        gap = self.believed_gap(report) if report.infeasibility <= FEASIBLE else math.inf
+        return self.watch.wants(self.seconds(), gap, self.verify_seconds)
+
+    def verify(self, last: bool = False) -> bool:
+        """Have the candidate verified, its dual point repaired where the blocks' domains ask for it; whether the tolerance is certified.
+
+        The repair ends when the run's time is over or it is interrupted; at the end of a run (`last`) it has half a second, or a tenth of what
+        the run took, for a limit is to be honoured.
+        """
+        assert self.run is not None
+        begin, elapsed, before = now(), self.seconds(), self.problem.passes
+        x, ys = self.run.candidate()
+        deadline = begin + (max(0.5, 0.1 * elapsed) if last else self.options.time - elapsed)
+        already = self.control.stop
+
+        def stop() -> bool:
+            return now() > deadline or self.control.impatient or (self.control.stop and not already)
+
+        with self.asked(stop):
+            self.note(x, ys, self.run.scales()[0], stop)
+        repaired = self.problem.passes - before
+        self.repaired += repaired
+        self.journal.verify_passes += repaired
+        self.verify_seconds += now() - begin
+        self.verified_at = self.iteration
+        if self.watch is not None:
+            self.watch.see(self._moment(elapsed))
+        self.away += now() - begin
+        return self.is_optimal()
+
+    def note(self, x: Any, ys: list[Array] | None, scales: Array | None, stop: Callable[[], bool]) -> None:
+        """Note what the verifier says of a point, or of what it is made into until the tolerance is met or the time for it is over."""
+        first = self.journal.best.primal is None
+        for count, (point, verified) in enumerate(self.task.verify(self.problem, x, ys, scales, first, stop)):
+            self.journal.add(point, verified)
+            if self.is_optimal() or (count >= 2 and stop()):
+                break
+
+    def is_optimal(self) -> bool:
+        """Whether the best point and bound have a certified gap within the tolerance."""
+        v = self.journal.best.merged()
+        return (
+            self._is_certified(v) and (v.gap if self.options.gap == "absolute" else v.relative_gap) <= self.options.tol
+        )
+
+    def _is_certified(self, v: Verified) -> bool:
+        """Whether the gap may be called one: a feasible point, and a bound that is more than an estimate."""
+        inside = min(1e-9, 1e-12 * math.sqrt(max(1, self.task.form.size)))
+        if v.kind in ("estimate", "none") or not v.infeasibility <= FEASIBLE or not v.point.outside <= inside:
+            return False
+        return not v.contradicts()
+
+    def _moment(self, seconds: float) -> Moment:
+        v, sense = self.journal.best.merged(), self.task.form.sense
+        gap = v.relative_gap if self._is_certified(v) else math.inf
+        return Moment(seconds, self.passes, self.iteration, sense * v.primal, sense * v.dual, gap)
+
+    # --- progress -----------------------------------------------------------------------------------------------------
+
+    def tell(self, report: Report, last: bool = False) -> bool:
+        """Record where the run stands and, about ten times a second, pass it on; False where the callback asked to stop."""
+        elapsed = self.seconds()
+        due = not last and self.on_progress is not None and elapsed - self.last_progress >= PROGRESS_EVERY
+        keep = last or self.iteration % self.stride == 0
+        if not (keep or due):
+            return True
+        progress = self._progress(report, elapsed)
+        if keep:
+            self.history.append(progress)
+            if len(self.history) > HISTORY:
+                self.history = self.history[::2]
+                self.stride *= 2
+        if due and self.on_progress is not None:
+            self.last_progress = elapsed
+            begin = now()
+            goes_on = self.on_progress(progress) is not False
+            self.away += now() - begin
+            return goes_on
+        return True
+
+    def _progress(self, report: Report, elapsed: float) -> Progress:
+        sense, gap = self.task.form.sense, abs(report.objective - report.bound) + report.hidden
+        return Progress(
+            report.phase,
+            self.method.name,
+            self.iteration,
+            self.passes,
+            elapsed,
+            sense * report.objective,
+            sense * report.bound,
+            relative(gap, report.objective, report.bound, self.journal.scale),
+        )
