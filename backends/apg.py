@@ -67,6 +67,7 @@ class APGState(State):
     value: float  # P(x)
     best_bound: float  # the best bound so far
     ys: list[Array] = field(default_factory=list)  # its dual point
+    stands: bool = False  # the bound is one: the dual point meets its equalities
     face: Array = field(default_factory=lambda: np.zeros(0))  # the signature of the face of g at x
     stable: int = 0  # prox steps since the face changed
     wait: int = 0  # prox steps until the next Newton step
@@ -285,9 +286,9 @@ class APGRun(Run[Problem, APGState], of=APG):
             vb = v[block.slice]
             conjugate = g.conjugate(vb)
             bound -= conjugate if math.isfinite(conjugate) else g.conjugate(g.f.dual_project(vb))
-        if scale == 0.0 or bound > s.best_bound or not s.ys:
-            # an optimistic bound (scale 0) is not monotone: the latest is the one to repair
-            s.best_bound, s.ys = bound, ys
+        # an optimistic bound (scale 0) is not monotone: the latest is the one to repair, and any that stands takes its place
+        if scale == 0.0 or not s.stands or bound > s.best_bound:
+            s.best_bound, s.ys, s.stands = bound, ys, scale > 0.0
 
     def report(self) -> Report:
         """P at x and the best bound of the gradients so far."""

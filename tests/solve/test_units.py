@@ -173,3 +173,17 @@ def test_variables_in_units_of_different_kinds_by_accelerated_gradients(unit: fl
     assert own.status == other.status == "optimal", other.reason
     assert other.objective == pytest.approx(own.objective, rel=1e-7)
     assert unit * other["b"] == pytest.approx(own["b"], rel=1e-2, abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", [10, 13, 34, 38])
+@pytest.mark.parametrize("factor", [1.0, 3.0, 0.7, 1.04e-3])
+def test_a_bound_that_stands_takes_the_place_of_an_optimistic_one(factor: float, seed: int) -> None:
+    """Rounding decides whether the first dual points of `apg` lie beside the cone, where their bounds are too good: they once were kept for ever."""
+    rng = np.random.default_rng(seed)
+    A, root = rng.normal(size=(15, 4)), rng.normal(size=(4, 4))
+    data = {"A": A, "y": rng.normal(size=15), "P": root @ root.T + 0.5 * np.eye(4), "w": rng.random(15)}
+    text = (
+        "data y: vector[n], A: matrix[n, d], P: psd[d], w: vector[n] in nonnegative\nvar x: vector[d] in nonnegative\n"
+        f"minimize {factor!r} * mean(w * squared_epsilon_insensitive(A @ x, y, eps=0.15)) + {0.063 * factor!r} * quad_form(x, P)\n"
+    )
+    assert solved(text, tol=1e-9, **data).iterations <= 60
