@@ -108,9 +108,7 @@ def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
     label = "-".join(f"{name}-{getattr(inner, '__qualname__', '')}" for name, inner in uses)
     # the name becomes that of a file, which may have 255 bytes
     short = label if len(label) <= LONGEST_NAME else hashlib.sha1(label.encode()).hexdigest()
-    copy = _copied(fn, names, short)
-    copy.kept = all(_is_known(inner, fn) for _, inner in uses)  # type: ignore[attr-defined]
-    return copy
+    return _copied(fn, names, short)
 
 
 def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
@@ -121,13 +119,21 @@ def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
     return copy
 
 
-def _is_known(inner: Function, fn: Function) -> bool:
-    """Whether what is kept of a linked kernel is thrown away when `inner` changes: it is one of our sources, which the folder is stamped
-    with, or of the same file as `fn`."""
-    code = getattr(inner, "__code__", None)
-    return (
-        code is None or Path(code.co_filename).is_relative_to(_SOURCES) or code.co_filename == fn.__code__.co_filename
-    )
+def _files(fn: Any, seen: set[Any]) -> set[str]:
+    """The files of a kernel and of all that it calls."""
+    fn = getattr(fn, "py_func", fn)
+    if not isinstance(fn, FunctionType) or fn in seen:
+        return set()
+    seen.add(fn)
+    called = (fn.__globals__.get(name) for name in fn.__code__.co_names)
+    return {fn.__code__.co_filename}.union(*(_files(inner, seen) for inner in called))
+
+
+def _is_kept(fn: Function) -> bool:
+    """Whether what is kept of a kernel is thrown away when it changes: all of it is in its own file, or in our sources, which stamp the folder."""
+    own = Path(fn.__code__.co_filename)
+    others = map(Path, _files(fn, set()))
+    return own.is_file() and all(path == own or path.is_relative_to(_SOURCES) for path in others)
 
 
 def compiled_signatures() -> list[str]:
@@ -172,9 +178,7 @@ def _decorate(fn: Function, rounding: str) -> Function:
         # what is kept in files is told apart by its name
         named = _calling(_copied(fn, fn.__globals__, rounding) if rounding else fn, rounding)
         dispatcher: Any = _jit(named, rounding)
-        # of what was typed in at a prompt there is no file that could be seen to change
-        kept = getattr(fn, "kept", True) and Path(fn.__code__.co_filename).is_file()
-        if kept and (folder := kernel_folder()) is not None:
+        if _is_kept(named) and (folder := kernel_folder()) is not None:
             from .kept import Kept
 
             dispatcher._cache = Kept(named, folder)  # where its own `enable_caching` would put one of numba's

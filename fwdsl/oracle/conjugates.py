@@ -18,7 +18,7 @@ SLACK = 1e-9
 
 def loss_conjugate(name: str, u: Array, b: Array, p: Parameters) -> Array:
     """l*(u_j; b_j) = sup_z u_j z - l(z; b_j) for each j; inf outside the domain by more than rounding."""
-    return _CONJUGATES[name](u, b, p)
+    return CONJUGATES[name](u, b, p)
 
 
 def row_loss_conjugate(name: str, u: Array, y: NDArray[np.int64]) -> Array:
@@ -89,7 +89,7 @@ def _everywhere(p: Parameters) -> tuple[float, float]:
     return -math.inf, math.inf
 
 
-_CONJUGATES: dict[str, Conjugate] = {
+CONJUGATES: dict[str, Conjugate] = {
     "squared": _residual(lambda t, p: t * t / 4.0, _everywhere),
     "absolute": _residual(lambda t, p: np.zeros_like(t), lambda p: (-1.0, 1.0)),
     "quantile": _residual(lambda t, p: np.zeros_like(t), lambda p: (-p.get("tau", 0.5), 1.0 - p.get("tau", 0.5))),

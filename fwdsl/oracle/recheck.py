@@ -21,8 +21,9 @@ from ..instance import Instance
 from ..model import Constraint, Term
 from ..solution import Solution
 from .blocks import Blocks, blocks_of, flat
-from .conjugates import SLACK, dual_norm, loss_conjugate, row_loss_conjugate
+from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors
+from .outside import loss_from_outside
 from .require import quiet
 from .translate import Translator
 
@@ -242,7 +243,16 @@ class _Lagrangian:
             return float(w[live] @ row_loss_conjugate(term.atom, u, target[live].astype(np.int64)))
         b = np.broadcast_to(target.astype(np.float64).reshape((samples, -1) if target.ndim else (1, 1)), y.shape)
         options = {name: self.translator.number(e) for name, e in term.options}
+        if term.atom not in CONJUGATES:
+            return self._numeric_conjugate(term.atom, w[live, None], u, b[live], options)
         return float((w[live, None] * loss_conjugate(term.atom, u, b[live], options)).sum())
+
+    def _numeric_conjugate(self, name: str, w: Any, u: Any, b: Any, options: dict[str, float]) -> float:
+        """sup over z of sum w (u z - l(z; b)), of a loss from outside."""
+        cp = self.translator.cp
+        z = cp.Variable(u.shape)
+        below = cp.multiply(w, loss_from_outside(name, z, b, options) - cp.multiply(u, z))
+        return -_minimum(self.translator, cp.sum(below), [], self._size())
 
     def _group_conjugate(self, term: Term, c: float, y: Any) -> float:
         """0 where the norm of each group is at most its weight times c."""

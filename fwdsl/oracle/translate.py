@@ -11,6 +11,7 @@ from ..instance import Instance
 from ..model import Constraint, Expr, SetRef, Term, Type, evaluate_dim
 from .blocks import Blocks, blocks_of
 from .expressions import ExpressionTranslator, dense
+from .outside import loss_from_outside, set_from_outside
 from .require import cannot, require_cvxpy
 
 
@@ -172,7 +173,7 @@ class Translator(ExpressionTranslator):
             return outside
         if name == "squared_epsilon_insensitive":
             return cp.square(outside)
-        raise cannot(f"the loss `{name}`")
+        return loss_from_outside(name, z, b, p)
 
     # --- convex functions ------------------------------------------------------------------------------------------------
 
@@ -259,7 +260,9 @@ class Translator(ExpressionTranslator):
             u = cp.Variable(x.shape[0])
             spread = sum(cp.quad_over_lin(x[i] / (r or 1.0), u[i]) for i in range(x.shape[0]))
             return [u >= 0, u <= 1, cp.sum(u) <= self.number(args["k"]), spread <= (1.0 if r else 0.0)]
-        raise cannot(f"the set `{name}`")
+        return set_from_outside(
+            name, x, {n: self.expr(e) if e.type.array_shape else self.number(e) for n, e in args.items()}
+        )
 
     def _box(self, x: Any, lo: Any, hi: Any) -> list[Any]:
         """Bounds, the infinite ones left out."""

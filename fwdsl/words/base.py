@@ -93,19 +93,22 @@ class Word:
         return f"{self.name}({', '.join(written)})" if self.parameters else self.name
 
 
+K = TypeVar("K")
+V = TypeVar("V")
 W = TypeVar("W", bound=Word)
 
 
-class Words(dict[str, W]):
-    """Records by name. `fw.register` adds those from outside."""
+class Registry(dict[K, V]):
+    """What is known by the name of a word; `fwdsl.register` adds to it. A saved object may hold a word that another process registered."""
+
+    def __missing__(self, name: K) -> V:
+        raise KeyError(
+            f"`{name}` is no word of this process: a loss or set from outside is one after `fwdsl.register(CLASS)`"
+        )
+
+
+class Words(Registry[str, W]):
+    """Records by name."""
 
     def __init__(self, words: Iterable[W]) -> None:
         super().__init__({word.name: word for word in words})
-
-    def __missing__(self, name: str) -> W:
-        raise KeyError(unregistered(name))
-
-
-def unregistered(name: str | None) -> str:
-    """What is missing where a word is none: a saved object may hold a word that another process registered."""
-    return f"`{name}` is no word of this process: a loss or set from outside is one after `fwdsl.register(CLASS)`"

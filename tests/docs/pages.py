@@ -99,7 +99,7 @@ class Page:
 
     def run_python(self, block: Block) -> str:
         """What a block of Python prints."""
-        code = compile("\n" * (block.line - 1) + block.text, self.name, "exec")
+        code = compile("\n" * (block.line - 1) + block.text, self.name, "exec", dont_inherit=True)
         return _captured(lambda: exec(code, self.namespace))[1]  # noqa: S102
 
     def _nothing_more(self) -> None:

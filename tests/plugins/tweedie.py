@@ -14,7 +14,7 @@ class Tweedie(Loss):
 
     word = loss_word(
         "tweedie",
-        "y exp(-a z)/a + exp((1 - a) z)/(1 - a) per sample, y >= 0.",
+        "b exp(-a z)/a + exp((1 - a) z)/(1 - a), b >= 0.",
         Parameter("a", "unit", 0.5),
         elsewhere=("compound_poisson",),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ... import words
+from ...words.base import Registry
 from ..base import Loss
 from ..vector_loss import VectorLoss
 
@@ -20,7 +21,7 @@ def _defined_in(name: str) -> type[Loss | VectorLoss]:
 
 _FOUND = [_defined_in(name) for name in words.LOSSES]
 
-LOSSES: dict[str, type[Loss]] = {cls.name: cls for cls in _FOUND if issubclass(cls, Loss)}
+LOSSES: dict[str, type[Loss]] = Registry({cls.name: cls for cls in _FOUND if issubclass(cls, Loss)})
 
 #: Those of a row of predictions.
 VECTOR_LOSSES: dict[str, type[VectorLoss]] = {cls.name: cls for cls in _FOUND if issubclass(cls, VectorLoss)}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import words
+from ...words.base import Registry
 from ..base import VectorFunction
 from .common import ConvexSet, Joint, Norm
 from .group_ball import GroupBall
@@ -36,9 +37,9 @@ NORMS: dict[str, type[VectorFunction]] = {
 }
 
 #: Indicators, made as cls(size, **arguments); None is no set.
-SETS: dict[str | None, type[ConvexSet]] = {
-    cls.pair[1]: cls for cls in _FOUND if cls.pair[0] is None and issubclass(cls, ConvexSet)
-}
+SETS: dict[str | None, type[ConvexSet]] = Registry(
+    {cls.pair[1]: cls for cls in _FOUND if cls.pair[0] is None and issubclass(cls, ConvexSet)}
+)
 
 #: c * norm on a set, made as cls(c, set).
 JOINTS: dict[tuple[str | None, str | None], type[Joint]] = {cls.pair: cls for cls in _FOUND if issubclass(cls, Joint)}
