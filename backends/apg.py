@@ -29,17 +29,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..atoms.base import Array
-from ..atoms.losses import smoothness
-from ..canon.arrange import Arrangement
-from ..canon.form import Canonical
-from . import costs
-from .dual import feasible_scale
-from .functions import FastLoss, FastVector
-from .method import Estimate, Method, Report, Run, State
-from .newton import NewtonFace, face_signature, newton_step
-from .option import Option
-from .problem import Problem
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses import smoothness
+from fwdsl.backends import costs
+from fwdsl.backends.dual import feasible_scale
+from fwdsl.backends.functions import FastLoss, FastVector
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.newton import NewtonFace, face_signature, newton_step
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 EPS = float(np.finfo(np.float64).eps)
 

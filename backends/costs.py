@@ -10,14 +10,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..atoms.base import LossFunction
-from ..canon.data_maps import BLOCK, Matrix
-from ..canon.form import Canonical, SumTerm
-from .kernels.blocks import BLOCK_NUMBERS
-from .kernels.storage import GRAM_NUMBERS, PARTIALS
-from .method import Estimate
-from .newton import MAX_DENSE
-from .pdhg.proximal import CHUNK, LARGEST
+from fwdsl.atoms.base import LossFunction
+from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
+from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.newton import MAX_DENSE
+from fwdsl.backends.pdhg.proximal import CHUNK, LARGEST
+from fwdsl.canon.data_maps import BLOCK, Matrix
+from fwdsl.canon.form import Canonical, SumTerm
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`; methods.md, A8 has 0.7 to 1.0 and 0.43 to 0.85)."""

@@ -20,14 +20,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array, LossFunction, VectorFunction
-from ..atoms.losses.weston_watkins import WestonWatkins
-from ..atoms.vector_loss import VectorLossFunction
-from ..atoms.vectors.box import Box
-from ..atoms.vectors.nonnegative import Nonnegative
-from ..atoms.vectors.norm1 import Norm1
-from .kernels.pool import Stopped
-from .problem import Problem
+from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.losses.weston_watkins import WestonWatkins
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.vectors.box import Box
+from fwdsl.atoms.vectors.nonnegative import Nonnegative
+from fwdsl.atoms.vectors.norm1 import Norm1
+from fwdsl.backends.kernels.pool import Stopped
+from fwdsl.backends.problem import Problem
 
 DENSE_LIMIT = 1_500
 """Equalities up to which E W E' is formed and factored; beyond, conjugate gradients apply it."""

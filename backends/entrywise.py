@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..atoms.base import Array, VectorFunction
-from ..atoms.vectors import Joint, Ridged
-from ..atoms.vectors.box import Box
-from ..atoms.vectors.free import Free
-from ..atoms.vectors.linf_ball import LinfBall
-from ..atoms.vectors.nonnegative import Nonnegative
-from ..atoms.vectors.norm1 import Norm1
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.vectors import Joint, Ridged
+from fwdsl.atoms.vectors.box import Box
+from fwdsl.atoms.vectors.free import Free
+from fwdsl.atoms.vectors.linf_ball import LinfBall
+from fwdsl.atoms.vectors.nonnegative import Nonnegative
+from fwdsl.atoms.vectors.norm1 import Norm1
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
-from ..atoms.losses import LOSSES, smoothness
-from ..canon.arrange import Arrangement
-from ..canon.combined_maps import Scaled
-from ..canon.data_maps import Matrix
-from ..canon.form import Block, Canonical
-from ..canon.maps import LinearMap
-from .functions import FastLoss, FastVector
-from .kernels.compile import Function
-from .kernels.operators import Operator
-from .kernels.rows import row_kernels, rows_of
-from .kernels.storage import Sparse
-from .maps import KernelMatrix
-from .problem import Problem
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.losses import LOSSES, smoothness
+from fwdsl.backends.functions import FastLoss, FastVector
+from fwdsl.backends.kernels.compile import Function
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.rows import row_kernels, rows_of
+from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.maps import KernelMatrix
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.maps import LinearMap
 
 
 def reasons(

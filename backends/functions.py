@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction, VectorFunction
-from ..atoms.vector_loss import VectorLossFunction
-from ..atoms.vectors.ridge import Ridged
-from .entrywise import Entrywise, entrywise
-from .kernels.compile import kernel
-from .kernels.pool import Pool
+from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.vectors.ridge import Ridged
+from fwdsl.backends.entrywise import Entrywise, entrywise
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.pool import Pool
 
 SAMPLES_PER_BLOCK = 16_384
 """Samples a kernel call works on: their predictions, targets, weights and results stay in cache."""

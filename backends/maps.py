@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array
-from ..canon.combined_maps import Scaled
-from ..canon.data_maps import Matrix
-from ..canon.form import Block
-from ..canon.maps import LinearMap
-from .kernels.operators import Operator
+from fwdsl.atoms.base import Array
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Block
+from fwdsl.canon.maps import LinearMap
 
 
 class KernelMatrix(LinearMap):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
-from ..atoms.base import Array
-from ..canon.arrange import Arrangement
-from .option import Option, Value
+from fwdsl.atoms.base import Array
+from fwdsl.backends.option import Option, Value
+from fwdsl.canon.arrange import Arrangement
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array, VectorFunction
-from .dual import conjugate_gradients
-from .problem import Problem
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.backends.dual import conjugate_gradients
+from fwdsl.backends.problem import Problem
 
 ROUNDS = 5
 ANYWAY = 2e7

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array
-from .functions import FastLoss
-from .problem import Problem
+from fwdsl.atoms.base import Array
+from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.problem import Problem
 
 MAX_DENSE = 1_500
 """Free coordinates up to which H is formed and factored; beyond, projected conjugate gradients apply it."""

@@ -11,18 +11,18 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array, LossFunction, VectorFunction
-from ..atoms.vector_loss import VectorLossFunction
-from ..canon.combined_maps import Add, Compose, Scaled
-from ..canon.data_maps import Matrix
-from ..canon.form import Block, Canonical, Stacked, SumTerm
-from ..canon.maps import LinearMap
-from ..canon.matrix_maps import LeftMultiply
-from ..data_operator import DataOperator
-from .functions import FastLoss, FastRows, FastVector
-from .kernels.operators import Operator
-from .kernels.pool import Pool
-from .maps import ByProducts, Counted, KernelMatrix, columns_of, is_by_columns
+from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends.functions import FastLoss, FastRows, FastVector
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.pool import Pool
+from fwdsl.backends.maps import ByProducts, Counted, KernelMatrix, columns_of, is_by_columns
+from fwdsl.bind.data_operator import DataOperator
+from fwdsl.canon.combined_maps import Add, Compose, Scaled
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Block, Canonical, Stacked, SumTerm
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply
 
 _KEPT: dict[int, tuple[ref[Any], Operator]] = {}
 """The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""

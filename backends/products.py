@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..canon.combined_maps import Scaled
-from ..canon.maps import LinearMap
-from ..canon.matrix_maps import LeftMultiply
-from .maps import Counted
+from fwdsl.backends.maps import Counted
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply
 
 
 class Product(NamedTuple):

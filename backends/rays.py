@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array, LossFunction, VectorFunction
-from ..atoms.domain import set_beneath
-from ..atoms.vectors.box import Box
-from ..atoms.vectors.nonnegative import Nonnegative
-from .dual import Diagonal, move
-from .nearby import least_step
-from .problem import Problem
+from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.domain import set_beneath
+from fwdsl.atoms.vectors.box import Box
+from fwdsl.atoms.vectors.nonnegative import Nonnegative
+from fwdsl.backends.dual import Diagonal, move
+from fwdsl.backends.nearby import least_step
+from fwdsl.backends.problem import Problem
 
 THRESHOLDS = (1e-1, 1e-2, 1e-3, 1e-5, 0.0)
 """Shares of the largest entry below which entries are dropped, one after the other."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from .method import Method, State
+from fwdsl.backends.method import Method, State
 
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {

@@ -38,7 +38,7 @@ import json, statistics, sys, time
 sys.path.insert(0, "benchmarks")
 import generators
 import fwdsl as fw
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 
 which = sys.argv[1]
 if which == "a9a":

@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # the checker's name for it, without an import of `typing
 if TYPE_CHECKING:
     from typing import Any
 
+    from .bind.data_operator import operator
     from .build.declare import (
         data,
         dim,
@@ -34,12 +35,10 @@ if TYPE_CHECKING:
         vector_type,
     )
     from .build.expression import Constraint, Expression, SetExpression
-    from .build.misuse import BuildError
-    from .data_operator import operator
-    from .errors import DataError, FwError, PlanError, RejectedError, RunError
+    from .errors import BuildError, DataError, FwError, PlanError, RejectedError, RunError
     from .extend import register
     from .problem import Problem, load, maximize, minimize, parse
-    from .solution import Solution
+    from .results.solution import Solution
 
 __version__ = "0.1.0"
 
@@ -53,9 +52,9 @@ _HOMES = {
         " scalar signs_type symmetric_type symmetric_var tensor_type vector vector_type".split(),
         ".build.declare",
     ),
-    "BuildError": ".build.misuse",
-    "Solution": ".solution",
-    "operator": ".data_operator",
+    "BuildError": ".errors",
+    "Solution": ".results.solution",
+    "operator": ".bind.data_operator",
     "register": ".extend",
 }
 

@@ -62,6 +62,10 @@ class RunError(FwError):
     """Running failed (FW0nnn, FW6nnn)."""
 
 
+class BuildError(FwError):
+    """Python code that does not make a program: an operator the language lacks, a value of the wrong sort (FW03nn)."""
+
+
 class InternalError(FwError):
     """A bug of fwdsl (FW9nnn)."""
 
@@ -80,3 +84,8 @@ def error_for(diagnostics: Sequence[Diagnostic]) -> FwError:
     """The exception that fits the first error among the diagnostics."""
     code = next((d.code for d in diagnostics if d.severity == "error"), diagnostics[0].code if diagnostics else "")
     return _KINDS.get(code[:3], RunError)(diagnostics)
+
+
+def misuse(code: str, message: str, *, rule: str = "", hint: str = "") -> BuildError:
+    """The exception for one finding about the caller's Python code (there is no program text to point into yet)."""
+    return BuildError((Diagnostic(code=code, message=message, rule=rule, hint=hint),))

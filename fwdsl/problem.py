@@ -17,21 +17,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .build.assemble import assemble
+from .check.settings import resolve_options, swept
 from .errors import FwError, RejectedError, error_for
 from .grammar.diagnostic import has_errors
 from .session import Diagnostics, Raising, Session
-from .settings import resolve_options, swept
 
 if TYPE_CHECKING:
+    from .bind.instance import Instance
     from .build.expression import Constraint, Expression
     from .canon import Form
-    from .instance import Instance
     from .model import Model
-    from .options import Options
-    from .path import Path as Sweep
+    from .model.options import Options
     from .plan import Plan
-    from .race import Race
-    from .solution import Progress, Solution
+    from .results.solution import Progress, Solution
+    from .studies.path import Path as Sweep
+    from .studies.race import Race
 
 
 class Problem:
@@ -127,7 +127,7 @@ class Problem:
         What else is given are options of `solve`. Ends early where it is interrupted; a limit ends only the solve that it stops, and a value
         for which no point meets the constraints is `infeasible` there.
         """
-        from .path import solve_along
+        from .studies.path import solve_along
 
         name, values = swept(self.model, given)
         options = {n: v for n, v in given.items() if n != name}
@@ -154,7 +154,7 @@ class Problem:
         `methods` are names or `"name(option=value)"`; without them all that apply. `callback` is called with the name of the one that runs and its
         `Progress`, and ends the race by returning False; so does Ctrl-C. Methods that do not apply or fail are in the result, with the reason.
         """
-        from .race import lanes, race_options, run_race
+        from .studies.race import lanes, race_options, run_race
 
         options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
         session = self._with(options)
@@ -196,7 +196,7 @@ class Problem:
 
 def load(path: str | os.PathLike[str]) -> Problem:
     """The problem in a `.fw` file; paths in it are relative to its folder. Raises `FwError` where it cannot be read."""
-    from .program_file import read_program
+    from .files.program import read_program
 
     name = os.fspath(path)
     return Problem(Session(read_program(name), name, Path(name).parent, Raising()), {})

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Protocol, Typ
 
 from .errors import error_for
 from .grammar.diagnostic import Diagnostic, has_errors
-from .options import Options
+from .model.options import Options
 
 if TYPE_CHECKING:
     from .bind import Bindings
+    from .bind.instance import Instance
     from .canon import Form
-    from .instance import Instance
     from .model import Model
     from .plan import Plan
-    from .solution import Progress, Solution
+    from .results.solution import Progress, Solution
     from .solve import Control
     from .solve.watch import Watch
 
@@ -196,7 +196,7 @@ class Session:
     def options(self) -> Options:
         """How to solve it. Set them before the stage that they are for."""
         if self._options is None:
-            from .settings import resolve_options
+            from .check.settings import resolve_options
 
             self._options = resolve_options(self.compile())
         return self._options

@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .dump import dump_tree
-    from .formatter import format_program, format_source
-    from .parser import parse
-    from .printer import format_expr
+    from fwdsl.grammar.dump import dump_tree
+    from fwdsl.grammar.formatter import format_program, format_source
+    from fwdsl.grammar.parser import parse
+    from fwdsl.grammar.printer import format_expr
 
 _HOMES = {
     "dump_tree": ".dump",

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from math import isinf
 from typing import Any
 
-from .diagnostic import Diagnostic, Fix
-from .lexer import Token
-from .source import Source, Span
-from .tree import (
+from fwdsl.grammar.diagnostic import Diagnostic, Fix
+from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.source import Source, Span
+from fwdsl.grammar.tree import (
     Boolean,
     Call,
     Comparison,

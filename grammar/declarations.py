@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .failure import Failure, Slip
-from .lexer import Token
-from .lines import CLOSING, COMPARISONS
-from .source import Span
-from .words import found, quoted
+from fwdsl.grammar.failure import Failure, Slip
+from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.lines import CLOSING, COMPARISONS
+from fwdsl.grammar.source import Span
+from fwdsl.grammar.words import found, quoted
 
 FORMATS = ("libsvm", "csv", "npy", "npz", "mtx", "parquet", "coo")
 _SUFFIXES = {"svm": "libsvm", "libsvm": "libsvm", "csv": "csv", "npy": "npy", "npz": "npz", "mtx": "mtx"}

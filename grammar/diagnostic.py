@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .source import Source, Span
+from fwdsl.grammar.source import Source, Span
 
 Severity = Literal["error", "warning"]
 

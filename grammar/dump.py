@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from .tree import Node, Program
+from fwdsl.grammar.tree import Node, Program
 
 
 def dump_tree(program: Program) -> str:

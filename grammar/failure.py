@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from .diagnostic import Diagnostic, Fix, Label
-from .lexer import Token
-from .lines import CLOSING, OPENING
-from .source import Source, Span
-from .words import expected, quoted
+from fwdsl.grammar.diagnostic import Diagnostic, Fix, Label
+from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.lines import CLOSING, OPENING
+from fwdsl.grammar.source import Source, Span
+from fwdsl.grammar.words import expected, quoted
 
 
 @dataclass(frozen=True)

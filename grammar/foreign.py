@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from .diagnostic import Diagnostic, Fix
-from .failure import Failure, Slip
-from .lexer import Token
-from .lines import CONTINUING
-from .source import Source, Span
-from .words import quoted
+from fwdsl.grammar.diagnostic import Diagnostic, Fix
+from fwdsl.grammar.failure import Failure, Slip
+from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.lines import CONTINUING
+from fwdsl.grammar.source import Source, Span
+from fwdsl.grammar.words import quoted
 
 _COMMENT = re.compile(r"//|/\*|%|--|\"\"\"|'''|!")
 _BEHIND_CODE = re.compile(r"//|/\*|%")

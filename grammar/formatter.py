@@ -11,11 +11,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
-from .diagnostic import Diagnostic, has_errors
-from .parser import parse
-from .printer import STEP, WIDTH, Printer
-from .source import Span
-from .tree import (
+from fwdsl.grammar.diagnostic import Diagnostic, has_errors
+from fwdsl.grammar.parser import parse
+from fwdsl.grammar.printer import STEP, WIDTH, Printer
+from fwdsl.grammar.source import Span
+from fwdsl.grammar.tree import (
     Comment,
     Constraint,
     Declaration,

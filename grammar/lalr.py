@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .lexer import Token
-from .tables import Tables
+from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.tables import Tables
 
 Actions = Mapping[str, Callable[[list[Any]], Any]]
 

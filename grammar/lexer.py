@@ -7,11 +7,11 @@ import unicodedata
 from functools import cache
 from typing import NamedTuple
 
-from .diagnostic import Diagnostic, Fix
-from .reader import not_utf8
-from .source import Source, Span
-from .tables import tables
-from .tree import Comment
+from fwdsl.grammar.diagnostic import Diagnostic, Fix
+from fwdsl.grammar.reader import not_utf8
+from fwdsl.grammar.source import Source, Span
+from fwdsl.grammar.tables import tables
+from fwdsl.grammar.tree import Comment
 
 # Characters from word processors, web pages and papers that stand for one of the language's characters.
 LOOKALIKES = {

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .lexer import Token
+from fwdsl.grammar.lexer import Token
 
 STARTERS = frozenset("FW PROBLEM DATA PARAM VAR LET MINIMIZE MAXIMIZE SUBJECT SOLVE".split())
 OPENING = {"LPAR": "RPAR", "LSQB": "RSQB"}

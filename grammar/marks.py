@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from .failure import Failure, Slip
-from .lexer import Token
-from .source import Span
-from .words import found, quoted
+from fwdsl.grammar.failure import Failure, Slip
+from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.source import Span
+from fwdsl.grammar.words import found, quoted
 
 _TEXTS = "A text stands in straight double quotes."
 

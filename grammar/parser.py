@@ -6,18 +6,18 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
-from .build import ACTIONS, Refused
-from .diagnostic import Diagnostic, Fix
-from .failure import Failure, Slip
-from .lalr import Stop, run
-from .lexer import Token, end_token, scan
-from .lines import CLOSING, OPENING, STARTERS, Line, next_line, skip_newlines
-from .reader import read
-from .slips import explain
-from .source import Source, Span
-from .starts import mend_start, stray
-from .tables import tables
-from .tree import Constraint, Node, Program, Statement, SubjectTo, Version
+from fwdsl.grammar.build import ACTIONS, Refused
+from fwdsl.grammar.diagnostic import Diagnostic, Fix
+from fwdsl.grammar.failure import Failure, Slip
+from fwdsl.grammar.lalr import Stop, run
+from fwdsl.grammar.lexer import Token, end_token, scan
+from fwdsl.grammar.lines import CLOSING, OPENING, STARTERS, Line, next_line, skip_newlines
+from fwdsl.grammar.reader import read
+from fwdsl.grammar.slips import explain
+from fwdsl.grammar.source import Source, Span
+from fwdsl.grammar.starts import mend_start, stray
+from fwdsl.grammar.tables import tables
+from fwdsl.grammar.tree import Constraint, Node, Program, Statement, SubjectTo, Version
 
 LIMIT = 20
 DEPTH = 200  # of brackets

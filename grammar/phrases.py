@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .diagnostic import Label
-from .failure import Failure, Slip
-from .lexer import Token
-from .lines import CLOSING, COMPARISONS, OPENING, STARTERS
-from .source import Span
-from .words import KEYWORDS, SPELLING, found, quoted
+from fwdsl.grammar.diagnostic import Label
+from fwdsl.grammar.failure import Failure, Slip
+from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.lines import CLOSING, COMPARISONS, OPENING, STARTERS
+from fwdsl.grammar.source import Span
+from fwdsl.grammar.words import KEYWORDS, SPELLING, found, quoted
 
 _INNER = frozenset("IN OF FROM TRUE FALSE INF".split())  # keywords within a statement
 _OPERAND = frozenset("NAME NUMBER STRING LPAR LSQB TRUE FALSE INF".split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf
 
-from .tree import (
+from fwdsl.grammar.tree import (
     Boolean,
     Call,
     Expr,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .diagnostic import Diagnostic
-from .source import Source, Span
+from fwdsl.grammar.diagnostic import Diagnostic
+from fwdsl.grammar.source import Source, Span
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import declarations, foreign, marks, phrases
-from .failure import Failure, Slip
-from .source import Span
-from .words import SPELLING, found
+from fwdsl.grammar import declarations, foreign, marks, phrases
+from fwdsl.grammar.failure import Failure, Slip
+from fwdsl.grammar.source import Span
+from fwdsl.grammar.words import SPELLING, found
 
 # A path without quotes can hold anything, so it comes first. Marks are wrong by themselves, phrases by their surroundings.
 _RECOGNISERS = (

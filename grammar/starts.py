@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from .diagnostic import Diagnostic, Fix
-from .foreign import line_of_another_language
-from .lexer import Token
-from .lines import COMPARISONS, STARTERS
-from .source import Source, Span
-from .words import found, quoted
+from fwdsl.grammar.diagnostic import Diagnostic, Fix
+from fwdsl.grammar.foreign import line_of_another_language
+from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.lines import COMPARISONS, STARTERS
+from fwdsl.grammar.source import Source, Span
+from fwdsl.grammar.words import found, quoted
 
 _SUBJECT = re.compile(
     r"(?:such[ \t]+that|s\.[ \t]?t\.|s\.t\b|st\b|subject\b(?:[ \t]+to\b)?|constraints?\b|with\b|where\b)[ \t]*:?", re.I

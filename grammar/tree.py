@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from .source import Source, Span
+from fwdsl.grammar.source import Source, Span
 
 NOWHERE = Span(0, 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from .lexer import Token, character
+from fwdsl.grammar.lexer import Token, character
 
 _SHOWN = 40
 

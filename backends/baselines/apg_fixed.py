@@ -9,20 +9,29 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ...atoms.vector_loss import VectorLossFunction
-from ...canon.arrange import Arrangement
-from ...canon.combined_maps import Add, Compose, Scaled
-from ...canon.form import Canonical, SumTerm
-from ...canon.maps import LinearMap
-from ...canon.matrix_maps import LeftMultiply
-from ..apg import APG
-from ..functions import FastVector
-from ..method import Estimate
-from ..option import Option
-from ..problem import Problem
-from .common import Baseline, BaselineRun, BaselineState, conditioning, keep_bound, keep_point, linear_estimate, start
-from .samples import loss_name, without_ridge
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends.apg import APG
+from fwdsl.backends.baselines.common import (
+    Baseline,
+    BaselineRun,
+    BaselineState,
+    conditioning,
+    keep_bound,
+    keep_point,
+    linear_estimate,
+    start,
+)
+from fwdsl.backends.baselines.samples import loss_name, without_ridge
+from fwdsl.backends.functions import FastVector
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.combined_maps import Add, Compose, Scaled
+from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply
 
 
 @dataclass

@@ -18,17 +18,17 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array, LossFunction
-from ...atoms.matrices import Spectral
-from ...atoms.vector_loss import VectorLossFunction
-from ...canon.combined_maps import Scaled
-from ...canon.form import Block, Canonical
-from .. import costs
-from ..dual import feasible_scale
-from ..finite_sum import draws
-from ..method import Estimate, Method, Report, Run, State
-from ..problem import Problem
-from .samples import sample_count, without_ridge
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.matrices import Spectral
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends import costs
+from fwdsl.backends.baselines.samples import sample_count, without_ridge
+from fwdsl.backends.dual import feasible_scale
+from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.form import Block, Canonical
 
 LEAST_WORK = 50_000
 """Stored numbers that a step touches at least, so that calls from Python do not dominate on small data."""

@@ -15,17 +15,27 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...atoms.vectors.common import ConvexSet
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from ...canon.names import is_compact
-from .. import finite_sum
-from ..option import Option
-from ..problem import Problem
-from . import samples
-from .common import Baseline, BaselineRun, SampledState, break_off, certify, due, epochs_a_step, generator, most_calls
-from .samples import Samples, batch_misfit, unbounded_curvature, without_ridge
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.vectors.common import ConvexSet
+from fwdsl.backends import finite_sum
+from fwdsl.backends.baselines import samples
+from fwdsl.backends.baselines.common import (
+    Baseline,
+    BaselineRun,
+    SampledState,
+    break_off,
+    certify,
+    due,
+    epochs_a_step,
+    generator,
+    most_calls,
+)
+from fwdsl.backends.baselines.samples import Samples, batch_misfit, unbounded_curvature, without_ridge
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.names import is_compact
 
 MOST_VERTICES = 4_000
 """Vertices after which a step ends, and an inner problem of sliding too: the accuracy that theory asks of it takes ever more of them."""

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array, LossFunction, VectorFunction
-from ...atoms.vector_loss import VectorLossFunction
-from ...atoms.vectors.ridge import Ridged
-from ...canon.form import Canonical, SumTerm
-from ...canon.matrix_maps import product
-from .. import finite_sum
-from ..finite_sum import FiniteSum
-from ..kernels.compile import Function, kernel
-from ..maps import Counted
-from ..problem import Problem
-from ..products import product_of
-from .loops import batch_add, batch_slopes
+from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.vectors.ridge import Ridged
+from fwdsl.backends import finite_sum
+from fwdsl.backends.baselines.loops import batch_add, batch_slopes
+from fwdsl.backends.finite_sum import FiniteSum
+from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.maps import Counted
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.products import product_of
+from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.matrix_maps import product
 
 Rows = NDArray[np.int64]
 

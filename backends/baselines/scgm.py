@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..option import Option
-from ..problem import Problem
-from .common import certify, start
-from .conditional import Conditional, ConditionalRun, ConditionalState, towards
-from .samples import batch_size, draw
+from fwdsl.atoms.base import Array
+from fwdsl.backends.baselines.common import certify, start
+from fwdsl.backends.baselines.conditional import Conditional, ConditionalRun, ConditionalState, towards
+from fwdsl.backends.baselines.samples import batch_size, draw
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
 
 
 @dataclass

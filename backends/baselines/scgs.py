@@ -10,11 +10,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..option import Option
-from ..problem import Problem
-from .common import certify, start
-from .conditional import (
+from fwdsl.atoms.base import Array
+from fwdsl.backends.baselines.common import certify, start
+from fwdsl.backends.baselines.conditional import (
     CAP,
     SMOOTHNESS,
     Conditional,
@@ -26,7 +24,9 @@ from .conditional import (
     grown,
     lipschitz,
 )
-from .samples import Rows, draw
+from fwdsl.backends.baselines.samples import Rows, draw
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
 
 
 @dataclass

@@ -10,16 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array, VectorFunction
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import finite_sum
-from ..finite_sum import FiniteSum, draws
-from ..kernels.storage import Sparse
-from ..method import Estimate
-from ..option import Option
-from ..problem import Problem
-from .common import (
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.backends import finite_sum
+from fwdsl.backends.baselines.common import (
     Baseline,
     BaselineRun,
     BaselineState,
@@ -32,8 +25,15 @@ from .common import (
     linear_estimate,
     start,
 )
-from .loops import csr_advance, dense_advance, sdca_rows
-from .samples import linked, without_ridge
+from fwdsl.backends.baselines.loops import csr_advance, dense_advance, sdca_rows
+from fwdsl.backends.baselines.samples import linked, without_ridge
+from fwdsl.backends.finite_sum import FiniteSum, draws
+from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 BOXES = (None, "nonnegative", "linf_ball", "box")
 BALLS = ("l1_ball", "l2_ball", "simplex", "solid_simplex")

@@ -7,11 +7,19 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..problem import Problem
-from .common import certify, start
-from .conditional import CAP, Conditional, ConditionalRun, ConditionalState, factor, grown, towards
-from .samples import draw
+from fwdsl.atoms.base import Array
+from fwdsl.backends.baselines.common import certify, start
+from fwdsl.backends.baselines.conditional import (
+    CAP,
+    Conditional,
+    ConditionalRun,
+    ConditionalState,
+    factor,
+    grown,
+    towards,
+)
+from fwdsl.backends.baselines.samples import draw
+from fwdsl.backends.problem import Problem
 
 
 class SFWState(ConditionalState):

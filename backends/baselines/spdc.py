@@ -10,15 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import finite_sum
-from ..finite_sum import FiniteSum
-from ..method import Estimate
-from ..option import Option
-from ..problem import Problem
-from .common import (
+from fwdsl.atoms.base import Array
+from fwdsl.backends import finite_sum
+from fwdsl.backends.baselines.common import (
     Baseline,
     BaselineRun,
     SampledState,
@@ -33,8 +27,14 @@ from .common import (
     linear_estimate,
     start,
 )
-from .loops import spdc_steps
-from .samples import batch_misfit, batch_size, batches, linked, unbounded_curvature
+from fwdsl.backends.baselines.loops import spdc_steps
+from fwdsl.backends.baselines.samples import batch_misfit, batch_size, batches, linked, unbounded_curvature
+from fwdsl.backends.finite_sum import FiniteSum
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 
 @dataclass

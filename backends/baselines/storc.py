@@ -9,11 +9,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array
-from .common import SnapshotState, take_snapshot
-from .conditional import factor
-from .samples import Rows
-from .scgs import SCGS, Constants, SCGSState, Sliding
+from fwdsl.atoms.base import Array
+from fwdsl.backends.baselines.common import SnapshotState, take_snapshot
+from fwdsl.backends.baselines.conditional import factor
+from fwdsl.backends.baselines.samples import Rows
+from fwdsl.backends.baselines.scgs import SCGS, Constants, SCGSState, Sliding
 
 
 @dataclass

@@ -11,19 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ...atoms.vector_loss import VectorLossFunction
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import finite_sum
-from ..kernels.compile import kernel
-from ..kernels.operators import Operator
-from ..kernels.rows import row_kernels, rows_of
-from ..kernels.storage import Sparse
-from ..option import Option
-from ..problem import Problem
-from . import samples
-from .common import (
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends import finite_sum
+from fwdsl.backends.baselines import samples
+from fwdsl.backends.baselines.common import (
     MOST_NUMBERS,
     Baseline,
     BaselineRun,
@@ -38,7 +30,7 @@ from .common import (
     most_calls,
     start,
 )
-from .loops import (
+from fwdsl.backends.baselines.loops import (
     csr_outer,
     csr_times,
     dense_outer,
@@ -46,7 +38,7 @@ from .loops import (
     subgradient_matrix_steps,
     subgradient_steps,
 )
-from .samples import (
+from fwdsl.backends.baselines.samples import (
     MatrixSamples,
     Samples,
     VectorSamples,
@@ -56,6 +48,14 @@ from .samples import (
     linked,
     loss_name,
 )
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.rows import row_kernels, rows_of
+from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 
 @dataclass

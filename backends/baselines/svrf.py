@@ -8,11 +8,19 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..problem import Problem
-from .common import SnapshotState, start, take_snapshot
-from .conditional import CAP, Conditional, ConditionalRun, ConditionalState, factor, grown, towards
-from .samples import draw
+from fwdsl.atoms.base import Array
+from fwdsl.backends.baselines.common import SnapshotState, start, take_snapshot
+from fwdsl.backends.baselines.conditional import (
+    CAP,
+    Conditional,
+    ConditionalRun,
+    ConditionalState,
+    factor,
+    grown,
+    towards,
+)
+from fwdsl.backends.baselines.samples import draw
+from fwdsl.backends.problem import Problem
 
 
 @dataclass

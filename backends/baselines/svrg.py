@@ -9,15 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import finite_sum
-from ..method import Estimate
-from ..option import Option
-from ..problem import Problem
-from . import samples
-from .common import (
+from fwdsl.atoms.base import Array
+from fwdsl.backends import finite_sum
+from fwdsl.backends.baselines import samples
+from fwdsl.backends.baselines.common import (
     Baseline,
     BaselineRun,
     SampledState,
@@ -30,8 +25,13 @@ from .common import (
     start,
     take_snapshot,
 )
-from .loops import svrg_steps
-from .samples import Samples, VectorSamples, batch_misfit, batch_size, batches, draw, linked
+from fwdsl.backends.baselines.loops import svrg_steps
+from fwdsl.backends.baselines.samples import Samples, VectorSamples, batch_misfit, batch_size, batches, draw, linked
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 
 @dataclass

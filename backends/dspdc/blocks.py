@@ -10,17 +10,17 @@ import math
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.form import Canonical
-from ..finite_sum import draws
-from ..functions import FastLoss
-from ..kernels.compile import kernel
-from ..kernels.pool import serial_blas
-from ..problem import Problem
-from .links import Link, Part, largest_row, links_of, places_of
-from .scale import POWERS, Index, Sampler
-from .state import DSPDCState
-from .steps import Steps
+from fwdsl.atoms.base import Array
+from fwdsl.backends.dspdc.links import Link, Part, largest_row, links_of, places_of
+from fwdsl.backends.dspdc.scale import POWERS, Index, Sampler
+from fwdsl.backends.dspdc.state import DSPDCState
+from fwdsl.backends.dspdc.steps import Steps
+from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.pool import serial_blas
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.form import Canonical
 
 WORK = 2e6
 """Operations that a step takes at least, about a millisecond."""

@@ -12,22 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.combined_maps import Compose, Scaled
-from ...canon.data_maps import Matrix
-from ...canon.form import Canonical
-from ...canon.maps import LinearMap
-from ..baselines.samples import linked
-from ..entrywise import entrywise
-from ..finite_sum import draws
-from ..functions import FastLoss
-from ..kernels.compile import Function, kernel
-from ..kernels.operators import Operator
-from ..kernels.rows import csr_row_dot, csr_row_size, dense_row_size
-from ..kernels.storage import Sparse
-from ..maps import KernelMatrix
-from ..problem import Problem
-from .loops import (
+from fwdsl.atoms.base import Array
+from fwdsl.backends.baselines.samples import linked
+from fwdsl.backends.dspdc.loops import (
     coordinate_steps,
     csr_add,
     csr_sync,
@@ -40,9 +27,22 @@ from .loops import (
     unit_size,
     unit_sync,
 )
-from .scale import POWERS, SAFETY, Sampler, block_scale
-from .state import DSPDCState
-from .steps import Steps
+from fwdsl.backends.dspdc.scale import POWERS, SAFETY, Sampler, block_scale
+from fwdsl.backends.dspdc.state import DSPDCState
+from fwdsl.backends.dspdc.steps import Steps
+from fwdsl.backends.entrywise import entrywise
+from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.rows import csr_row_dot, csr_row_size, dense_row_size
+from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.maps import KernelMatrix
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.combined_maps import Compose, Scaled
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.maps import LinearMap
 
 WORK = 200_000
 """Numbers that a step touches at least, a fraction of a millisecond."""

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...atoms.base import Array, VectorFunction
-from ...atoms.family import Repeated
-from ...atoms.matrices.spectral import Spectral
-from ...atoms.vectors import Ridged
-from ...canon.combined_maps import Add, Compose, Scaled
-from ...canon.data_maps import Matrix
-from ...canon.form import Block, Canonical
-from ...canon.maps import LinearMap
-from ...canon.matrix_maps import Gathered, Quad, Symmetrise
-from .scale import Index
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.family import Repeated
+from fwdsl.atoms.matrices.spectral import Spectral
+from fwdsl.atoms.vectors import Ridged
+from fwdsl.backends.dspdc.scale import Index
+from fwdsl.canon.combined_maps import Add, Compose, Scaled
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,26 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...atoms.losses import smoothness
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
-from ..baselines.common import BaselineRun, keep_point
-from ..baselines.samples import unbounded_curvature
-from ..finite_sum import draws, reasons
-from ..functions import FastLoss
-from ..kernels.pool import serial_blas
-from ..method import Estimate, Method
-from ..option import Option
-from ..problem import Problem
-from . import blocks, coordinates
-from .blocks import Blocks
-from .coordinates import Coordinates
-from .links import places_of
-from .scale import sampled_scale
-from .state import DSPDCState
-from .steps import Steps, steps_of
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses import smoothness
+from fwdsl.backends import costs
+from fwdsl.backends.baselines.common import BaselineRun, keep_point
+from fwdsl.backends.baselines.samples import unbounded_curvature
+from fwdsl.backends.dspdc import blocks, coordinates
+from fwdsl.backends.dspdc.blocks import Blocks
+from fwdsl.backends.dspdc.coordinates import Coordinates
+from fwdsl.backends.dspdc.links import places_of
+from fwdsl.backends.dspdc.scale import sampled_scale
+from fwdsl.backends.dspdc.state import DSPDCState
+from fwdsl.backends.dspdc.steps import Steps, steps_of
+from fwdsl.backends.finite_sum import draws, reasons
+from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.kernels.pool import serial_blas
+from fwdsl.backends.method import Estimate, Method
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 STARTING_SHARE = 0.1
 """Of the least of the two guesses of Lambda, what is tried first: a quarter to a tenth is 1.5 to 3 times faster than the whole (methods.md, B2)."""

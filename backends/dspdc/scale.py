@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array
+from fwdsl.atoms.base import Array
 
 Index = NDArray[np.intp]
 

@@ -1,6 +1,6 @@
 """The Frank-Wolfe family: vanilla here; with away steps, pairwise, blended pairwise and block by block in modules loaded where they are named."""
 
-from .plain import FrankWolfe
-from .state import FWState
+from fwdsl.backends.frank_wolfe.plain import FrankWolfe
+from fwdsl.backends.frank_wolfe.state import FWState
 
 __all__ = ["FWState", "FrankWolfe"]

@@ -13,10 +13,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array
-from ..kernels.compile import kernel
-from . import loops
-from .state import FWState
+from fwdsl.atoms.base import Array
+from fwdsl.backends.frank_wolfe import loops
+from fwdsl.backends.frank_wolfe.state import FWState
+from fwdsl.backends.kernels.compile import kernel
 
 Places = NDArray[np.int64]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...atoms.base import Array, VectorFunction
-from ...atoms.matrices.birkhoff import Birkhoff
-from ...atoms.matrices.lines import Lines
-from ...atoms.vectors.ridge import Ridged
-from ...canon.arrange import Arrangement, SumPlan
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.matrices.birkhoff import Birkhoff
+from fwdsl.atoms.matrices.lines import Lines
+from fwdsl.atoms.vectors.ridge import Ridged
+from fwdsl.canon.arrange import Arrangement, SumPlan
 
 
 def halves(arrangement: Arrangement) -> list[SumPlan]:

@@ -9,16 +9,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..finite_sum import draws
-from ..method import Report
-from ..option import Option
-from ..problem import Problem
-from .family import Family, FamilyRun
-from .pieces import pieces
-from .plain import WARM_SHIFT
-from .state import REFRESH_EVERY, FWState, keep_point, look, slope, start
-from .steps import RULES, Segment, gradients, step_length
+from fwdsl.atoms.base import Array
+from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.frank_wolfe.family import Family, FamilyRun
+from fwdsl.backends.frank_wolfe.pieces import pieces
+from fwdsl.backends.frank_wolfe.plain import WARM_SHIFT
+from fwdsl.backends.frank_wolfe.state import REFRESH_EVERY, FWState, keep_point, look, slope, start
+from fwdsl.backends.frank_wolfe.steps import RULES, Segment, gradients, step_length
+from fwdsl.backends.method import Report
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
 
 REST, LONGEST_REST = 0.2, 8
 """After a certificate, the share of all sweeps so far that pass before the next, and sweeps between certificates at most."""

@@ -11,15 +11,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..method import Report
-from ..option import Option
-from ..problem import Problem
-from .atoms import ActiveState, atom_of
-from .family import Family, FamilyRun
-from .starts import combination
-from .state import REFRESH_EVERY, keep_bound, look, moved, slope, start, vertex, without_offset
-from .steps import step_length, whole
+from fwdsl.atoms.base import Array
+from fwdsl.backends.frank_wolfe.atoms import ActiveState, atom_of
+from fwdsl.backends.frank_wolfe.family import Family, FamilyRun
+from fwdsl.backends.frank_wolfe.starts import combination
+from fwdsl.backends.frank_wolfe.state import (
+    REFRESH_EVERY,
+    keep_bound,
+    look,
+    moved,
+    slope,
+    start,
+    vertex,
+    without_offset,
+)
+from fwdsl.backends.frank_wolfe.steps import step_length, whole
+from fwdsl.backends.method import Report
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
 
 CORRECTIVE_RULES = ("secant", "line_search", "adaptive", "short")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
-from ..method import Estimate, Method, Run
-from ..problem import Problem
-from . import requirements
-from .reduced import candidate, reduced
-from .state import FWState
+from fwdsl.atoms.base import Array
+from fwdsl.backends import costs
+from fwdsl.backends.frank_wolfe import requirements
+from fwdsl.backends.frank_wolfe.reduced import candidate, reduced
+from fwdsl.backends.frank_wolfe.state import FWState
+from fwdsl.backends.method import Estimate, Method, Run
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 F = TypeVar("F", bound=FWState)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .atoms import ActiveState
-from .corrective import Corrective, CorrectiveRun, Look, Move
+from fwdsl.backends.frank_wolfe.atoms import ActiveState
+from fwdsl.backends.frank_wolfe.corrective import Corrective, CorrectiveRun, Look, Move
 
 
 @dataclass

@@ -9,19 +9,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array, LossFunction, VectorFunction
-from ...atoms.family import Repeated
-from ...atoms.matrices import Lines
-from ...atoms.vector_loss import VectorLossFunction
-from ...atoms.vectors.ridge import Ridged
-from ...canon.combined_maps import Scaled
-from ...canon.maps import Identity, LinearMap
-from ...canon.matrix_maps import Gathered, LeftMultiply
-from ...data_operator import DataOperator
-from ..functions import FastLoss, FastRows
-from ..kernels.operators import Operator
-from ..maps import Counted, KernelMatrix
-from ..problem import Problem
+from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.family import Repeated
+from fwdsl.atoms.matrices import Lines
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.vectors.ridge import Ridged
+from fwdsl.backends.functions import FastLoss, FastRows
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.maps import Counted, KernelMatrix
+from fwdsl.backends.problem import Problem
+from fwdsl.bind.data_operator import DataOperator
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.maps import Identity, LinearMap
+from fwdsl.canon.matrix_maps import Gathered, LeftMultiply
 
 Index = NDArray[np.intp]
 

@@ -7,13 +7,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..method import Report
-from ..option import Option
-from ..problem import Problem
-from .family import Family, FamilyRun
-from .state import FWState, moved, slope, start, vertex, without_offset
-from .steps import RULES, step_length, whole
+from fwdsl.atoms.base import Array
+from fwdsl.backends.frank_wolfe.family import Family, FamilyRun
+from fwdsl.backends.frank_wolfe.state import FWState, moved, slope, start, vertex, without_offset
+from fwdsl.backends.frank_wolfe.steps import RULES, step_length, whole
+from fwdsl.backends.method import Report
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
 
 WARM_SHIFT = 50
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ...atoms.losses.squared import Squared
-from ...canon.arrange import Arrangement, SumPlan
-from ...canon.combined_maps import Adjoint, Compose, Scaled
-from ...canon.form import Block, Stacked, SumTerm
-from ...canon.maps import Identity, LinearMap
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.losses.squared import Squared
+from fwdsl.canon.arrange import Arrangement, SumPlan
+from fwdsl.canon.combined_maps import Adjoint, Compose, Scaled
+from fwdsl.canon.form import Block, Stacked, SumTerm
+from fwdsl.canon.maps import Identity, LinearMap
 
 
 def lifted(arrangement: Arrangement) -> dict[str, SumPlan]:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ..functions import FastLoss, FastVector
-from ..problem import Problem
-from .birkhoff import potentials, rounded, whole
-from .polytope import completed, hulls, slopes_without, without
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends.frank_wolfe.birkhoff import potentials, rounded, whole
+from fwdsl.backends.frank_wolfe.polytope import completed, hulls, slopes_without, without
+from fwdsl.backends.functions import FastLoss, FastVector
+from fwdsl.backends.problem import Problem
 
 
 class Reduced(Problem):

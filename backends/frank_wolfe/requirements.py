@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import LossFunction
-from ...atoms.losses import smoothness
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from ...canon.names import is_compact, words_of
-from .birkhoff import halves
-from .polytope import hulls, lifted
+from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.losses import smoothness
+from fwdsl.backends.frank_wolfe.birkhoff import halves
+from fwdsl.backends.frank_wolfe.polytope import hulls, lifted
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.names import is_compact, words_of
 
 
 def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...atoms.base import Array, VectorFunction
-from ...atoms.vectors.l1_ball import L1Ball
-from ...atoms.vectors.simplex import Simplex
-from ...atoms.vectors.solid_simplex import SolidSimplex
-from ..problem import Problem
-from .atoms import Atom, Places, atom_of
-from .pieces import factors
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.vectors.l1_ball import L1Ball
+from fwdsl.atoms.vectors.simplex import Simplex
+from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
+from fwdsl.backends.frank_wolfe.atoms import Atom, Places, atom_of
+from fwdsl.backends.frank_wolfe.pieces import factors
+from fwdsl.backends.problem import Problem
 
 Combination = list[tuple[float, Atom]]
 

@@ -13,10 +13,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..method import State
-from ..problem import Problem
-from .steps import Segment
+from fwdsl.atoms.base import Array
+from fwdsl.backends.frank_wolfe.steps import Segment
+from fwdsl.backends.method import State
+from fwdsl.backends.problem import Problem
 
 REFRESH_EVERY = 64
 """Steps after which predictions, kept by linearity, are computed afresh."""

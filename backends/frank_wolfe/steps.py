@@ -19,10 +19,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ..functions import FastLoss, FastRows
-from ..problem import Problem
-from ..spectral.operators import nothing
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends.functions import FastLoss, FastRows
+from fwdsl.backends.problem import Problem
+from fwdsl.spectral.operators import nothing
 
 RULES = ("open", "short", "adaptive", "secant", "line_search")
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ...atoms.vector_loss import VectorLossFunction
-from ...canon.matrix_maps import product
-from ..baselines.samples import MatrixSamples, Samples, VectorSamples, linked
-from ..kernels.compile import kernel
-from .loops import batch_predictions
-from .oracle import Oracle
-from .state import GSFWState
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends.baselines.samples import MatrixSamples, Samples, VectorSamples, linked
+from fwdsl.backends.gsfw.loops import batch_predictions
+from fwdsl.backends.gsfw.oracle import Oracle
+from fwdsl.backends.gsfw.state import GSFWState
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.canon.matrix_maps import product
 
 
 def predictions(of: Samples, x: Array, rows: Any) -> Array:

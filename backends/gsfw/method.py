@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ...atoms.vector_loss import VectorLossFunction
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from ...canon.names import is_compact
-from .. import costs, finite_sum
-from ..baselines import samples
-from ..baselines.common import (
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends import costs, finite_sum
+from fwdsl.backends.baselines import samples
+from fwdsl.backends.baselines.common import (
     MOST_NUMBERS,
     Baseline,
     BaselineRun,
@@ -30,18 +27,28 @@ from ..baselines.common import (
     most_calls,
     start,
 )
-from ..baselines.samples import Samples, VectorSamples, batch_misfit, batch_size, linked, unbounded_curvature
-from ..finite_sum import draws
-from ..functions import FastLoss, FastRows
-from ..kernels.compile import kernel
-from ..method import Estimate
-from ..option import Option
-from ..problem import Problem
-from . import rules
-from .general import adaptive_step, given_step
-from .loops import adaptive_steps, batches_of, given_steps
-from .oracle import PENALTIES, Oracle, oracle
-from .state import GSFWState
+from fwdsl.backends.baselines.samples import (
+    Samples,
+    VectorSamples,
+    batch_misfit,
+    batch_size,
+    linked,
+    unbounded_curvature,
+)
+from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.functions import FastLoss, FastRows
+from fwdsl.backends.gsfw import rules
+from fwdsl.backends.gsfw.general import adaptive_step, given_step
+from fwdsl.backends.gsfw.loops import adaptive_steps, batches_of, given_steps
+from fwdsl.backends.gsfw.oracle import PENALTIES, Oracle, oracle
+from fwdsl.backends.gsfw.state import GSFWState
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.names import is_compact
 
 SHARE = 0.1
 """Rows of a batch, over n: the same work as 1 % of the paper with a tenth of the oracle calls (methods.md, A2)."""

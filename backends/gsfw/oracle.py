@@ -18,29 +18,29 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array, VectorFunction
-from ...atoms.matrices.by_rows import norms2
-from ...atoms.matrices.l1_inf_ball import L1InfBall, Norm1InfL1InfBall
-from ...atoms.matrices.lines import Lines
-from ...atoms.matrices.spectral import Singular
-from ...atoms.vectors.box import Box
-from ...atoms.vectors.common import ConvexSet, Joint, Norm, largest, norm1, norm2
-from ...atoms.vectors.entropy_simplex import EntropySimplex
-from ...atoms.vectors.group_ball import GroupBall
-from ...atoms.vectors.group_norm import GroupNorm
-from ...atoms.vectors.group_norm_group_ball import GroupNormGroupBall
-from ...atoms.vectors.groups import even
-from ...atoms.vectors.l1_ball import L1Ball
-from ...atoms.vectors.l2_ball import L2Ball
-from ...atoms.vectors.linf_ball import LinfBall
-from ...atoms.vectors.norm2 import Norm2
-from ...atoms.vectors.norm2_nonnegative import Norm2Nonnegative
-from ...atoms.vectors.norm_inf import NormInf
-from ...atoms.vectors.ridge import Ridged
-from ...atoms.vectors.simplex import Simplex
-from ...atoms.vectors.solid_simplex import SolidSimplex
-from ..kernels.compile import Function, kernel
-from . import loops
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.matrices.by_rows import norms2
+from fwdsl.atoms.matrices.l1_inf_ball import L1InfBall, Norm1InfL1InfBall
+from fwdsl.atoms.matrices.lines import Lines
+from fwdsl.atoms.matrices.spectral import Singular
+from fwdsl.atoms.vectors.box import Box
+from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm, largest, norm1, norm2
+from fwdsl.atoms.vectors.entropy_simplex import EntropySimplex
+from fwdsl.atoms.vectors.group_ball import GroupBall
+from fwdsl.atoms.vectors.group_norm import GroupNorm
+from fwdsl.atoms.vectors.group_norm_group_ball import GroupNormGroupBall
+from fwdsl.atoms.vectors.groups import even
+from fwdsl.atoms.vectors.l1_ball import L1Ball
+from fwdsl.atoms.vectors.l2_ball import L2Ball
+from fwdsl.atoms.vectors.linf_ball import LinfBall
+from fwdsl.atoms.vectors.norm2 import Norm2
+from fwdsl.atoms.vectors.norm2_nonnegative import Norm2Nonnegative
+from fwdsl.atoms.vectors.norm_inf import NormInf
+from fwdsl.atoms.vectors.ridge import Ridged
+from fwdsl.atoms.vectors.simplex import Simplex
+from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
+from fwdsl.backends.gsfw import loops
+from fwdsl.backends.kernels.compile import Function, kernel
 
 PENALTIES = (
     ("norm1", None),

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ...atoms.base import Array
+from fwdsl.atoms.base import Array
 
 
 def open_loop(first: int, count: int, batches: float) -> tuple[Array, Array, Array]:

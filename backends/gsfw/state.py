@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..baselines.common import BaselineState
+from fwdsl.atoms.base import Array
+from fwdsl.backends.baselines.common import BaselineState
 
 
 def _none() -> Array:

@@ -3,10 +3,17 @@
 Importing this package loads NumPy only: numba is loaded by the first `kernel`, scipy by the first sparse operator.
 """
 
-from .blocks import row_blocks
-from .compile import compile_seconds, compiled_signatures, kernel, kernel_seconds, loaded_signatures, on_compile
-from .operators import Counter, Operator
-from .pool import Pool
+from fwdsl.backends.kernels.blocks import row_blocks
+from fwdsl.backends.kernels.compile import (
+    compile_seconds,
+    compiled_signatures,
+    kernel,
+    kernel_seconds,
+    loaded_signatures,
+    on_compile,
+)
+from fwdsl.backends.kernels.operators import Counter, Operator
+from fwdsl.backends.kernels.pool import Pool
 
 __all__ = [
     "Counter",

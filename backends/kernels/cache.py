@@ -36,7 +36,7 @@ def stamp(sources: Iterable[Path], *versions: str) -> str:
 
 def kernel_sources() -> list[Path]:
     """The files that kernels are written in: all atoms, this package, and the methods' loops, which link kernels of other files."""
-    from ...atoms import base
+    from fwdsl.atoms import base
 
     found = [path for file in (base.__file__, __file__) for path in Path(file).parent.rglob("*.py")]
     methods = Path(__file__).parent.parent

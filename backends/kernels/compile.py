@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from ...atoms.base import is_plain
-from .cache import kernel_folder
+from fwdsl.atoms.base import is_plain
+from fwdsl.backends.kernels.cache import kernel_folder
 
 Function = Callable[..., Any]
 
@@ -179,7 +179,7 @@ def _decorate(fn: Function, rounding: str) -> Function:
         named = _calling(_copied(fn, fn.__globals__, rounding) if rounding else fn, rounding)
         dispatcher: Any = _jit(named, rounding)
         if _is_kept(named) and (folder := kernel_folder()) is not None:
-            from .kept import Kept
+            from fwdsl.backends.kernels.kept import Kept
 
             dispatcher._cache = Kept(named, folder)  # where its own `enable_caching` would put one of numba's
         compiled: Function = dispatcher

@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from .cache import PART
+from fwdsl.backends.kernels.cache import PART
 
 log = logging.getLogger("fwdsl.kernels")
 

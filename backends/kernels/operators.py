@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import Block
-from .pool import Pool
-from .storage import Array, Dense, Sparse, Support, readonly, stored
+from fwdsl.backends.kernels.blocks import Block
+from fwdsl.backends.kernels.pool import Pool
+from fwdsl.backends.kernels.storage import Array, Dense, Sparse, Support, readonly, stored
 
 
 @dataclass

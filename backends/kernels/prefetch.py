@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from .compile import Function
+from fwdsl.backends.kernels.compile import Function
 
 
 @cache

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .compile import Function
-from .operators import Operator
-from .storage import Sparse
+from fwdsl.backends.kernels.compile import Function
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.storage import Sparse
 
 
 def csr_row_dot(rows, i, x):

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import BLOCK_NUMBERS, Block, row_blocks, strip_blocks
-from .compile import kernel
-from .matrix import (
+from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS, Block, row_blocks, strip_blocks
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.matrix import (
     csr_gram,
     csr_matvec,
     csr_scatter,
@@ -24,7 +24,7 @@ from .matrix import (
     dense_rmatvec,
     dense_scatter,
 )
-from .pool import Pool, serial_blas
+from fwdsl.backends.kernels.pool import Pool, serial_blas
 
 Array = NDArray[np.float64]
 Support = NDArray[np.intp]

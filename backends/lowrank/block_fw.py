@@ -35,21 +35,21 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.factored import unfactored
-from ...canon.forms import Form
-from ...low_rank import LowRank
-from ..method import Estimate, Method, Report, Run, State
-from ..option import Option
-from ..spectral import LinearOperator, top_singular
-from ..spectral.block import subspace_step
-from ..spectral.operators import Counted
-from .costs import block_fw
-from .factors import project_l1, thin_svd
-from .problem import FactoredProblem
-from .sights import LowRankUpdate, inner
-from .smooth import on_segment
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.low_rank import LowRank
+from fwdsl.backends.lowrank.costs import block_fw
+from fwdsl.backends.lowrank.factors import project_l1, thin_svd
+from fwdsl.backends.lowrank.problem import FactoredProblem
+from fwdsl.backends.lowrank.sights import LowRankUpdate, inner
+from fwdsl.backends.lowrank.smooth import on_segment
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.option import Option
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.factored import unfactored
+from fwdsl.canon.forms import Form
+from fwdsl.spectral import LinearOperator, top_singular
+from fwdsl.spectral.block import subspace_step
+from fwdsl.spectral.operators import Counted
 
 LOOK_EVERY = 5
 """Steps between two estimates of the gap."""

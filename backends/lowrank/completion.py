@@ -28,14 +28,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ..kernels.pool import Pool
-from ..method import State
-from ..spectral import LinearOperator, Triplets, top_singular
-from .factors import balanced, thin_svd
-from .observed import Entries
-from .sights import LowRankUpdate, inner
-from .smooth import Smooth, on_segment
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends.kernels.pool import Pool
+from fwdsl.backends.lowrank.factors import balanced, thin_svd
+from fwdsl.backends.lowrank.observed import Entries
+from fwdsl.backends.lowrank.sights import LowRankUpdate, inner
+from fwdsl.backends.lowrank.smooth import Smooth, on_segment
+from fwdsl.backends.method import State
+from fwdsl.spectral import LinearOperator, Triplets, top_singular
 
 EPS = float(np.finfo(np.float64).eps)
 

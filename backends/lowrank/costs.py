@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from ...canon.factored import Factored, Observed
-from ..method import Estimate
+from fwdsl.backends.method import Estimate
+from fwdsl.canon.factored import Factored, Observed
 
 NS_PER_ENTRY = 0.8
 """One touch of an observed entry by one column of the factors or by one vector."""

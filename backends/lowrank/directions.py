@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...atoms.base import Array
-from .factors import project_l1
+from fwdsl.atoms.base import Array
+from fwdsl.backends.lowrank.factors import project_l1
 
 
 @dataclass(frozen=True)

@@ -47,20 +47,20 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.factored import unfactored
-from ...canon.forms import Form
-from ...low_rank import LowRank
-from ..method import Estimate, Method, Report, Run, State
-from ..option import Option
-from ..spectral import LinearOperator, Triplets, top_singular
-from .costs import factored_fw
-from .directions import Away, Face, away, projected
-from .factors import thin_svd
-from .problem import FactoredProblem
-from .sights import LowRankUpdate
-from .smooth import on_segment
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.low_rank import LowRank
+from fwdsl.backends.lowrank.costs import factored_fw
+from fwdsl.backends.lowrank.directions import Away, Face, away, projected
+from fwdsl.backends.lowrank.factors import thin_svd
+from fwdsl.backends.lowrank.problem import FactoredProblem
+from fwdsl.backends.lowrank.sights import LowRankUpdate
+from fwdsl.backends.lowrank.smooth import on_segment
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.option import Option
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.factored import unfactored
+from fwdsl.canon.forms import Form
+from fwdsl.spectral import LinearOperator, Triplets, top_singular
 
 RECOMPRESS_EVERY = 20
 CORRECTIONS = 5

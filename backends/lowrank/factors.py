@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...atoms.base import Array
+from fwdsl.atoms.base import Array
 
 
 def thin_svd(U: Array, V: Array) -> tuple[Array, Array, Array]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
-from ...canon.arrange import Arrangement
-from ...canon.factored import unfactored
-from ...canon.forms import Form
-from ...low_rank import LowRank
-from ..method import Estimate, Method, Report, Run
-from ..option import Option
-from . import costs
-from .completion import Completion, CompletionState
-from .problem import FactoredProblem
-from .trace_regression import RegressionState
+from fwdsl.atoms.low_rank import LowRank
+from fwdsl.backends.lowrank import costs
+from fwdsl.backends.lowrank.completion import Completion, CompletionState
+from fwdsl.backends.lowrank.problem import FactoredProblem
+from fwdsl.backends.lowrank.trace_regression import RegressionState
+from fwdsl.backends.method import Estimate, Method, Report, Run
+from fwdsl.backends.option import Option
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.factored import unfactored
+from fwdsl.canon.forms import Form
 
 LARGE_SIDE = 50
 """From this shorter side of a product's variable on, a full SVD an iteration costs more than thin products (at 100 three times as much)."""

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..kernels.compile import kernel
-from ..spectral.operators import SparseOperator
-from ..spectral.products import csr_matmat
+from fwdsl.atoms.base import Array
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.gathers import csr_matmat
+from fwdsl.backends.sparse_operator import Gathers
 
 
 def predict(indptr: Any, cols: Any, U: Any, V: Any, out: Any) -> None:
@@ -104,9 +104,9 @@ class Entries:
         kernel(csr_matmat)(self.column_indptr, self.column_rows, y[self.by_column], U, out)
         return out
 
-    def operator(self, y: Array) -> SparseOperator:
+    def operator(self, y: Array) -> Gathers:
         """The sparse matrix of the numbers y."""
-        return SparseOperator(
+        return Gathers(
             self.shape,
             (self.indptr, self.cols, y),
             (self.column_indptr, self.column_rows, y[self.by_column]),

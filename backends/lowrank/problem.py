@@ -10,18 +10,18 @@ from functools import cached_property
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ...canon.factored import Factored, Observed, Product
-from ...canon.samples import Samples
-from ...low_rank import LowRank
-from ..kernels.pool import Pool
-from .completion import Completion
-from .factors import balanced
-from .observed import Entries
-from .samples import Ridged
-from .sights import Products
-from .smooth import Shifted, Smooth
-from .trace_regression import TraceRegression
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.low_rank import LowRank
+from fwdsl.backends.kernels.pool import Pool
+from fwdsl.backends.lowrank.completion import Completion
+from fwdsl.backends.lowrank.factors import balanced
+from fwdsl.backends.lowrank.observed import Entries
+from fwdsl.backends.lowrank.samples import Ridged
+from fwdsl.backends.lowrank.sights import Products
+from fwdsl.backends.lowrank.smooth import Shifted, Smooth
+from fwdsl.backends.lowrank.trace_regression import TraceRegression
+from fwdsl.canon.factored import Factored, Observed, Product
+from fwdsl.canon.samples import Samples
 
 
 class FactoredProblem:

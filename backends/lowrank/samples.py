@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.samples import Samples
+from fwdsl.atoms.base import Array
+from fwdsl.canon.samples import Samples
 
 
 class Ridged:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.samples import Samples
-from ..spectral import LinearOperator
-from ..spectral.operators import DenseOperator
-from ..spectral.top import top_singular
+from fwdsl.atoms.base import Array
+from fwdsl.canon.samples import Samples
+from fwdsl.spectral import LinearOperator
+from fwdsl.spectral.operators import DenseOperator
+from fwdsl.spectral.top import top_singular
 
 
 class Products:

@@ -15,9 +15,9 @@ import math
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ..functions import FastLoss
-from ..kernels.pool import Pool
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.kernels.pool import Pool
 
 ROUNDS = 60
 

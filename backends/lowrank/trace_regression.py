@@ -25,14 +25,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.samples import Samples
-from ..method import State
-from ..spectral import top_singular
-from ..spectral.block import subspace_step
-from ..spectral.operators import Counted, nothing
-from .factors import project_l1, thin_svd
-from .samples import Ridged
+from fwdsl.atoms.base import Array
+from fwdsl.backends.lowrank.factors import project_l1, thin_svd
+from fwdsl.backends.lowrank.samples import Ridged
+from fwdsl.backends.method import State
+from fwdsl.canon.samples import Samples
+from fwdsl.spectral import top_singular
+from fwdsl.spectral.block import subspace_step
+from fwdsl.spectral.operators import Counted, nothing
 
 
 @dataclass

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..kernels.compile import Function, kernel
-from ..kernels.operators import Operator
-from ..kernels.rows import rows_of
-from ..kernels.storage import Dense, Sparse, readonly
-from ..maps import Counted
-from ..products import product_of
-from .game import Game
-from .loops import sampling
+from fwdsl.atoms.base import Array
+from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.rows import rows_of
+from fwdsl.backends.kernels.storage import Dense, Sparse, readonly
+from fwdsl.backends.maps import Counted
+from fwdsl.backends.multiclass.game import Game
+from fwdsl.backends.multiclass.loops import sampling
+from fwdsl.backends.products import product_of
 
 
 @dataclass(frozen=True, eq=False)

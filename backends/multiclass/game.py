@@ -28,16 +28,16 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...atoms.losses.softmax import Softmax
-from ...atoms.vector_loss import Codes, VectorLossFunction
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from ..kernels.compile import kernel
-from ..problem import Problem
-from ..products import product_of
-from .loops import entropic
-from .loops.exponential import exponentials
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses.softmax import Softmax
+from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.multiclass.loops import entropic
+from fwdsl.backends.multiclass.loops.exponential import exponentials
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.products import product_of
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 LOSSES = ("multiclass_hinge", "softmax")
 SETS = (None, "l1_ball", "vec(l1_ball)", "vec(simplex)", "vec(solid_simplex)")

@@ -20,19 +20,19 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
-from ..kernels.compile import kernel
-from ..method import Estimate, Method, Report, Run
-from ..option import Option
-from ..problem import Problem
-from ..spectral.operators import nothing
-from . import game as games
-from .game import Game
-from .loops import entropic
-from .state import GameState, MirrorState, grown, judge, mixed
+from fwdsl.atoms.base import Array
+from fwdsl.backends import costs
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.method import Estimate, Method, Report, Run
+from fwdsl.backends.multiclass import game as games
+from fwdsl.backends.multiclass.game import Game
+from fwdsl.backends.multiclass.loops import entropic
+from fwdsl.backends.multiclass.state import GameState, MirrorState, grown, judge, mixed
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+from fwdsl.spectral.operators import nothing
 
 WORK = 4_000_000
 """Multiplications that one step of the driver is worth, at least, and the most iterations it takes for that."""

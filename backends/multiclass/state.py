@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..method import State
-from .game import Game
+from fwdsl.atoms.base import Array
+from fwdsl.backends.method import State
+from fwdsl.backends.multiclass.game import Game
 
 BOUND = 0.75
 """Where |U|_1 is less than this part of the radius, the radius does not bind, as it seems."""

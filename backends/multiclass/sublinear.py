@@ -39,23 +39,23 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...atoms.vector_loss import VectorLossFunction
-from ...canon.form import Canonical
-from .. import costs
-from ..finite_sum import draws
-from ..kernels.compile import Function, kernel
-from ..kernels.prefetch import prefetch_function
-from ..method import Estimate
-from ..option import Option
-from ..problem import Problem
-from ..products import product_of
-from .data import Data, first_step, partial_estimates
-from .game import Game
-from .loops import picks, sampling
-from .loops.exponential import exponentials
-from .mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, GameRun, begin, spread, start
-from .state import GameState, MirrorState, grown, judge, mixed, nothing
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends import costs
+from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.prefetch import prefetch_function
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.multiclass.data import Data, first_step, partial_estimates
+from fwdsl.backends.multiclass.game import Game
+from fwdsl.backends.multiclass.loops import picks, sampling
+from fwdsl.backends.multiclass.loops.exponential import exponentials
+from fwdsl.backends.multiclass.mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, GameRun, begin, spread, start
+from fwdsl.backends.multiclass.state import GameState, MirrorState, grown, judge, mixed, nothing
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.products import product_of
+from fwdsl.canon.form import Canonical
 
 CHUNK = 8_000_000
 """Numbers that the iterations of a step go through at most."""

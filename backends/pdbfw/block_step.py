@@ -13,13 +13,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array, VectorFunction
-from ...atoms.vectors.group_ball import GroupBall
-from ...atoms.vectors.l1_ball import L1Ball
-from ...atoms.vectors.ridge import Ridged
-from ...atoms.vectors.simplex import Simplex
-from ...atoms.vectors.solid_simplex import SolidSimplex
-from ..functions import FastVector
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.vectors.group_ball import GroupBall
+from fwdsl.atoms.vectors.l1_ball import L1Ball
+from fwdsl.atoms.vectors.ridge import Ridged
+from fwdsl.atoms.vectors.simplex import Simplex
+from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
+from fwdsl.backends.functions import FastVector
 
 BLOCK_SETS = ("l1_ball", "simplex", "solid_simplex", "group_ball")
 """Sets whose block step is exact (group balls: with one weight for all)."""

@@ -24,11 +24,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array
-from ..functions import FastLoss
-from ..method import State
-from .block_step import top
-from .dual_step import SMALLEST, bregman, euclidean, mirror, theory_step
+from fwdsl.atoms.base import Array
+from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.method import State
+from fwdsl.backends.pdbfw.block_step import top
+from fwdsl.backends.pdbfw.dual_step import SMALLEST, bregman, euclidean, mirror, theory_step
 
 EPS = float(np.finfo(np.float64).eps)
 Rows = NDArray[np.intp]

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ..functions import FastLoss
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends.functions import FastLoss
 
 SMALLEST = 1e-290
 """What a weight of zero is taken for."""

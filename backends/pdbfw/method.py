@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
-from ..finite_sum import FiniteSum, reasons, value_reasons
-from ..functions import FastLoss
-from ..method import Estimate, Method, Report, Run
-from ..option import Option
-from ..problem import Problem
-from .block_step import BLOCK_SETS, is_even, parts, without_ridge
-from .core import Core, PDBFWState, Settings
-from .trace import TraceSpace, matrix_reasons, matrix_value_reasons
-from .vector import VectorSpace
+from fwdsl.atoms.base import Array
+from fwdsl.backends import costs
+from fwdsl.backends.finite_sum import FiniteSum, reasons, value_reasons
+from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.method import Estimate, Method, Report, Run
+from fwdsl.backends.option import Option
+from fwdsl.backends.pdbfw.block_step import BLOCK_SETS, is_even, parts, without_ridge
+from fwdsl.backends.pdbfw.core import Core, PDBFWState, Settings
+from fwdsl.backends.pdbfw.trace import TraceSpace, matrix_reasons, matrix_value_reasons
+from fwdsl.backends.pdbfw.vector import VectorSpace
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 LOSSES = ("squared", "smooth_hinge", "logistic", "squared_hinge", "huber", "squared_epsilon_insensitive")
 """Losses with a bounded second derivative."""

@@ -21,20 +21,20 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.combined_maps import Scaled
-from ...canon.form import Canonical
-from ...canon.maps import LinearMap
-from ...canon.matrix_maps import LeftMultiply
-from ..lowrank.factors import project_l1
-from ..maps import Counted
-from ..problem import Problem
-from ..spectral import top_singular
-from ..spectral.block import subspace_step
-from ..spectral.operators import Counted as CountedOperator
-from ..spectral.operators import DenseOperator
-from .core import Projection, Rows
+from fwdsl.atoms.base import Array
+from fwdsl.backends.lowrank.factors import project_l1
+from fwdsl.backends.maps import Counted
+from fwdsl.backends.pdbfw.core import Projection, Rows
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply
+from fwdsl.spectral import top_singular
+from fwdsl.spectral.block import subspace_step
+from fwdsl.spectral.operators import Counted as CountedOperator
+from fwdsl.spectral.operators import DenseOperator
 
 MARGIN = 4
 """Singular triplets kept beyond the rank of X, so that it may grow by the next step."""

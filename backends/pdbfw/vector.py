@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..finite_sum import FiniteSum
-from .block_step import BlockStep, used, without_ridge
-from .core import Projection, Rows
+from fwdsl.atoms.base import Array
+from fwdsl.backends.finite_sum import FiniteSum
+from fwdsl.backends.pdbfw.block_step import BlockStep, used, without_ridge
+from fwdsl.backends.pdbfw.core import Projection, Rows
 
 
 class VectorSpace:

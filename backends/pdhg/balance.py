@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction, VectorFunction
-from ...atoms.vector_loss import VectorLossFunction
-from ...atoms.vectors.box import Box
-from ...canon.form import Block
-from ..problem import Problem
+from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.vectors.box import Box
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.form import Block
 
 POWER_STEPS = 12
 RUIZ_STEPS = 5

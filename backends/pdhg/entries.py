@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array
-from ...canon.combined_maps import Add, Compose, Scaled
-from ...canon.maps import Column, Diagonal, Identity, LinearMap, Row, Select
-from ...canon.matrix_maps import LeftMultiply
-from ..maps import Counted, KernelMatrix
+from fwdsl.atoms.base import Array
+from fwdsl.backends.maps import Counted, KernelMatrix
+from fwdsl.canon.combined_maps import Add, Compose, Scaled
+from fwdsl.canon.maps import Column, Diagonal, Identity, LinearMap, Row, Select
+from fwdsl.canon.matrix_maps import LeftMultiply
 
 Index = NDArray[np.intp]
 

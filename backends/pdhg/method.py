@@ -26,17 +26,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
-from ..dual import dual_value, feasible_scale
-from ..functions import prox_conjugate
-from ..method import Estimate, Method, Report, Run, State
-from ..option import Option
-from ..problem import Problem
-from .balance import balance, first_weight
-from .proximal import Centre, Proximal, applies, overhead
+from fwdsl.atoms.base import Array
+from fwdsl.backends import costs
+from fwdsl.backends.dual import dual_value, feasible_scale
+from fwdsl.backends.functions import prox_conjugate
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.option import Option
+from fwdsl.backends.pdhg.balance import balance, first_weight
+from fwdsl.backends.pdhg.proximal import Centre, Proximal, applies, overhead
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
 REPORT_EVERY = 10

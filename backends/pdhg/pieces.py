@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array
-from ...atoms.losses.multiclass_hinge import MulticlassHinge
-from ...atoms.losses.weston_watkins import WestonWatkins
-from ...atoms.vectors.norm_inf import NormInf
-from ..functions import FastLoss, FastRows, FastVector, prox_conjugate
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
+from fwdsl.atoms.losses.weston_watkins import WestonWatkins
+from fwdsl.atoms.vectors.norm_inf import NormInf
+from fwdsl.backends.functions import FastLoss, FastRows, FastVector, prox_conjugate
 
 Index = NDArray[np.intp]
 

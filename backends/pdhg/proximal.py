@@ -23,13 +23,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...canon.maps import LinearMap
-from ..functions import prox_conjugate
-from ..kernels.pool import serial_blas
-from ..problem import Problem
-from .entries import Index, entries, reached, readable
-from .pieces import Piece, of_conjugate, of_prox
+from fwdsl.atoms.base import Array
+from fwdsl.backends.functions import prox_conjugate
+from fwdsl.backends.kernels.pool import serial_blas
+from fwdsl.backends.pdhg.entries import Index, entries, reached, readable
+from fwdsl.backends.pdhg.pieces import Piece, of_conjugate, of_prox
+from fwdsl.backends.problem import Problem
+from fwdsl.canon.maps import LinearMap
 
 LARGEST = 700
 """Unknowns of the largest system."""

@@ -34,20 +34,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array
-from ...atoms.vector_loss import VectorLossFunction
-from ...canon.arrange import Arrangement
-from ...canon.form import Block, Canonical
-from ...canon.matrix_maps import LeftMultiply
-from ..finite_sum import draws
-from ..kernels.compile import Function, kernel
-from ..method import Estimate, Method, Report, Run, State
-from ..option import Option
-from ..problem import Problem
-from ..products import product_of
-from . import multiclass
-from .loops import rows, sweeps
-from .multiclass import Machine
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.products import product_of
+from fwdsl.backends.svm import multiclass
+from fwdsl.backends.svm.loops import rows, sweeps
+from fwdsl.backends.svm.multiclass import Machine
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.matrix_maps import LeftMultiply
 
 GROWTH = 8
 """The gap is evaluated when the work has grown by this part of it."""

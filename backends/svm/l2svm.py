@@ -36,15 +36,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...atoms.base import Array, LossFunction
-from ...canon.arrange import Arrangement
-from ...canon.form import Block, Canonical
-from .. import costs
-from ..kernels.compile import kernel
-from ..method import Estimate, Method, Report, Run, State
-from ..option import Option
-from ..problem import Problem
-from .loops import binary as loops
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends import costs
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.svm.loops import binary as loops
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Block, Canonical
 
 GAP_EVERY = 4
 """Steps between two bounds, which take about as long as the vector operations of a step."""

@@ -28,18 +28,18 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atoms.base import Array
-from ...atoms.losses.weston_watkins import WestonWatkins
-from ...atoms.vector_loss import VectorLossFunction
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from .. import costs
-from ..kernels.compile import kernel
-from ..method import Estimate, Method, Report, Run, State
-from ..option import Option
-from ..problem import Problem
-from . import multiclass
-from .loops import matrix
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses.weston_watkins import WestonWatkins
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends import costs
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.svm import multiclass
+from fwdsl.backends.svm.loops import matrix
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
 
 REFRESH_EVERY = 64
 

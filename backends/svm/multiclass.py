@@ -18,20 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
-from ...atoms.losses.weston_watkins import WestonWatkins
-from ...atoms.vector_loss import Codes, VectorLossFunction
-from ...canon.arrange import Arrangement
-from ...canon.form import Canonical
-from ...canon.matrix_maps import Tile
-from ..kernels.compile import Function, kernel
-from ..kernels.operators import Operator
-from ..kernels.rows import rows_of
-from ..kernels.storage import Sparse
-from ..maps import Counted
-from ..problem import Problem
-from ..products import product_of
-from .loops import rows as kernels
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses.weston_watkins import WestonWatkins
+from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
+from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.rows import rows_of
+from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.maps import Counted
+from fwdsl.backends.problem import Problem
+from fwdsl.backends.products import product_of
+from fwdsl.backends.svm.loops import rows as kernels
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.matrix_maps import Tile
 
 SPREAD = 4
 """Sparse data of which at least one number in so many is stored are kept dense too: their rows go through vector registers."""

@@ -24,8 +24,9 @@ go there) reads
     page.verdict("Reproduces on sparse data; on a9a the paper's step diverges.")
     page.write()  # docs/papers/pdbfw.md, with machine, versions, commit, date and command
 
-`raced` returns a `fwdsl.race.Race`: `race["pdbfw"].to(1e-4, "passes")`, `.moments`, `.solution`; gaps are certified and the verifier's time is left
-out. `page.races(..., against="distance")` plots the distance of each method's points from the best bound of all, as the papers do.
+`raced` returns a `fwdsl.studies.race.Race`: `race["pdbfw"].to(1e-4, "passes")`, `.moments`, `.solution`; gaps are certified and the
+verifier's time is left out. `page.races(..., against="distance")` plots the distance of each method's points from the best bound of all, as the
+papers do.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from report import Report, table
 
 if TYPE_CHECKING:
     from fwdsl import Problem
-    from fwdsl.race import Race
+    from fwdsl.studies.race import Race
 
 __all__ = ["FOLDER", "LARGEST", "ROOT", "Page", "out", "quick", "raced", "start_over", "table"]
 
@@ -110,7 +111,7 @@ class Page(Report):
         """A figure of races by the name of their problem, a row for each unit, and their table with why methods ended early."""
         from matplotlib.figure import Figure
 
-        from fwdsl.plot import draw_race
+        from fwdsl.studies.plot import draw_race
 
         styles = _styles(races.values())
         figure = Figure(figsize=(1.5 + 3.4 * len(races), 2.7 * len(units)), layout="constrained")
@@ -165,7 +166,7 @@ class Page(Report):
 
 def race_table(races: Mapping[str, Race]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of the table of some races, those that were not run left out."""
-    from fwdsl.race_table import header, row
+    from fwdsl.studies.race_table import header, row
 
     levels = max((race.levels for race in races.values()), key=len)
     rows = [
@@ -182,7 +183,7 @@ def _is_short(e: Any) -> bool:
 
 
 def _conditions(race: Race) -> str:
-    from fwdsl.race_table import conditions
+    from fwdsl.studies.race_table import conditions
 
     text = conditions(race.options)
     return text[0].upper() + text[1:]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..instance import DataStats
 from ..model import Model
-from ..options import Options
+from ..model.options import Options
 from .findings import Findings
+from .instance import DataStats
 
 _RATIO = 1e4
 _FLOAT32_TOLERANCE = 1e-6

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data_operator import DataOperator
+from .data_operator import DataOperator
 from .forms import Value, csr, double, is_formed, is_sparse
 
 

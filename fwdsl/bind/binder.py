@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..grammar.diagnostic import Diagnostic
-from ..instance import Instance
 from ..model import Model
 from .advice import warn_float32, warn_scales
 from .arrays import Unfit
@@ -16,6 +15,7 @@ from .dimensions import Sizes, known
 from .features import Statistics
 from .findings import Findings
 from .given import Given, collect
+from .instance import Instance
 from .maps import Maps
 from .names import check_names
 from .observations import Observed, observe, place

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data_operator import DataOperator
 from ..readers.roles import LabelSets
 from .arrays import Unfit, known_labels, known_signs, labels, numbers, signs, vector
+from .data_operator import DataOperator
 from .forms import is_sparse
 from .given import Given
 from .operators import refuse_types

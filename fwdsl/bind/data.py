@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from ..check.shapes import format_type
-from ..data_operator import DataOperator
-from ..instance import DataStats
-from ..memory import most_numbers
 from .arrays import Unfit, index
 from .axes import claim_axes
 from .bindings import Bindings
 from .conversion import convert
+from .data_operator import DataOperator
 from .dimensions import Sizes
 from .entries import Entries
 from .findings import Findings
 from .forms import is_sparse
 from .given import Given
+from .instance import DataStats
 from .measure import Measured, measure, storage
+from .memory import most_numbers
 from .observations import AXES, Observed, values_of
 from .operators import attach as attach_operator
 from .parameters import check_domain

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Label, Place
 from ..grammar.source import Span
-from ..memory import most_numbers
 from ..model import DataDecl, Dim, Model, Type
 from ..model.types import split_dim
 from .findings import Findings
 from .given import Given
+from .memory import most_numbers
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..data_operator import DataOperator
 from ..model import Expr, evaluate_dim
 from .arithmetic import divide, dot, inner, matmul, plus, quad, times, total
+from .data_operator import DataOperator
 from .entries import Entries
 from .forms import Value, csr, double, is_formed, is_sparse
 from .slices import take
 
-if TYPE_CHECKING:
-    from .features import Features
-
 Slots = Mapping[str, Any]
+
+
+class FeatureValues(Protocol):
+    """The feature maps of a program, each fitted and computed once (`fwdsl.bind.features.Features`)."""
+
+    def value(self, expr: Expr) -> Any:
+        """The features that a map makes of its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +32,14 @@ class Names:
 
     dims: Mapping[str, int]
     values: Slots
-    features: Features | None = None
+    features: FeatureValues | None = None
 
 
-def evaluate(expr: Expr, dims: Mapping[str, int], values: Slots, features: Features | None = None) -> Value:
+def evaluate(expr: Expr, dims: Mapping[str, int], values: Slots, features: FeatureValues | None = None) -> Value:
     """The value of a constant expression: a float, a dense array or a `csr_array`.
 
     Data named alone come back as they are, observed entries as their values; arithmetic is in float64, float32 data
-    included. Feature maps are taken from `features` where it is given, and keep the precision of their data: sparse data
+    included. Feature maps are taken from `features`, and keep the precision of their data: sparse data
     centred are a `RankOneUpdated`, an implicit map is its `GramOperator`. What would fill a sparse matrix of data with
     numbers (`X + 1`) is a `ValueError` that names it, as are a division by zero, a slice out of range, and an operation
     that has no constant value of its own. A name without a value is a `KeyError`.
@@ -73,10 +77,9 @@ def _named(expr: Expr, env: Names) -> Value:
 
 
 def _features(expr: Expr, env: Names) -> Value:
-    from .features import Features
-
-    known = env.features if env.features is not None else Features(env.dims, env.values)
-    return known.value(expr)
+    if env.features is None:
+        raise ValueError(f"the feature map `{expr.name}` has no value where none are at hand")
+    return env.features.value(expr)
 
 
 def _eye(expr: Expr, env: Names) -> Value:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data_operator import DataOperator
+from .data_operator import DataOperator
 
 Value = Any
 """A float, a dense array, a `scipy.sparse.csr_array`, or the value of a feature map (see `evaluate`)."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..instance import DataStats
 from .forms import is_sparse
+from .instance import DataStats
 
 _BLOCK = 1 << 17  # numbers in a block, which stays in cache
 

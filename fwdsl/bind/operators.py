@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..data_operator import DataOperator, NormBound, ProductError, Source
-from ..instance import DataStats
 from ..model import DataDecl, Expr, Model
 from .arrays import Unfit
+from .data_operator import DataOperator, NormBound, ProductError, Source
 from .features import expressions
 from .findings import Findings
+from .instance import DataStats
 
 PROBES = 3
 """The number of random pairs of vectors that check the adjoint. Each pair shows a wrong adjoint with probability 1."""
@@ -74,7 +74,7 @@ def _check_adjoint(A: DataOperator) -> None:
 
 def _bound_norm(source: Source) -> None:
     """Bound |A| by Lanczos, or look for a vector that refutes the norm that the user states."""
-    from ..backends.spectral.bounds import largest_singular_bound
+    from ..spectral.bounds import largest_singular_bound
 
     A = DataOperator(source)
     if source.norm is None:

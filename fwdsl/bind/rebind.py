@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..grammar.diagnostic import Diagnostic
-from ..instance import Instance
 from .bindings import Bindings
 from .findings import Findings
+from .instance import Instance
 from .maps import Maps
 from .parameters import bind_parameters
 from .positions import check_positions

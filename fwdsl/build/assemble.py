@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ..errors import misuse
 from ..grammar import tree
+from .built import describe
 from .convert import identifier, operand
-from .expression import Constraint, describe
+from .expression import Constraint
 from .infer import data_type
 from .leaves import DataLeaf, Leaf, LetLeaf, ParamLeaf, Role, Use, VarLeaf, parts, uses
-from .misuse import misuse
 from .naming import Names
 from .rewrite import rename
 

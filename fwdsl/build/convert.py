@@ -6,24 +6,24 @@ import math
 import numbers
 from typing import Any
 
+from ..errors import misuse
 from ..grammar import tree
-from .expression import Constraint, Expression, SetExpression, describe
+from .built import Built, Stated, describe
 from .leaves import DataLeaf, Role, Use, use
-from .misuse import misuse
 
 KEYWORDS = frozenset(
     "fw problem data param var let minimize maximize subject to solve in of from family true false inf".split()
 )
 
 
-def operand(value: object, role: Role = "") -> Expression:
+def operand(value: object, role: Role = "") -> Built:
     """An expression for a value: itself, a literal for a number, data for an array or a list of numbers.
 
     `role` is what the place needs an array to be.
     """
-    if isinstance(value, Expression):
+    if isinstance(value, Built):
         return with_role(value, role) if role else value
-    if isinstance(value, SetExpression | Constraint):
+    if isinstance(value, Stated):
         raise misuse(
             "FW0309",
             f"an expression is expected here, not {describe(value)}",
@@ -34,19 +34,19 @@ def operand(value: object, role: Role = "") -> Expression:
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()  # an array of no dimensions is a number
     if isinstance(value, numbers.Real):
-        return Expression(number(value))
-    return Expression(use(DataLeaf(None, None, array(value, role)), role))
+        return Built(number(value))
+    return Built(use(DataLeaf(None, None, array(value, role)), role))
 
 
-def with_role(expression: Expression, role: Role) -> Expression:
+def with_role(expression: Built, role: Role) -> Built:
     """The same expression; where it is a datum of undeclared type, this use says what it is."""
     node = expression.node
     if isinstance(node, Use) and isinstance(node.leaf, DataLeaf) and node.leaf.type is None and not node.role:
-        return Expression(use(node.leaf, role))
+        return Built(use(node.leaf, role))
     return expression
 
 
-def as_weights(expression: Expression) -> Expression:
+def as_weights(expression: Built) -> Built:
     """An array that multiplies a loss is a weight per sample, and so promised to be nonnegative."""
     node = expression.node
     if isinstance(node, Use) and isinstance(node.leaf, DataLeaf) and node.leaf.member is None:
@@ -142,7 +142,7 @@ def dimension(value: object) -> tree.Expr:
     size = whole(value)
     if size is not None and size >= 0:
         return number(size)
-    if isinstance(value, Expression):
+    if isinstance(value, Built):
         return value.node
     raise misuse(
         "FW0304", f"{describe(value)} is not a dimension", hint='write a size or a name: fw.vector(20), fw.vector("p")'

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numbers
 from typing import Literal
 
+from ..errors import misuse
 from ..grammar import tree
+from .built import describe
 from .convert import array, dimension, identifier, operand
-from .expression import Expression, SetExpression, describe
+from .expression import Expression, SetExpression
 from .leaves import DataLeaf, LetLeaf, ParamLeaf, VarLeaf, use
-from .misuse import misuse
 from .text import text_of
 
 Size = int | str | Expression

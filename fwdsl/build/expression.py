@@ -9,36 +9,24 @@ from __future__ import annotations
 
 from typing import Any, Literal, NoReturn
 
+from ..errors import misuse
 from ..grammar import tree
-from .misuse import misuse
+from .built import Built, Stated, describe
+from .convert import as_weights, identifier, operand
+from .indexing import indexed
 from .text import text_of
 
-MAX_DEPTH = 200
-"""The parser refuses deeper nesting, so that no stage can run out of stack."""
 
-
-class Expression:
+class Expression(Built):
     """An expression of the language, such as `X @ beta` or `fw.mean(fw.logistic(X @ beta, y))`; its repr is its text.
 
     `node` is the syntax tree. `depth` counts nested operations. `per_sample` tells that a loss stands in it outside `mean` and
     `sum`, so that an array multiplied with it is a weight per sample.
     """
 
-    __slots__ = ("depth", "node", "per_sample")
+    __slots__ = ()
     __array_ufunc__ = None
     __array_priority__ = 1e6
-
-    def __init__(self, node: tree.Expr, depth: int = 1, per_sample: bool = False) -> None:
-        if depth > MAX_DEPTH:
-            raise misuse(
-                "FW0305",
-                f"an expression is nested more than {MAX_DEPTH} deep",
-                rule=f"Brackets and calls nest at most {MAX_DEPTH} deep.",
-                hint="name parts of it with fw.let(name, expression)",
-            )
-        self.node = node
-        self.depth = depth
-        self.per_sample = per_sample
 
     # --- arithmetic ------------------------------------------------------------------------------------------------
 
@@ -86,9 +74,7 @@ class Expression:
 
     def __getitem__(self, index: object) -> Expression:
         """`x[0:5]`, `x[-1]`, `W[:, 2]`, `B[M]` (observed entries), `F[task]` (blocks of a family)."""
-        from .indexing import indexed
-
-        return indexed(self, index)
+        return Expression(indexed(self, index), self.depth + 1)
 
     # --- constraints -----------------------------------------------------------------------------------------------
 
@@ -169,14 +155,12 @@ class Expression:
             ),
         )
 
-    def __repr__(self) -> str:
-        return text_of(self.node)
 
-
-class SetExpression:
+class SetExpression(Stated):
     """A set, such as `fw.l1_ball(5)` or `fw.nonnegative`; membership is `x.in_(set)`."""
 
     __slots__ = ("node",)
+    sort = "set"
 
     def __init__(self, node: tree.Name | tree.Call) -> None:
         self.node = node
@@ -188,11 +172,12 @@ class SetExpression:
         return text_of(self.node)
 
 
-class Constraint:
+class Constraint(Stated):
     """A constraint, such as `fw.norm1(x) <= 5` or `x.in_(fw.simplex(1))`; `.named("budget")` gives it a name."""
 
     __slots__ = ("name", "relation")
     __array_ufunc__ = None
+    sort = "constraint"
 
     def __init__(self, relation: tree.Comparison | tree.Member, name: str | None = None) -> None:
         self.relation = relation
@@ -200,8 +185,6 @@ class Constraint:
 
     def named(self, name: str) -> Constraint:
         """The same constraint under a name: `sol.dual[name]` is its dual."""
-        from .convert import identifier
-
         return Constraint(self.relation, identifier(name))
 
     @property
@@ -244,25 +227,7 @@ def _no_in() -> Exception:
     )
 
 
-def describe(value: object) -> str:
-    """A value of the wrong sort, in a few words for a message."""
-    if isinstance(value, Expression):
-        return f"the expression {value!r}"
-    if isinstance(value, Constraint):
-        return f"the constraint {value!r}"
-    if isinstance(value, SetExpression):
-        return f"the set {value!r}"
-    kind = type(value).__name__
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple):
-        return f"the {kind} of shape {shape}"
-    text = repr(value)
-    return f"{text} ({kind})" if len(text) <= 40 else f"the {kind} given"
-
-
-def _operands(left: object, right: object) -> tuple[Expression, Expression]:
-    from .convert import operand
-
+def _operands(left: object, right: object) -> tuple[Built, Built]:
     return operand(left), operand(right)
 
 
@@ -283,8 +248,6 @@ def _sum(left: object, right: object, sign: int) -> Expression:
 
 
 def _product(left: object, right: object, op: Literal["*", "/", "@"]) -> Expression:
-    from .convert import as_weights
-
     a, b = _operands(left, right)
     if op == "*" and b.per_sample:
         a = as_weights(a)

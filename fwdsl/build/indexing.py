@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..errors import misuse
 from ..grammar import tree
+from .built import Built
 from .convert import array, number, operand, whole
-from .expression import Expression
 from .leaves import DataLeaf, Use, VarLeaf, parts, use, uses
-from .misuse import misuse
 
 _RULE = "Positions and slices without a step are chosen as in NumPy; another choice of entries is a product with a matrix of zeros and ones."
 
 
-def indexed(base: Expression, index: object) -> Expression:
-    """`base[index]`. Raises `BuildError` FW0308 for what the language has no index for, with what to write."""
+def indexed(base: Built, index: object) -> tree.Index:
+    """The node of `base[index]`. Raises `BuildError` FW0308 for what the language has no index for, with what to write."""
     items = index if isinstance(index, tuple) else (index,)
     nodes = tuple(_item(base, item, axis, len(items)) for axis, item in enumerate(items))
-    return Expression(tree.Index(base.node, nodes), base.depth + 1)
+    return tree.Index(base.node, nodes)
 
 
-def _item(base: Expression, item: object, axis: int, count: int) -> tree.Expr | tree.Slice:
+def _item(base: Built, item: object, axis: int, count: int) -> tree.Expr | tree.Slice:
     if isinstance(item, slice):
         if item.step not in (None, 1):
             step = item if whole(item.step) is None else slice(item.start, item.stop, whole(item.step))
@@ -29,17 +29,17 @@ def _item(base: Expression, item: object, axis: int, count: int) -> tree.Expr | 
         return tree.Slice(*(None if end is None else _position(end) for end in (item.start, item.stop)))
     if whole(item) is not None:
         return _position(item)
-    if not isinstance(item, Expression | list) and not _axes(item):
+    if not isinstance(item, Built | list) and not _axes(item):
         raise misuse(
             "FW0308", f"{item!r} cannot stand in an index", hint="write slices and whole numbers, such as W[:, 2]"
         )
-    if isinstance(item, Expression):
+    if isinstance(item, Built):
         _check_data(base, item, axis, count)
         return operand(item, "index").node
     return _array(base, item, axis, count)
 
 
-def _check_data(base: Expression, item: Expression, axis: int, count: int) -> None:
+def _check_data(base: Built, item: Built, axis: int, count: int) -> None:
     """Refuse data made of an array that chooses entries of what is no family."""
     node = item.node
     leaf = node.leaf if isinstance(node, Use) else None
@@ -47,7 +47,7 @@ def _check_data(base: Expression, item: Expression, axis: int, count: int) -> No
         _refuse(base, leaf.value, axis, count)
 
 
-def _array(base: Expression, item: object, axis: int, count: int) -> tree.Expr:
+def _array(base: Built, item: object, axis: int, count: int) -> tree.Expr:
     """The blocks of a family for each sample: its number of blocks is that of the index's positions."""
     value: Any = array(item, "index")
     _refuse(base, value, axis, count)
@@ -56,7 +56,7 @@ def _array(base: Expression, item: object, axis: int, count: int) -> tree.Expr:
     return use(DataLeaf(None, kind, value), "index")
 
 
-def _refuse(base: Expression, value: Any, axis: int, count: int) -> None:
+def _refuse(base: Built, value: Any, axis: int, count: int) -> None:
     mask = value.dtype.kind == "b"
     if _axes(value) != 1:
         raise misuse(
@@ -78,7 +78,7 @@ def _refuse(base: Expression, value: Any, axis: int, count: int) -> None:
         )
 
 
-def _no_choice(message: str, base: Expression, axis: int, chosen: str, size: int | None) -> Exception:
+def _no_choice(message: str, base: Built, axis: int, chosen: str, size: int | None) -> Exception:
     node = base.node
     leaf = node.leaf if isinstance(node, Use) else None
     of = "[:, " if axis else "["

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from ..grammar import tree
 from ..words import REDUCTIONS, SETS, ConvexWord, LossWord, SetWord, Word, function_named
+from .built import Built
 from .convert import literal, operand
 from .expression import Expression, SetExpression
 from .leaves import Role
@@ -45,9 +46,9 @@ def _set(word: SetWord) -> Callable[..., SetExpression]:
     return _dressed(call, word, "SetExpression")
 
 
-def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> tuple[tree.Call, list[Expression]]:
+def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> tuple[tree.Call, list[Built]]:
     """The call as written: the checker, which points into the printed program, says what is wrong with its arguments."""
-    given: list[Expression] = []
+    given: list[Built] = []
     roles: dict[str, Role] = {p.name: p.kind for p in word.parameters}
 
     def argument(key: str, value: object) -> tree.Expr:

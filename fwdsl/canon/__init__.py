@@ -4,6 +4,5 @@ from .build import canonicalise
 from .factored import Factored
 from .form import Block, Canonical, Stacked, SumTerm
 from .forms import Form
-from .printer import describe_canonical
 
-__all__ = ["Block", "Canonical", "Factored", "Form", "Stacked", "SumTerm", "canonicalise", "describe_canonical"]
+__all__ = ["Block", "Canonical", "Factored", "Form", "Stacked", "SumTerm", "canonicalise"]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
+from ..bind.instance import Instance
 from ..features.factor import GramFactor
-from ..instance import Instance
 from ..model import Dim, Expr, evaluate_dim
 from .combined_maps import Add, Adjoint, compose, scaled
 from .data_maps import Matrix

@@ -14,9 +14,9 @@ from ..atoms.family import Repeated
 from ..atoms.losses import VECTOR_LOSSES
 from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors import Ridged
+from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
-from ..instance import Instance
 from ..model import Term, Type, VarDecl, evaluate_dim
 from ..words import BOX, CONVEX, SETS
 from .affine import AffineReader, NotFinite, Unsupported

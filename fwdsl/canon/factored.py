@@ -18,8 +18,8 @@ import numpy as np
 
 from ..atoms.base import Array, LossFunction
 from ..atoms.losses import LOSSES
-from ..instance import Instance
-from ..low_rank import LowRank
+from ..atoms.low_rank import LowRank
+from ..bind.instance import Instance
 from ..model import Term, evaluate_dim
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite

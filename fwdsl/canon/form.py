@@ -18,11 +18,11 @@ import numpy as np
 from ..atoms.base import Array, LossFunction, VectorFunction
 from ..atoms.domain import set_beneath
 from ..atoms.vector_loss import VectorLossFunction
+from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..instance import Instance
 from .forms import NO_VALUES
 from .maps import LinearMap
 
@@ -203,9 +203,21 @@ class Canonical:
         return self
 
     def __repr__(self) -> str:
-        from .printer import describe_canonical
-
-        return describe_canonical(self)
+        # min over the blocks of the sum, a line a term, then g of each block with what moved out of it
+        names = ", ".join(f"{b.name} in R^{b.size}" if b.shape else f"{b.name} in R" for b in self.blocks)
+        lines = [f"minimise over {names}"]
+        for term in self.terms:
+            lines.append(f"  f  {_term(term)}")
+        for block in self.blocks:
+            moved = f"   (moved into the sum: {', '.join(block.moved)})" if block.moved else ""
+            lines.append(f"  g  {block.name}: {block.text}{moved}")
+        if self.q.any():
+            lines.append(f"  q  a linear term with {int((self.q != 0).sum())} nonzero coefficients")
+        if self.constant:
+            lines.append(f"  c  {self.constant:g}")
+        if self.sense < 0:
+            lines.append("  (the negative of the program's objective, which is maximised)")
+        return "\n".join(lines)
 
     def split(self, x: Array) -> Mapping[str, Any]:
         """The variables' values by name, in their shapes; scalars as floats."""
@@ -230,3 +242,11 @@ class Canonical:
             if b.name in values:
                 x[b.slice] = b.encoded(values[b.name])
         return x
+
+
+def _term(term: SumTerm) -> str:
+    shape = f"{term.map.rows} rows, {term.map.nnz:,} stored numbers"
+    if isinstance(term.f, LossFunction | VectorLossFunction):
+        kind = "smooth" if term.is_smooth else "nonsmooth, with a prox"
+        return f"{term.f.name}({term.map.describe()}; {shape}): {kind}"
+    return f"{term.f.describe()} of {term.map.describe()} ({shape}): {'indicator' if term.is_indicator else 'norm'}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..bind.instance import Instance
 from ..grammar.diagnostic import Diagnostic
-from ..instance import Instance
 
 if TYPE_CHECKING:
     from .factored import Factored

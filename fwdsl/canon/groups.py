@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.vectors.groups import members
-from ..instance import Instance
+from ..bind.instance import Instance
 from ..model import Expr
 from .matrix_maps import Take
 from .names import innermost

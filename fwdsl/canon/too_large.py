@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from ..atoms.low_rank import LARGEST_WRITTEN
+from ..bind.instance import Instance
+from ..bind.memory import most_numbers
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
-from ..instance import Instance
-from ..low_rank import LARGEST_WRITTEN
-from ..memory import most_numbers
 from ..model import Type, evaluate_dim
 from .arrange import Arrangement
 from .factored import has_trace_norm, unfactored

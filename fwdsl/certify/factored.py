@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import spectral
 from ..atoms.base import Array
+from ..atoms.low_rank import LowRank, squared_norm, trace_norm
 from ..atoms.vectors.common import excess
-from ..backends import spectral
-from ..backends.spectral.bounds import RIGOROUS_SIDE
 from ..canon.factored import Factored, Observed
 from ..canon.samples import Samples
-from ..low_rank import LowRank
-from ..solution import FLOOR, CertificateKind
+from ..spectral.bounds import RIGOROUS_SIDE
+from .certificate import FLOOR, CertificateKind
 from .verify import EPS, ROUNDING, Bound, Point, Verified
 
 FAILURE = 1e-9
@@ -125,24 +125,6 @@ def _dual_point(form: Factored, z: Array) -> tuple[Array, bool]:
         y = np.clip((y.reshape(-1, columns) - share * missed).reshape(-1), lo, hi)
     Y = y.reshape(-1, columns)
     return y, bool(np.all(np.abs(Y.sum(axis=0)) <= ROUNDING * np.abs(Y).sum(axis=0)))
-
-
-def squared_norm(X: LowRank) -> float:
-    """|X|_F^2 by the factors' Gram matrices."""
-    return float(np.vdot(X.U.T @ X.U, X.V.T @ X.V))
-
-
-def singular_values(X: LowRank) -> Array:
-    """Those that may differ from zero, by the triangles of the factors' QR."""
-    if X.rank == 0:
-        return np.zeros(0)
-    R, T = (np.asarray(np.linalg.qr(factor, mode="r")) for factor in (X.U, X.V))
-    return np.asarray(np.linalg.svd(R @ T.T, compute_uv=False))
-
-
-def trace_norm(X: LowRank) -> float:
-    """|X|_*."""
-    return float(singular_values(X).sum())
 
 
 def _dual(form: Factored, y: Array, squares: float, s: float) -> tuple[float, Array, float]:

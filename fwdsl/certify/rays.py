@@ -39,8 +39,8 @@ from ..atoms.vectors.box import Box
 from ..atoms.vectors.common import largest, largest_share
 from ..atoms.vectors.nonnegative import Nonnegative
 from ..canon.form import Canonical, SumTerm
-from ..solution import CertificateKind
 from ..words import CONVEX
+from .certificate import CertificateKind
 from .verify import EPS, ROUNDING, block_sizes, sees_one_block, set_radii, sizes_of_terms
 
 MARGIN = 1e-9

@@ -37,7 +37,7 @@ from ..atoms.vectors.common import largest, norm2
 from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
-from ..solution import CertificateKind, relative
+from .certificate import CertificateKind, relative
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 8.0 * EPS

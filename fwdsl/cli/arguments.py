@@ -15,7 +15,7 @@ from .exits import Stop
 
 Check = Callable[[str], Any]
 
-#: What `add_solve` adds, under the names of `fwdsl.options.Options`.
+#: What `add_solve` adds, under the names of `fwdsl.model.options.Options`.
 SOLVE_OPTIONS = ("method", "tol", "gap", "time", "max_iter", "seed", "threads")
 
 

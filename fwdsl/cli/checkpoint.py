@@ -22,7 +22,7 @@ from .outputs import reason_of, unwritable
 
 if TYPE_CHECKING:
     from ..canon import Form
-    from ..options import Options
+    from ..model.options import Options
 
 FIRST_AFTER = 5.0
 SECONDS_BETWEEN = 60.0

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from ..errors import RunError
+from ..files.program import read_program
 from ..grammar.diagnostic import Diagnostic
-from ..program_file import read_program
 from .exits import Stop
 from .outputs import keep_apart
 

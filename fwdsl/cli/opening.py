@@ -20,8 +20,8 @@ from .outputs import Outputs, keep_apart
 if TYPE_CHECKING:
     from ..bind import Bindings
     from ..model import Model
-    from ..options import Options
-    from ..solution import Progress, Solution
+    from ..model.options import Options
+    from ..results.solution import Progress, Solution
     from ..solve import Control
 
 _CODES: Mapping[StageName, int] = {"compile": REJECTED, "bind": USAGE, "canonicalise": REJECTED, "plan": REJECTED}
@@ -98,7 +98,7 @@ def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
 
 def options_for(model: Model, known: argparse.Namespace) -> Options:
     """The program's `solve` options, the command line's winning over them."""
-    from ..settings import resolve_options
+    from ..check.settings import resolve_options
 
     given = {name: getattr(known, name) for name in SOLVE_OPTIONS}
     method, own = given.pop("method") or (None, {})

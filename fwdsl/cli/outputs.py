@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ..files.target import target_of
 from ..grammar.diagnostic import Diagnostic, Place
-from ..target import target_of
 from .exits import Stop
 
 #: The option that names a file to write -> the name, or None where it is not given.

@@ -14,8 +14,8 @@ from .output import Output
 from .terminal import look
 
 if TYPE_CHECKING:
-    from ..options import Options
-    from ..solution import Progress
+    from ..model.options import Options
+    from ..results.solution import Progress
 
 OnProgress = Callable[["Progress"], bool | None]
 _FEWEST_SECONDS_BETWEEN = 0.1

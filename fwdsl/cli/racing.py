@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..race import Entrant, levels_of
-from ..race_table import GUTTER, LEFT, cells, conditions, notes, table_text
+from ..studies.race import Entrant, levels_of
+from ..studies.race_table import GUTTER, LEFT, cells, conditions, notes, table_text
 from .output import Output
 from .progress import Throttle, announcer, progress_line
 from .terminal import look
 
 if TYPE_CHECKING:
-    from ..options import Options
-    from ..race import OnProgress, Race
-    from ..solution import Progress
+    from ..model.options import Options
+    from ..results.solution import Progress
+    from ..studies.race import OnProgress, Race
 
 OnEntrant = Callable[[Entrant], None]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..plan import Plan
-    from ..solution import Solution
+    from ..results.solution import Solution
 
 LARGEST_IN_JSON = 10_000
 _LARGEST_IN_TEXT = 6
@@ -136,7 +136,7 @@ def value_text(value: Any) -> str:
     """A number, the numbers of a short vector, how many entries of an array are not zero, or the rank of what is kept as factors."""
     import numpy as np
 
-    from ..low_rank import LowRank
+    from ..atoms.low_rank import LowRank
 
     if isinstance(value, LowRank):
         return f"{' x '.join(f'{n:,}' for n in value.shape)} of rank {value.rank}"
@@ -159,7 +159,7 @@ def value_json(value: Any) -> Any:
     """Nested lists, or the shape of what has more than `LARGEST_IN_JSON` numbers; of factors the rank too."""
     import numpy as np
 
-    from ..low_rank import LowRank
+    from ..atoms.low_rank import LowRank
 
     if isinstance(value, LowRank) and value.size > LARGEST_IN_JSON:
         return {"shape": list(value.shape), "rank": value.rank, "values": None}

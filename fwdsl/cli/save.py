@@ -13,24 +13,25 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..atoms.low_rank import LowRank
 from ..bind.features import SavedFeatures, saved
-from ..fingerprint import of_array, of_instance, of_program
+from ..bind.fingerprint import of_array, of_instance, of_program
+from ..certify.certificate import Certificate
+from ..files.target import write_atomically
 from ..grammar.diagnostic import Diagnostic
-from ..low_rank import LowRank
 from ..model import VarDecl, evaluate_dim
-from ..solution import Certificate, Solution, Times
-from ..target import write_atomically
+from ..results.solution import Solution, Times
 from .crash import versions
 from .exits import OF_STATUS, Stop
 from .output import dumps
 from .report import solution_json
 
 if TYPE_CHECKING:
+    from ..bind.instance import Instance
     from ..canon import Form
-    from ..evaluation import Fit
-    from ..instance import Instance
     from ..model import Model
-    from ..options import Options
+    from ..model.options import Options
+    from ..results.evaluation import Fit
 
 RECORD = "record"
 _FEATURE = "feature:"
@@ -81,7 +82,7 @@ def load_solution(name: str, form: Form) -> Solution:
 
 def load_fit(name: str, model: Model) -> Fit:
     """What new data are put to, of a file that `save_solution` wrote; stops where that is none of ours, or of another program."""
-    from ..evaluation import Fit
+    from ..results.evaluation import Fit
 
     arrays, written = _read(name)
     try:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..bind.data_operator import DataOperator
 from ..bind.entries import Entries
 from ..bind.features import implicit_maps
-from ..data_operator import DataOperator
-from ..instance import Instance
+from ..bind.instance import Instance
 from ..model import Expr, evaluate_dim
 from .blocks import Blocks, blocks_of, flat, gathered
 from .require import cannot

@@ -13,17 +13,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, svds
 
+from ..atoms.low_rank import LowRank
+from ..bind.instance import Instance
 from ..canon.factored import Factored, Observed
-from ..instance import Instance
-from ..low_rank import LowRank
-from ..solution import Solution
+from ..results.solution import Solution
 from .conjugates import SLACK, loss_conjugate
 
 
 def recheck_factors(instance: Instance, form: Factored, solution: Solution) -> tuple[float, float, float]:
     """(objective, violation, what the saved dual point proves) in the user's sense; the last is nan where no dual point was saved."""
     from ..bind import Bindings
-    from ..evaluation import OBJECTIVE, evaluate, fit_of
+    from ..results.evaluation import OBJECTIVE, evaluate, fit_of
 
     values = evaluate(fit_of(instance, solution.variables), [OBJECTIVE], Bindings(), Path()).values
     X = solution.variables[form.name]

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ..instance import Instance
+from ..bind.instance import Instance
 from ..model import Constraint, Term
-from ..solution import Solution
+from ..results.solution import Solution
 from .blocks import Blocks, blocks_of, flat
 from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors

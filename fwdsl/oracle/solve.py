@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..instance import Instance
+from ..bind.instance import Instance
 from ..model import Type, evaluate_dim
-from ..solution import Solution
+from ..results.solution import Solution
 from .require import quiet, require_cvxpy
 from .translate import Translator
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..instance import Instance
+from ..bind.instance import Instance
 from ..model import Constraint, Expr, SetRef, Term, Type, evaluate_dim
 from .blocks import Blocks, blocks_of
 from .expressions import ExpressionTranslator, dense

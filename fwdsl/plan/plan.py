@@ -16,7 +16,7 @@ from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
 from ..model import Model
-from ..options import Options
+from ..model.options import Options
 from .certificate import expected_certificate
 from .render import render_plan, structure_lines
 

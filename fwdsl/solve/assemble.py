@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..canon.forms import Form
-from ..certify import Verified
+from ..certify.certificate import Certificate
+from ..certify.verify import Verified
 from ..plan import Plan
-from ..solution import Certificate, Solution, Times
+from ..results.solution import Solution, Times
 from .driver import Outcome
 from .forms import Solvable
 

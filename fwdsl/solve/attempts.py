@@ -13,7 +13,7 @@ from ..backends.dual import repair
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.problem import Problem
 from ..canon.form import Block, Canonical
-from ..certify import Verified, verify
+from ..certify.verify import Verified, verify
 
 SHARE = 0.2
 """The share of the data passes so far that moving a point into its constraints may take."""

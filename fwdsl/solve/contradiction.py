@@ -12,7 +12,7 @@ import numpy as np
 
 from ..certify.verify import Bound
 from ..plan import Plan
-from ..solution import Solution
+from ..results.solution import Solution
 from .assemble import solution_of
 from .driver import Outcome
 from .forms import Solvable

@@ -10,9 +10,9 @@ import numpy as np
 from ..atoms.base import Array
 from ..backends.problem import Problem
 from ..canon.form import Canonical
-from ..certify import Verified, verify
-from ..options import Options
-from ..solution import Solution
+from ..certify.verify import Verified, verify
+from ..model.options import Options
+from ..results.solution import Solution
 from .attempts import attempts
 from .duals import constraint_duals
 from .forms import Start, default_threads

@@ -15,10 +15,10 @@ import numpy as np
 from ..backends.kernels.pool import Stopped
 from ..backends.method import Report, Run
 from ..backends.registry import METHODS
-from ..certify import Bound, Verified
-from ..options import Options
+from ..certify.verify import Bound, Verified
+from ..model.options import Options
 from ..plan import Plan
-from ..solution import Progress, Status
+from ..results.solution import Progress, Status
 from .forms import Solvable, Start
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal

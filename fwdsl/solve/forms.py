@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from ..atoms.base import Array
 from ..backends.kernels.pool import Pool
 from ..canon.forms import Form
-from ..certify import Verified
-from ..solution import Solution
+from ..certify.verify import Verified
+from ..results.solution import Solution
 
 
 @dataclass(frozen=True)

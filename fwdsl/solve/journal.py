@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..certify import Bound, Point, Verified
-from ..low_rank import LowRank
+from ..atoms.low_rank import LowRank
+from ..certify.verify import Bound, Point, Verified
 
 FEASIBLE = 1e-7
 """The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
+from ..atoms.low_rank import LARGEST_WRITTEN, LowRank, squared_norm, trace_norm
 from ..backends.lowrank.problem import FactoredProblem
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
 from ..canon.numbers import bare_factor
-from ..certify.factored import radius_dual, squared_norm, trace_norm, verify_factored
+from ..certify.factored import radius_dual, verify_factored
 from ..certify.verify import Verified
-from ..low_rank import LARGEST_WRITTEN, LowRank
-from ..options import Options
-from ..solution import Solution
+from ..model.options import Options
+from ..results.solution import Solution
 from ..words import CONVEX
 from .forms import Start, default_threads
 from .realign import realigned

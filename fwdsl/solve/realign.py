@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..atoms.low_rank import LowRank
+from ..bind.instance import Instance
 from ..frames import match
-from ..instance import Instance
-from ..low_rank import LowRank
-from ..solution import Solution
+from ..results.solution import Solution
 
 
 def realigned(start: Solution, instance: Instance) -> Mapping[str, Any]:

@@ -15,9 +15,9 @@ from ..backends.kernels.compile import compile_seconds
 from ..backends.kernels.pool import serial_blas
 from ..backends.registry import METHODS
 from ..canon.forms import Form
-from ..options import Options
+from ..model.options import Options
 from ..plan import Plan
-from ..solution import Progress, Solution
+from ..results.solution import Progress, Solution
 from .assemble import solution_of
 from .contradiction import contradicted
 from .dense import Dense

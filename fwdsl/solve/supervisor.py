@@ -12,10 +12,11 @@ from typing import Any
 from ..atoms.base import Array
 from ..backends.kernels.compile import kernel_seconds
 from ..backends.method import Method, Report, Run
-from ..certify import Verified
+from ..certify.certificate import relative
 from ..certify.rays import Ray
-from ..options import Options
-from ..solution import Progress, Status, relative
+from ..certify.verify import Verified
+from ..model.options import Options
+from ..results.solution import Progress, Status
 from .forms import Solvable
 from .interrupt import Control
 from .journal import FEASIBLE, Journal

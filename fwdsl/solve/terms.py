@@ -6,7 +6,7 @@ from ..atoms.base import Array
 from ..bind.features import implicit_maps
 from ..canon.affine import AffineReader
 from ..canon.form import Canonical
-from .evaluate import term_value
+from ..canon.term_values import term_value
 
 
 def term_values(canonical: Canonical, x: Array) -> dict[str, float]:

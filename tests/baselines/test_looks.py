@@ -12,7 +12,7 @@ import pytest
 
 from fwdsl.backends.baselines import common, conditional, scgs
 from fwdsl.backends.problem import Problem
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve, supervisor
 from tests.baselines.common import bound, data, matrix_data, matrix_text, text

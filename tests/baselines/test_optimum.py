@@ -16,9 +16,9 @@ from fwdsl.backends.baselines.samples import Samples
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.problem import Problem
 from fwdsl.backends.registry import NAMED
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from fwdsl.errors import FwError
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.oracle import solve_oracle
 from fwdsl.plan import make_plan
 from fwdsl.solve import solve

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from fwdsl.options import Options
-from fwdsl.race import Entrant, Race
+from fwdsl.model.options import Options
 from fwdsl.solve.watch import LEVELS, Moment
+from fwdsl.studies.race import Entrant, Race
 from tests.benchmarks.loading import paper_module
 
 

@@ -103,6 +103,6 @@ def test_races_of_different_lengths_say_so(common: ModuleType) -> None:
 
 
 def test_a_contradiction_is_no_result(common: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fwdsl.race.Race.contradiction", "one says this, the other that")
+    monkeypatch.setattr("fwdsl.studies.race.Race.contradiction", "one says this, the other that")
     with pytest.raises(AssertionError, match="the other that"):
         common.raced(fw.parse(PROGRAM), ["apg"])

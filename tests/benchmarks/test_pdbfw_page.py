@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fwdsl.options import Options
-from fwdsl.race import Entrant, Race
+from fwdsl.model.options import Options
 from fwdsl.solve.watch import Moment
+from fwdsl.studies.race import Entrant, Race
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from fwdsl.bind import Bindings, bind
+from fwdsl.bind.instance import Instance
 from fwdsl.grammar import parse, tree
 from fwdsl.grammar.diagnostic import Diagnostic
-from fwdsl.instance import Instance
 from fwdsl.model import DataDecl, Expr, Model, ParamDecl, Type, VarDecl
 
 REAL = Type("real")

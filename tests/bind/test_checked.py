@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from fwdsl.bind import Bindings, bind
-from fwdsl.bind.evaluate import evaluate
 from fwdsl.check import check
 from fwdsl.grammar import parse
 from fwdsl.model import evaluate_dim
@@ -42,7 +41,7 @@ def test_a_checked_program_is_bound_and_its_constants_have_their_shapes(tmp_path
         for root in (term.argument, term.coefficient, term.target, term.weights):
             for expr in () if root is None else root.walk():
                 if expr.is_constant and expr.type.kind not in ("string", "list", "boolean"):
-                    value = evaluate(expr, instance.dims, instance.values)
+                    value = instance.evaluate(expr)
                     assert np.shape(value) == tuple(evaluate_dim(d, instance.dims) for d in expr.type.array_shape)
                     seen.add(expr.op)
     assert {"const", "data", "param", "neg", "slice", "matmul", "transpose", "diag"} <= seen

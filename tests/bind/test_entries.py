@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from fwdsl.bind import Bindings, bind
 from fwdsl.bind.entries import Entries
 from fwdsl.bind.evaluate import evaluate
-from fwdsl.fingerprint import of_array
+from fwdsl.bind.fingerprint import of_array
 from fwdsl.model import Expr, Type
 from fwdsl.readers.roles import Triplets
 

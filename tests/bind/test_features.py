@@ -12,10 +12,10 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.bind import Bindings, bind
 from fwdsl.bind.evaluate import evaluate
-from fwdsl.bind.features import SavedFeatures, Statistics, saved
+from fwdsl.bind.features import Features, SavedFeatures, Statistics, saved
+from fwdsl.bind.instance import Instance
 from fwdsl.features import GramOperator, RankOneUpdated
 from fwdsl.features.gram import CrossGram
-from fwdsl.instance import Instance
 from fwdsl.model import Expr
 
 RNG = np.random.default_rng(6)
@@ -69,7 +69,7 @@ def test_sizes_and_values(made, columns, sparse):
     assert value.shape == (20, columns)
     assert i.values["mu"] == 1 / columns
     assert i.evaluate(phi(i)) is value
-    again = evaluate(phi(i), i.dims, i.values)
+    again = evaluate(phi(i), i.dims, i.values, Features(i.dims, i.values))
     assert again is not value
     np.testing.assert_array_equal(dense(again), dense(value))
 

@@ -31,7 +31,7 @@ def test_it_is_proven(text: str) -> None:
 
 def test_a_point_outside_the_domain_of_the_entropy_is_not_feasible() -> None:
     """An entropy that no block keeps ignores negative entries in its value: the violation counts them."""
-    from fwdsl.certify import verify
+    from fwdsl.certify.verify import verify
 
     text = "var x: vector[2] in l1_ball(1)\nminimize sum_squares(x) + 0.1 * entropy(x)\n"
     canonical = fw.parse(text).bind().canonical

@@ -215,7 +215,7 @@ def test_names_that_the_terminal_cannot_write(root: Path, tmp_path: Path):
 def test_a_signal_while_a_file_is_written_leaves_it_whole(root: Path, tmp_path: Path, name: str):
     script = f"""
 import signal
-from fwdsl.target import write_atomically
+from fwdsl.files.target import write_atomically
 
 def write(stream):
     stream.write(b"one ")

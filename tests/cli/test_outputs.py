@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fwdsl.cli import main
-from fwdsl.target import target_of, write_atomically
+from fwdsl.files.target import target_of, write_atomically
 
 PROGRAM = """\
 data A: matrix[n, p] from npy("A.npy"), b: vector[n] from npy("b.npy")

@@ -107,7 +107,7 @@ def test_a_failure_is_a_row(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 
 
 def test_a_contradiction_ends_as_a_bug(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fwdsl.race.Race.contradiction", "`apg` says one thing")
+    monkeypatch.setattr("fwdsl.studies.race.Race.contradiction", "`apg` says one thing")
     assert main(["race", "fit.fw", "--methods", "apg"]) == 70
     told = capsys.readouterr()
     assert "error[FW9002]" in told.err and "`apg` says one thing" in told.err and told.out.startswith("method")

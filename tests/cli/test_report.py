@@ -12,11 +12,12 @@ from typing import IO
 import numpy as np
 import pytest
 
+from fwdsl.certify.certificate import Certificate
 from fwdsl.cli.output import dumps
 from fwdsl.cli.progress import Throttle, progress_line
 from fwdsl.cli.report import analysis, one_line, solution_json, solution_text
-from fwdsl.solution import Certificate, Progress, Solution, Times
-from fwdsl.target import write_atomically
+from fwdsl.files.target import write_atomically
+from fwdsl.results.solution import Progress, Solution, Times
 
 SOLUTION = Solution(
     status="optimal",

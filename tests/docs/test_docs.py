@@ -15,7 +15,7 @@ from fwdsl.check import compile_text
 from fwdsl.cli.app import COMMANDS
 from fwdsl.cli.exits import OF_STATUS
 from fwdsl.cli.report import solution_json
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.plan.document import document
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from fwdsl.oracle import solve_oracle
 from tests.dspdc.problems import family_problem, metrics_problem, several_problem, stepped, vector_problem
 

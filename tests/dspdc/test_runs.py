@@ -11,7 +11,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.dspdc import DSPDCState
 from fwdsl.errors import FwError
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import solve
 from fwdsl.solve.state import load_state, save_state

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe.birkhoff import potentials, rounded
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from fwdsl.oracle import solve_oracle
 from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, birkhoff_bound
 from tests.runs import resumed, started

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from fwdsl.oracle import solve_oracle
 from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, N, P, data, hull_bound
 from tests.runs import resumed, started

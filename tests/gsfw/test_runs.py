@@ -12,9 +12,9 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.backends.gsfw import GSFWState
 from fwdsl.backends.gsfw.oracle import Oracle
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from fwdsl.errors import FwError
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.oracle import solve_oracle
 from fwdsl.plan import make_plan
 from fwdsl.solve import solve

@@ -12,7 +12,7 @@ import pytest
 from fwdsl.backends.baselines import common
 from fwdsl.backends.gsfw import GSFW, method
 from fwdsl.backends.gsfw.oracle import Oracle
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
 from tests.baselines.common import bound, data, matrix_data, matrix_text, text

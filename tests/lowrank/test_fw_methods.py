@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.lowrank.block_fw import BlockFW
 from fwdsl.backends.lowrank.directions import Face, away
 from fwdsl.backends.lowrank.factored_fw import FactoredFW
 from fwdsl.backends.lowrank.factors import project_l1
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.canon import Canonical
-from fwdsl.low_rank import LowRank
 
 from .test_solving import ENTRIES, PRODUCT, large, ratings, regression
 
@@ -295,7 +295,7 @@ def test_a_block_that_is_too_small_grows_where_it_may() -> None:
 
 @pytest.mark.parametrize("method", ["factored_fw", "block_fw"])
 def test_a_saved_state_goes_on_as_if_nothing_had_happened(method: str, tmp_path: Path) -> None:
-    from fwdsl.options import Options
+    from fwdsl.model.options import Options
     from fwdsl.plan import make_plan
     from fwdsl.solve import solve
     from fwdsl.solve.state import load_state, save_state

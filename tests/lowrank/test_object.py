@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fwdsl.low_rank import LowRank
+from fwdsl.atoms.low_rank import LowRank
 
 
 def small(seed: int = 0) -> tuple[LowRank, np.ndarray]:

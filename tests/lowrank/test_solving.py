@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.atoms.low_rank import LowRank
 from fwdsl.bind.entries import Entries
 from fwdsl.canon import Factored
 from fwdsl.cli import main
-from fwdsl.low_rank import LowRank
 
 ENTRIES = "data M: entries[n, p]\nparam r: positive = 20\n"
 PRODUCT = "data A: matrix[n, d], B: matrix[n, c]\nparam r: positive = 20\n"
@@ -199,7 +199,7 @@ def test_threads_and_runs_agree_to_the_bit() -> None:
 
 @pytest.mark.parametrize("which", ["entries", "product"])
 def test_a_saved_state_goes_on_as_if_nothing_had_happened(which: str, tmp_path: Path) -> None:
-    from fwdsl.options import Options
+    from fwdsl.model.options import Options
     from fwdsl.plan import make_plan
     from fwdsl.solve import solve
     from fwdsl.solve.state import load_state, save_state

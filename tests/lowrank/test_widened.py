@@ -215,7 +215,7 @@ def test_a_huge_matrix_is_evaluated_by_its_factors() -> None:
     from pathlib import Path
 
     from fwdsl.bind import Bindings
-    from fwdsl.evaluation import OBJECTIVE, evaluate, fit_of
+    from fwdsl.results.evaluation import OBJECTIVE, evaluate, fit_of
 
     n, p = 20_000, 6_000
     M = Entries(np.array([0, 1, 19_999]), np.array([0, 5_999, 3]), np.array([3.0, -1.0, 2.0]), (n, p))

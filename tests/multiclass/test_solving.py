@@ -12,7 +12,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.multiclass.state import judge
 from fwdsl.backends.multiclass.sublinear import PartialState, SublinearState
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from tests.multiclass.problems import HINGE, SOFTMAX, WHERE, classes, data
 from tests.runs import resumed, stepped
 

@@ -11,11 +11,12 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import fwdsl as fw
+from fwdsl.certify.certificate import Certificate
 from fwdsl.oracle import OracleResult, check_certificate, compare, solve_oracle
 from fwdsl.oracle import solve as oracle_solve
 from fwdsl.oracle.conjugates import dual_norm, loss_conjugate
 from fwdsl.oracle.solve import OUT_OF_TIME, TOO_LARGE
-from fwdsl.solution import Certificate, Solution, Times
+from fwdsl.results.solution import Solution, Times
 from fwdsl.words import LOSSES
 
 RNG = np.random.default_rng(11)

@@ -13,7 +13,7 @@ import fwdsl as fw
 from fwdsl.backends import costs
 from fwdsl.check import compile_text
 from fwdsl.errors import PlanError
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import solve
 from fwdsl.solve.state import Checkpoint, load_state, save_state

@@ -10,7 +10,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.check import compile_text
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 
 HEAD = "data A: matrix[n, p], y: vector[n]\n"

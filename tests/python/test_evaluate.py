@@ -10,7 +10,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.bind import bind_python
-from fwdsl.evaluation import evaluate, fit_of
+from fwdsl.results.evaluation import evaluate, fit_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) + 3.0

@@ -14,7 +14,7 @@ import fwdsl as fw
 from fwdsl.cli import main
 from fwdsl.cli.save import save_solution
 from fwdsl.frames import column_names, match
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))

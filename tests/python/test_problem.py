@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.settings import resolve_options
+from fwdsl.check.settings import resolve_options
 
 LASSO = """\
 data X: matrix[n, p], b: vector[n]

@@ -10,7 +10,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.grammar.diagnostic import Diagnostic
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.session import Diagnostics, Raising, Session, StageName
 
 TEXT = "data A: matrix[n, p], b: vector[n]\nparam mu: positive = 0.5\nvar x: vector[p]\nminimize sum(squared(A @ x, b)) + mu * norm1(x)\n"

@@ -17,10 +17,10 @@ from fwdsl.backends.kernels import Operator, Pool, kernel_seconds
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import Problem
 from fwdsl.backends.registry import METHODS
-from fwdsl.backends.spectral import largest_singular_bound, top_singular
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
+from fwdsl.spectral import largest_singular_bound, top_singular
 from tests.corpus import CorpusProgram, corpus
 from tests.problems import random_problem
 

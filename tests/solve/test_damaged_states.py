@@ -15,7 +15,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.errors import DataError
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.solve import solve
 from fwdsl.solve.state import Checkpoint, load_state, save_state
 

@@ -13,7 +13,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.errors import DataError
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import solve
 from fwdsl.solve.state import load_state, save_state

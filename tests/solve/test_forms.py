@@ -7,7 +7,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.canon import Form
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.solve.forms import Solvable
 from fwdsl.solve.solve import solvable
 

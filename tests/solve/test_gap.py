@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.certify import Bound, Point, Verified, verify
 from fwdsl.certify.rays import infeasible, unbounded
+from fwdsl.certify.verify import Bound, Point, Verified, verify
 from fwdsl.solve.journal import Best
 
 LP = (

@@ -10,7 +10,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.dual import repair
 from fwdsl.backends.problem import Problem
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from fwdsl.solve import attempts
 from tests.problems import random_problem
 

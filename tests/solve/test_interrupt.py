@@ -20,7 +20,7 @@ from fwdsl.backends.kernels import kernel_seconds
 from fwdsl.backends.lowrank.method import LowRankRun
 from fwdsl.backends.registry import METHODS
 from fwdsl.cli import main
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
 from fwdsl.solve.interrupt import interruptible

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.options import Options
-from fwdsl.solution import Solution
+from fwdsl.model.options import Options
+from fwdsl.results.solution import Solution
 from fwdsl.solve import solve
 from fwdsl.solve.state import load_state, save_state
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from tests.problems import random_problem
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import attempts, solve, supervisor
 from fwdsl.solve.watch import Moment, Watch

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fwdsl.backends.spectral import largest_eigenvalue_bound, largest_singular_bound
-from fwdsl.backends.spectral.randomized import complement_bound, exceeded, largest_eigenvalue
-from fwdsl.backends.spectral.rigorous import eigenvalue_by_cholesky, singular_by_cholesky
+from fwdsl.spectral import largest_eigenvalue_bound, largest_singular_bound
+from fwdsl.spectral.randomized import complement_bound, exceeded, largest_eigenvalue
+from fwdsl.spectral.rigorous import eigenvalue_by_cholesky, singular_by_cholesky
 
 from .matrices import MATRICES, with_singular_values
 

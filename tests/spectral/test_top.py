@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fwdsl.backends.spectral import as_operator, top_eigen, top_singular
+from fwdsl.spectral import as_operator, top_eigen, top_singular
 
 from .matrices import MATRICES, with_singular_values
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.certify import verify
+from fwdsl.certify.verify import verify
 from tests.runs import resumed, started
 from tests.svm.problems import LOSSES, binary, binary_data, classes
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import fwdsl as fw
-from fwdsl.options import Options
+from fwdsl.model.options import Options
 from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES
 from fwdsl.words.tables import PAGE, TABLES, written
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .exponential import exponentials
+from fwdsl.backends.multiclass.loops.exponential import exponentials
 
 PIECE = 512
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from .picks import BLOCK
+from fwdsl.backends.multiclass.loops.picks import BLOCK
 
 SAMPLES = 256
 """Samples, or features, that are worked on together: what a step keeps of them stays in the first cache."""

@@ -30,7 +30,7 @@ from tasks import mt_lmnn, principal
 from words import dspdc, formed_table, risk_rows, verdict
 
 import fwdsl as fw
-from fwdsl.race import Race
+from fwdsl.studies.race import Race
 
 HERE = Path(__file__).resolve().parent
 TOL = 1e-6

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fwdsl.race import Race
+    from fwdsl.studies.race import Race
 
 TOL = 1e-6
 

@@ -25,9 +25,9 @@ from generators import rcv1_like
 from report import Target
 
 import fwdsl as fw
-from fwdsl.options import Options
-from fwdsl.race import Race
+from fwdsl.model.options import Options
 from fwdsl.solve import Control, solve
+from fwdsl.studies.race import Race
 
 PROGRAM = Path(__file__).resolve().parents[2] / "programs" / "l1_logistic.fw"
 HINGE = Path(__file__).resolve().parents[1] / "pdbfw" / "hinge.fw"

@@ -28,7 +28,7 @@ from sets import Data, a9a_as_it_is, small_sets, text_like, unit_rows
 from verdict import LEVEL, PAPER, paper_form, verdict
 
 import fwdsl as fw
-from fwdsl.race import Race
+from fwdsl.studies.race import Race
 
 RADIUS = 300.0
 TOL = 1e-6

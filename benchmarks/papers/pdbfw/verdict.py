@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fwdsl.race import Race
+from fwdsl.studies.race import Race
 
 LEVEL = 1e-4
 """The certified gap that counts."""

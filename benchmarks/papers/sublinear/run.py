@@ -27,7 +27,7 @@ import fwdsl as fw
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.multiclass.sublinear import Sublinear
 from fwdsl.backends.problem import Problem
-from fwdsl.race import Race
+from fwdsl.studies.race import Race
 
 CLASSES = Path(__file__).with_name("classes.fw")
 

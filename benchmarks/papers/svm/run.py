@@ -28,7 +28,7 @@ import fwdsl as fw
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.svm.loops import binary as loops
-from fwdsl.race import Race
+from fwdsl.studies.race import Race
 
 HERE = Path(__file__).parent
 SECONDS = 1.0 if quick() else 4.0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fwdsl.race import Race
+    from fwdsl.studies.race import Race
 
 OPTIMAL, OBLIVIOUS = 'bcfw(step="optimal")', 'bcfw(step="oblivious")'
 

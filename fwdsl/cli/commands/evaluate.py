@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...files.target import write_atomically
 from ...grammar.diagnostic import Diagnostic
-from ...target import write_atomically
 from ..arguments import Parser, add_bindings, add_json
 from ..exits import OK, Stop
 from ..opening import bindings_of, inputs_of, opened
@@ -14,7 +14,7 @@ from ..output import Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
 
 if TYPE_CHECKING:
-    from ...evaluation import Evaluated
+    from ...results.evaluation import Evaluated
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -43,7 +43,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     require_outputs(outputs)
     session = opened(name, output, given)
     keep_apart(outputs, [*inputs_of(session, name), ("the solution", known.solution)])
-    from ...evaluation import evaluate
+    from ...results.evaluation import evaluate
     from ..save import load_fit
 
     evaluated = evaluate(load_fit(known.solution, session.compile()), names, given, session.base)
@@ -57,7 +57,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 def _save(name: str, values: Mapping[str, Any]) -> None:
     import numpy as np
 
-    from ...low_rank import LARGEST_WRITTEN
+    from ...atoms.low_rank import LARGEST_WRITTEN
 
     kept = {key: value for key, value in values.items() if getattr(value, "size", 1) <= LARGEST_WRITTEN}
     arrays = {key: value.toarray() if hasattr(value, "toarray") else np.asarray(value) for key, value in kept.items()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO
 
+from ...files.target import write_atomically
 from ...grammar import format_source
 from ...grammar.diagnostic import has_errors
-from ...target import write_atomically
 from ..arguments import Parser, add_file
 from ..exits import OK, REJECTED, USAGE, Stop, code_for
 from ..files import STDIN, display_name, program_text

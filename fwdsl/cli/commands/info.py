@@ -23,7 +23,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
     model = opened(name, output).compile()
-    from ...describe import describe
+    from ...check.describe import describe
 
     told = describe(model)
     output.text("\n".join(_lines(told)) + "\n")

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from ...files.target import write_atomically
 from ...grammar.diagnostic import Diagnostic
 from ...readers.sources import parse_data_argument, parse_dim_argument
-from ...target import write_atomically
 from ..arguments import Parser, add_file, add_json, whole
 from ..exits import OK, USAGE, Stop
 from ..opening import inputs_of, opened
@@ -21,7 +21,7 @@ from ..outputs import Inputs, keep_apart, reason_of, unwritable
 
 if TYPE_CHECKING:
     from ...bind import Bindings
-    from ...mock import Mock
+    from ...bind.mock import Mock
     from ...model import Model
 
 _LENGTH = re.compile(r"\s*len\((?P<name>\w+)\)\s*=(?P<size>.*)", re.DOTALL)
@@ -52,7 +52,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         raise Stop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])
     session = opened(name, output)
     model = session.compile()
-    from ...mock import mock
+    from ...bind.mock import mock
 
     made, found = mock(model, _sizes(known.dims, model), known.seed)
     if made is None:
@@ -69,7 +69,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
     """The sizes that `--dims` gives, or stop with all that is wrong with them."""
-    from ...mock import sizes_needed
+    from ...bind.mock import sizes_needed
 
     lengths = [f"len({d.name})" for d in model.data if d.type.kind == "entries"]
     allowed = [*sizes_needed(model), *lengths]
@@ -127,7 +127,7 @@ def _write_entries(columns: Sequence[Any], stream: IO[bytes]) -> None:
 
 def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
     """What `--data` binds, `--set` sets, and `--dim` sizes: those that no array shows."""
-    from ...describe import dimensions, is_shown
+    from ...check.describe import dimensions, is_shown
 
     data = [f"--data={n}={'coo:' if n in made.entries else ''}{path}" for n, path in files.items()]
     params = [f"{name}={value:g}" for name, value in made.params.items()]

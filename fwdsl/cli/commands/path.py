@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ...grammar.diagnostic import Diagnostic
-from ...plot import plot_path, require_plot
+from ...studies.plot import plot_path, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
 from ..opening import bindings_of, opened_to_solve, solve
@@ -17,9 +17,9 @@ from ..outputs import reason_of, require_outputs, unwritable
 from ..sweep import split_sets
 
 if TYPE_CHECKING:
-    from ...path import Path
+    from ...results.solution import Solution
     from ...session import Session
-    from ...solution import Solution
+    from ...studies.path import Path
 
 _WORST_FIRST = (INTERRUPTED, PROVEN, LIMIT, OK)
 
@@ -46,7 +46,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
-    from ...path import header_text, row_text, solve_along
+    from ...studies.path import header_text, row_text, solve_along
 
     at = [replace(given, params={**given.params, parameter: value}) for value in values]
     first = opened_to_solve(name, known, at[0], output, outputs)
@@ -73,7 +73,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def _json(path: Path, code: int) -> dict[str, Any]:
-    from ...path import support
+    from ...studies.path import support
     from ..report import solution_json
 
     points = []

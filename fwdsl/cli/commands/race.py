@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
-from ...plot import plot_race, require_plot
+from ...studies.plot import plot_race, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import BUG, OF_STATUS, USAGE
 from ..opening import bindings_of, inputs_of, opened
@@ -15,7 +15,7 @@ from ..outputs import keep_apart, reason_of, require_outputs, unwritable
 from ..racing import show_table, watching
 
 if TYPE_CHECKING:
-    from ...race import Race
+    from ...studies.race import Race
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -39,7 +39,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
-    from ...race import lanes, race_options, run_race
+    from ...studies.race import lanes, race_options, run_race
 
     session = opened(name, output, given)
     keep_apart(outputs, inputs_of(session, name))

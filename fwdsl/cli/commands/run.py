@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
-from ...plot import plot_gap, require_plot
+from ...studies.plot import plot_gap, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import OF_STATUS, TERMINATED, USAGE
 from ..opening import bindings_of, opened_to_solve, solve
@@ -17,8 +17,8 @@ from ..outputs import keep_apart, reason_of, require_outputs, unwritable
 
 if TYPE_CHECKING:
     from ...canon import Form
-    from ...options import Options
-    from ...solution import Solution
+    from ...model.options import Options
+    from ...results.solution import Solution
 
 
 def run(argv: Sequence[str], output: Output) -> int:

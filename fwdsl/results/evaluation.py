@@ -11,25 +11,25 @@ from typing import Any
 
 import numpy as np
 
-from .atoms.vectors.free import Free
-from .bind import Bindings, bind, check_given
-from .bind.dimensions import named
-from .bind.features import Features, Statistics, implicit_maps
-from .canon.affine import AffineReader, Unsupported
-from .canon.build import LARGEST_FACTOR
-from .canon.factored import LARGEST_DENSE_FORM
-from .canon.form import Block
-from .check.shapes import format_type
-from .errors import DataError, PlanError, RunError
-from .features.gram import FittedKernel, GramOperator
-from .grammar.diagnostic import Diagnostic
-from .instance import Instance
-from .loosen import Strict, loosened
-from .low_rank import LowRank
-from .model import Expr, Model, Term, evaluate_dim
-from .solve.evaluate import value_at
-from .solve.on_factors import on_factors
-from .words import LOSSES
+from ..atoms.low_rank import LowRank
+from ..atoms.vectors.free import Free
+from ..bind import Bindings, bind, check_given
+from ..bind.dimensions import named
+from ..bind.features import Features, Statistics, implicit_maps
+from ..bind.instance import Instance
+from ..canon.affine import AffineReader, Unsupported
+from ..canon.build import LARGEST_FACTOR
+from ..canon.factored import LARGEST_DENSE_FORM
+from ..canon.form import Block
+from ..canon.on_factors import on_factors
+from ..canon.term_values import value_at
+from ..check.shapes import format_type
+from ..errors import DataError, PlanError, RunError
+from ..features.gram import FittedKernel, GramOperator
+from ..grammar.diagnostic import Diagnostic
+from ..model import Expr, Model, Term, evaluate_dim
+from ..words import LOSSES
+from .unseen import Strict, loosened
 
 OBJECTIVE = "objective"
 """The whole objective, in the user's sense."""

@@ -15,18 +15,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from .errors import FwError, PlanError
-from .grammar.diagnostic import Diagnostic
-from .model import Model
-from .options import Options
-from .session import Raising, Session
-from .settings import resolve_options
-from .solution import Progress, Solution, Status, relative
-from .solve.watch import LEVELS, Moment, Watch
+from ..certify.certificate import relative
+from ..check.settings import resolve_options
+from ..errors import FwError, PlanError
+from ..grammar.diagnostic import Diagnostic
+from ..model import Model
+from ..model.options import Options
+from ..results.solution import Progress, Solution, Status
+from ..session import Raising, Session
+from ..solve.watch import LEVELS, Moment, Watch
 
 if TYPE_CHECKING:
-    from .canon import Form
-    from .plan import Plan
+    from ..canon import Form
+    from ..plan import Plan
 
 SECONDS = 10.0
 """What each method has unless told otherwise."""
@@ -231,7 +232,7 @@ def lanes(session: Session, methods: Sequence[str] | None) -> tuple[Lane, ...]:
 
     Raises `PlanError` for a name that is none, for options that are out of their domains, and where no method applies.
     """
-    from .backends.registry import METHODS
+    from ..backends.registry import METHODS
 
     if isinstance(methods, str):
         raise _no_names(methods)
@@ -253,7 +254,7 @@ def lanes(session: Session, methods: Sequence[str] | None) -> tuple[Lane, ...]:
 
 
 def _lane(text: str, session: Session) -> Lane:
-    from .check.options import method_option
+    from ..check.options import method_option
 
     named = method_option(text) if isinstance(text, str) else None
     if named is None:
@@ -270,7 +271,7 @@ def _lane(text: str, session: Session) -> Lane:
 
 
 def _no_names(given: object) -> FwError:
-    from .build.misuse import misuse
+    from ..errors import misuse
 
     what = (
         f"{given!r} is no list of methods"
@@ -374,8 +375,8 @@ def _timed(
     tell: Callable[[Progress], bool | None],
 ) -> tuple[Solution, Watch]:
     """A run with warm kernels and what was seen of it: short ones go before until nothing is compiled or loaded, and it is repeated where it was."""
-    from .backends.kernels.compile import compiled_signatures, loaded_signatures
-    from .solve import solve
+    from ..backends.kernels.compile import compiled_signatures, loaded_signatures
+    from ..solve import solve
 
     def once(within: Options) -> tuple[Solution, Watch, bool]:
         before = kernels()

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .bind.entries import Entries
+from ..model import Model
 from .data_operator import DataOperator
+from .entries import Entries
 from .instance import Instance
-from .model import Model
 
 _CHUNK = 1 << 24
 

@@ -8,12 +8,11 @@ import numpy as np
 
 from ..atoms.base import Array
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
+from ..atoms.low_rank import LowRank, singular_values, squared_norm
 from ..atoms.values import function_value
-from ..canon.affine import AffineReader
-from ..certify.factored import singular_values, squared_norm
-from ..low_rank import LowRank
 from ..model import Term
 from ..words import CONVEX
+from .affine import AffineReader
 
 
 def term_value(reader: AffineReader, term: Term, x: Array) -> float:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from .bind.features import Statistics
-from .features import Fitted
-from .model import Dim, Expr, Model, Type
+from ..bind.features import Statistics
+from ..features import Fitted
+from ..model import Dim, Expr, Model, Type
 
 P = TypeVar("P")
 

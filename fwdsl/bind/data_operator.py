@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .build.misuse import misuse
-from .errors import DataError
-from .grammar.diagnostic import Diagnostic
+from ..errors import DataError, misuse
+from ..grammar.diagnostic import Diagnostic
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Function: TypeAlias = Callable[[Array], Any]

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
+from ..atoms.base import Array
 
 UNIT = 2.0**-53
 _UNDERFLOW = 1e-290

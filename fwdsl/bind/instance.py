@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .model import Expr, Model
+from ..model import Expr, Model
 
 if TYPE_CHECKING:
-    from .bind.features import Features
+    from .features import Features
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,10 @@ class Instance:
 
     def evaluate(self, expr: Expr) -> Any:
         """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""
-        from .bind.evaluate import evaluate
+        from .evaluate import evaluate
+        from .features import Features
 
-        return evaluate(expr, self.dims, self.values, self.features)
+        return evaluate(expr, self.dims, self.values, self.features or Features(self.dims, self.values))
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} = {size}" for name, size in self.dims.items())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .check.printer import format_typed
-from .check.shapes import format_type
-from .grammar.tree import Call, String
-from .model import DataDecl, Dim, Model, ParamDecl, Term, Type
-from .model.types import split_dim
+from ..grammar.tree import Call, String
+from ..model import DataDecl, Dim, Model, ParamDecl, Term, Type
+from ..model.types import split_dim
+from .printer import format_typed
+from .shapes import format_type
 
 
 def describe(model: Model) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .low_rank import LowRank
-from .solution import Solution
+from ..atoms.low_rank import LowRank
+from ..results.solution import Solution
 
 P = TypeVar("P")
 

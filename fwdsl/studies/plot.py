@@ -8,15 +8,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from .errors import RunError
-from .grammar.diagnostic import Diagnostic
-from .target import write_atomically
+from ..errors import RunError
+from ..files.target import write_atomically
+from ..grammar.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
+    from ..results.solution import Solution
+    from ..solve.watch import Moment
     from .path import Path as Sweep
     from .race import Race
-    from .solution import Solution
-    from .solve.watch import Moment
 
 
 LARGEST_PLOTTED = 200
@@ -140,7 +140,7 @@ def _numbers(value: Any) -> Any:
     """The entries of a variable; of one kept as factors, its singular values."""
     import numpy as np
 
-    from .low_rank import LowRank
+    from ..atoms.low_rank import LowRank
 
     return value.singular_values if isinstance(value, LowRank) else np.ravel(value)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
+from ..atoms.base import Array
 from .block import lobpcg, subspace_iteration
 from .lanczos import golub_kahan, symmetric_lanczos
 from .operators import Counted, as_operator, materialise, nothing

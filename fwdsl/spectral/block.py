@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...atoms.base import Array
+from ..atoms.base import Array
 from .operators import Counted
 from .orthogonal import complete
 

@@ -7,9 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ...atoms.base import Array
-from ..kernels.compile import kernel
-from .products import csr_matmat, csr_vector
+from ..atoms.base import Array
 
 
 @runtime_checkable
@@ -45,40 +43,19 @@ class DenseOperator:
 
 
 class SparseOperator:
-    """A by rows and by columns at once: (indptr, indices, data) of A and of A', so that both products are gathers."""
+    """A SciPy sparse matrix or array, kept by rows and by columns at once."""
 
-    def __init__(self, shape: tuple[int, int], rows: tuple[Array, ...], columns: tuple[Array, ...]) -> None:
-        self.shape = shape
-        self._rows, self._columns = rows, columns
-
-    @classmethod
-    def of(cls, A: Any) -> SparseOperator:
-        """A SciPy sparse matrix or array."""
-        csr, csc = A.tocsr(), A.tocsc()
-
-        def part(M: Any) -> tuple[Array, ...]:
-            return (
-                M.indptr.astype(np.uint64),
-                M.indices.astype(np.uint32 if max(A.shape) < 1 << 32 else np.uint64),
-                M.data.astype(np.float64),
-            )
-
-        return cls(A.shape, part(csr), part(csc))
+    def __init__(self, A: Any) -> None:
+        self.shape: tuple[int, int] = A.shape
+        self._rows, self._columns = (M.tocsr().astype(np.float64) for M in (A, A.T))
 
     def matvec(self, x: Array) -> Array:
         """A x."""
-        return self._apply(self._rows, x, self.shape[0])
+        return np.asarray(self._rows @ x)
 
     def rmatvec(self, y: Array) -> Array:
         """A'y."""
-        return self._apply(self._columns, y, self.shape[1])
-
-    @staticmethod
-    def _apply(stored: tuple[Array, ...], x: Array, length: int) -> Array:
-        x = np.ascontiguousarray(x, dtype=np.float64)
-        out = np.empty((length, *x.shape[1:]))
-        kernel(csr_vector if x.ndim == 1 else csr_matmat)(*stored, x, out)
-        return out
+        return np.asarray(self._columns @ y)
 
     matmat = matvec
     rmatmat = rmatvec
@@ -129,7 +106,7 @@ def as_operator(A: Any) -> LinearOperator:
     if isinstance(A, np.ndarray):
         return DenseOperator(A)
     if hasattr(A, "tocsr"):
-        return SparseOperator.of(A)
+        return SparseOperator(A)
     if not isinstance(A, LinearOperator):
         raise TypeError(f"{type(A).__name__} has no shape, matvec and rmatvec")
     return A

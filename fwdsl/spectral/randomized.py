@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...atoms.base import Array
+from ..atoms.base import Array
 from .block import lobpcg
 from .orthogonal import EPS, complete, direction, orthogonalise
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from .errors import RunError
-from .grammar.diagnostic import Diagnostic
+from ..errors import RunError
+from ..grammar.diagnostic import Diagnostic
 
 
 def read_program(name: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...atoms.base import Array
+from ..atoms.base import Array
 
 EPS = float(np.finfo(np.float64).eps)
 

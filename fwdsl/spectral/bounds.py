@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...atoms.base import Array
+from ..atoms.base import Array
 from .operators import Counted, as_operator, matrix_of
 from .randomized import RandomBound, largest_eigenvalue
 from .rigorous import UNIT, eigenvalue_by_eigh, scaled, singular_by_cholesky, singular_by_svd

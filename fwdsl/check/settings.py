@@ -8,9 +8,9 @@ from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Any
 
-from .build.misuse import misuse
-from .model import Model
-from .options import Options
+from ..errors import misuse
+from ..model import Model
+from ..model.options import Options
 
 _NAMES = tuple(f.name for f in fields(Options) if f.name != "method_options")
 

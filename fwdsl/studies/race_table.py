@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .options import Options
+from ..model.options import Options
 
 if TYPE_CHECKING:
     from .race import Entrant, Race, Unit

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..canon.affine import AffineReader, Unsupported
-from ..low_rank import LowRank
+from ..atoms.low_rank import LowRank
 from ..model import Expr
+from .affine import AffineReader, Unsupported
 
 
 def on_factors(expr: Expr, reader: AffineReader, values: Mapping[str, Any]) -> Any:

@@ -120,3 +120,21 @@ class LowRank(NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         n, p = self.shape
         return f"<LowRank {n} x {p} of rank {self.rank}>"
+
+
+def squared_norm(X: LowRank) -> float:
+    """|X|_F^2 by the factors' Gram matrices."""
+    return float(np.vdot(X.U.T @ X.U, X.V.T @ X.V))
+
+
+def singular_values(X: LowRank) -> Array:
+    """Those that may differ from zero, by the triangles of the factors' QR."""
+    if X.rank == 0:
+        return np.zeros(0)
+    R, T = (np.asarray(np.linalg.qr(factor, mode="r")) for factor in (X.U, X.V))
+    return np.asarray(np.linalg.svd(R @ T.T, compute_uv=False))
+
+
+def trace_norm(X: LowRank) -> float:
+    """|X|_*."""
+    return float(singular_values(X).sum())

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .check.shapes import format_type
-from .describe import dimensions
-from .grammar.diagnostic import Diagnostic
-from .model import DataDecl, Dim, Model, Type, evaluate_dim
+from ..check.describe import dimensions
+from ..check.shapes import format_type
+from ..grammar.diagnostic import Diagnostic
+from ..model import DataDecl, Dim, Model, Type, evaluate_dim
 
 Array = np.ndarray[Any, Any]
 

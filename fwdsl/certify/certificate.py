@@ -1,0 +1,45 @@
+"""What is known of an answer, and the relative gap."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+CertificateKind = Literal["exact", "rigorous", "probabilistic", "conditional", "estimate", "none"]
+
+FLOOR = 1e-6
+"""The share of S that stands for the optimal value where that is smaller still."""
+
+
+def relative(gap: float, primal: float, dual: float, scale: float) -> float:
+    """gap / max(|P|, |D|, 1e-6 S); 0 where the gap is at most 0, inf where P or D is not finite."""
+    if not (math.isfinite(primal) and math.isfinite(dual)) or math.isnan(gap):
+        return math.inf
+    if gap <= 0.0:
+        return 0.0
+    reference = max(abs(primal), abs(dual), FLOOR * scale)
+    return gap / reference if reference > 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How well an answer is known, as the independent verifier recomputed it, in the user's own sense and units.
+
+    `relative_gap` is `gap` over max(|P|, |D|, 1e-6 S), S being `scale`, the sum of the sizes of all terms, and 0 where `gap` is 0; `infeasibility`
+    is the largest violation of a constraint relative to its terms (language.md, sections 7 and 8). `gap` is |P - D| + V + M: V, `hidden`, is what
+    infeasibility may hide of the objective; M, `missed`, what the dual point's miss of its equalities may cost within the stated radius.
+    `dual_bound` has M taken off. `statement` says in a sentence what the bound rests on.
+    """
+
+    kind: CertificateKind
+    objective: float
+    dual_bound: float
+    gap: float
+    relative_gap: float
+    infeasibility: float
+    scale: float
+    statement: str = ""
+    radius: float | None = None
+    hidden: float = 0.0
+    missed: float = 0.0
