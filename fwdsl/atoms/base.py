@@ -133,7 +133,7 @@ class Loss(ABC):
 
     #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without kernels gives
     curvature_naive: ClassVar[Callable[..., Array] | None] = None
-    #: cvxpy(z, b, p) -> l(z_j; b_j) as an expression of cvxpy, for `fwdsl verify`; z is one, b an array
+    #: cvxpy(z, b, p) -> l(z_j; b_j) as an expression of cvxpy, for `fwdsl verify`; z is one, b an array. None where `fwdsl.oracle` has it, or nobody
     cvxpy: ClassVar[Callable[..., Any] | None] = None
 
 

@@ -20,10 +20,10 @@ import numpy as np
 from ..bind.instance import Instance
 from ..model import Constraint, Term
 from ..results.solution import Solution
+from .atoms import loss_of_atom
 from .blocks import Blocks, blocks_of, flat
 from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors
-from .outside import loss_from_outside
 from .require import quiet
 from .translate import Translator
 
@@ -251,7 +251,7 @@ class _Lagrangian:
         """sup over z of sum w (u z - l(z; b)), of a loss from outside."""
         cp = self.translator.cp
         z = cp.Variable(u.shape)
-        below = cp.multiply(w, loss_from_outside(name, z, b, options) - cp.multiply(u, z))
+        below = cp.multiply(w, loss_of_atom(name, z, b, options) - cp.multiply(u, z))
         return -_minimum(self.translator, cp.sum(below), [], self._size())
 
     def _group_conjugate(self, term: Term, c: float, y: Any) -> float:

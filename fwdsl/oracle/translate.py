@@ -9,9 +9,9 @@ import numpy as np
 
 from ..bind.instance import Instance
 from ..model import Constraint, Expr, SetRef, Term, Type, evaluate_dim
+from .atoms import loss_of_atom, set_of_atom
 from .blocks import Blocks, blocks_of
 from .expressions import ExpressionTranslator, dense
-from .outside import loss_from_outside, set_from_outside
 from .require import cannot, require_cvxpy
 
 
@@ -173,7 +173,7 @@ class Translator(ExpressionTranslator):
             return outside
         if name == "squared_epsilon_insensitive":
             return cp.square(outside)
-        return loss_from_outside(name, z, b, p)
+        return loss_of_atom(name, z, b, p)
 
     # --- convex functions ------------------------------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ class Translator(ExpressionTranslator):
             u = cp.Variable(x.shape[0])
             spread = sum(cp.quad_over_lin(x[i] / (r or 1.0), u[i]) for i in range(x.shape[0]))
             return [u >= 0, u <= 1, cp.sum(u) <= self.number(args["k"]), spread <= (1.0 if r else 0.0)]
-        return set_from_outside(
+        return set_of_atom(
             name, x, {n: self.expr(e) if e.type.array_shape else self.number(e) for n, e in args.items()}
         )
 

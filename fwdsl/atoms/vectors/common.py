@@ -175,6 +175,10 @@ class ConvexSet(VectorFunction):
         """Whether x misses the set by at most `tol`, as `violation` measures."""
         return self.violation(x) <= tol
 
+    def cvxpy(self, x: Any) -> list[Any] | None:
+        """The constraints of cvxpy that say that x is in the set, for `fwdsl verify`; None where `fwdsl.oracle` has them, or nobody."""
+        return None
+
     @abstractmethod
     def diameter(self) -> float:
         """sup of |x - y|_2 over the set; inf where it is unbounded."""
@@ -213,10 +217,6 @@ class VectorSet(ConvexSet):
     def kernel_args(self) -> tuple[Any, ...]:
         """None: there is no kernel."""
         return ()
-
-    def cvxpy(self, x: Any) -> list[Any] | None:
-        """The constraints of cvxpy that say that x is in the set, for `fwdsl verify`; None where there is no translation."""
-        return None
 
 
 @dataclass(frozen=True)

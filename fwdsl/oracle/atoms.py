@@ -1,4 +1,4 @@
-"""Words from outside in cvxpy's words, as their classes give them: an independent translation that cannot be asked of anybody else."""
+"""Words in cvxpy's words, as their classes give them: of words from outside, and of ours that have no translation in this folder."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import words
 from ..atoms.losses import LOSSES
 from ..atoms.vectors import SETS
-from ..atoms.vectors.common import VectorSet
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
 
 
-def loss_from_outside(name: str, z: Any, b: Any, options: Mapping[str, float]) -> Any:
+def loss_of_atom(name: str, z: Any, b: Any, options: Mapping[str, float]) -> Any:
     """One value for each prediction; `RunError` FW0312 where the class has no translation."""
     cls = LOSSES.get(name)
     if cls is None or cls.cvxpy is None:
@@ -23,14 +23,11 @@ def loss_from_outside(name: str, z: Any, b: Any, options: Mapping[str, float]) -
     return cls.cvxpy(z, np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape), p)
 
 
-def set_from_outside(name: str, x: Any, arguments: Mapping[str, Any]) -> list[Any]:
+def set_of_atom(name: str, x: Any, arguments: Mapping[str, Any]) -> list[Any]:
     """The constraints that say that x is in a set; `RunError` FW0312 where the class has no translation."""
-    cls = SETS.get(name)
-    constraints = None
-    if cls is not None and issubclass(cls, VectorSet):
-        counts = {p.name for p in cls.word.parameters if p.domain == "count"}
-        given = {n: int(v) if n in counts else v for n, v in arguments.items()}
-        constraints = cls(x.size, **given).cvxpy(x)  # type: ignore[call-arg]
+    counts = {p.name for p in words.SETS[name].parameters if p.domain == "count"}
+    given = {n: int(v) if n in counts else v for n, v in arguments.items()}
+    constraints = SETS[name](x.size, **given).cvxpy(x) if name in SETS else None  # type: ignore[call-arg]
     if constraints is None:
         raise _untranslated(name, "cvxpy(self, x)")
     return constraints
