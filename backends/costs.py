@@ -15,8 +15,7 @@ from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import MAX_DENSE
-from fwdsl.backends.pdhg.proximal import CHUNK, LARGEST
-from fwdsl.canon.data_maps import BLOCK, Matrix
+from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical, SumTerm
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
@@ -77,11 +76,6 @@ def _for_a_moment(canonical: Canonical) -> float:
     return max(worst)
 
 
-def _entries(canonical: Canonical) -> float:
-    """Bytes of the blocks of data whose absolute values scaling takes."""
-    return 16.0 * max((min(s.nnz, BLOCK) for s in canonical.instance.stats.values()), default=0)
-
-
 def _newton(canonical: Canonical) -> float:
     """Bytes of the Gram matrix of a face, its partial sums and copies, or of the vectors of conjugate gradients; a penalty or
     set with corners is taken to leave half of the unknowns free."""
@@ -99,7 +93,8 @@ def transposed_copy(canonical: Canonical) -> float:
     return float(sum(s.nbytes for s in canonical.instance.stats.values() if s.storage == "csr"))
 
 
-def _with_copy(canonical: Canonical, why: str) -> str:
+def with_copy(canonical: Canonical, why: str) -> str:
+    """The reason of an estimate, and that memory holds a transposed copy where it does."""
     return f"{why}; keeps a transposed copy of the sparse data" if transposed_copy(canonical) else why
 
 
@@ -170,7 +165,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
         passes,
         seconds(canonical, passes, iterations) + 1e-9 * NS_PER_THRESHOLD * searched * iterations,
         memory(canonical, 9, 7, _newton(canonical)),
-        _with_copy(canonical, why),
+        with_copy(canonical, why),
     )
 
 
@@ -182,26 +177,5 @@ def fw(canonical: Canonical, tol: float) -> Estimate:
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations: its gap falls like {'1/k' if worst else '1/k to 1/k^2'}"
     return Estimate(
-        passes, seconds(canonical, passes, iterations), memory(canonical, 5, 6.5), _with_copy(canonical, why)
-    )
-
-
-def _system(canonical: Canonical) -> float:
-    """Bytes of the largest system of a large proximal step: itself, what it is made of, and its copies while it is solved."""
-    # directions of smooth losses are curved, and no unknowns; some rows of theirs are formed at a time
-    flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
-    rows = 16.0 * CHUNK if any(t.is_smooth for t in canonical.terms) else 0.0
-    return 8.0 * 5.0 * min(LARGEST, canonical.size + flat) ** 2 + rows
-
-
-def pdhg(canonical: Canonical, tol: float) -> Estimate:
-    """Linear convergence in restarts for polyhedral problems; hundreds to thousands of iterations."""
-    iterations = 150.0 * max(1.0, -math.log10(tol))
-    passes = 2.0 * iterations
-    why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
-    return Estimate(
-        passes,
-        seconds(canonical, passes, iterations),
-        memory(canonical, 14, 17, max(_entries(canonical), _system(canonical))),
-        _with_copy(canonical, why),
+        passes, seconds(canonical, passes, iterations), memory(canonical, 5, 6.5), with_copy(canonical, why)
     )

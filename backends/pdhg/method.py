@@ -27,11 +27,11 @@ from types import MappingProxyType
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends import costs
 from fwdsl.backends.dual import dual_value, feasible_scale
 from fwdsl.backends.functions import prox_conjugate
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
+from fwdsl.backends.pdhg import costs
 from fwdsl.backends.pdhg.balance import balance, first_weight
 from fwdsl.backends.pdhg.proximal import Centre, Proximal, applies, overhead
 from fwdsl.backends.problem import Problem

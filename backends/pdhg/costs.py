@@ -1,0 +1,37 @@
+"""What `pdhg` would cost."""
+
+from __future__ import annotations
+
+import math
+
+from fwdsl.backends.costs import memory, seconds, with_copy
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.pdhg.proximal import CHUNK, LARGEST
+from fwdsl.canon.data_maps import BLOCK
+from fwdsl.canon.form import Canonical
+
+
+def _entries(canonical: Canonical) -> float:
+    """Bytes of the blocks of data whose absolute values scaling takes."""
+    return 16.0 * max((min(s.nnz, BLOCK) for s in canonical.instance.stats.values()), default=0)
+
+
+def _system(canonical: Canonical) -> float:
+    """Bytes of the largest system of a large proximal step: itself, what it is made of, and its copies while it is solved."""
+    # directions of smooth losses are curved, and no unknowns; some rows of theirs are formed at a time
+    flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
+    rows = 16.0 * CHUNK if any(t.is_smooth for t in canonical.terms) else 0.0
+    return 8.0 * 5.0 * min(LARGEST, canonical.size + flat) ** 2 + rows
+
+
+def pdhg(canonical: Canonical, tol: float) -> Estimate:
+    """Linear convergence in restarts for polyhedral problems; hundreds to thousands of iterations."""
+    iterations = 150.0 * max(1.0, -math.log10(tol))
+    passes = 2.0 * iterations
+    why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
+    return Estimate(
+        passes,
+        seconds(canonical, passes, iterations),
+        memory(canonical, 14, 17, max(_entries(canonical), _system(canonical))),
+        with_copy(canonical, why),
+    )
