@@ -87,18 +87,22 @@ def first_weight(problem: Problem, columns: Array, rows: list[Array]) -> float:
         elif term.is_indicator:
             reach += _of_bounds(f, s)
         else:
-            found = f.coercive()
-            dual += (found[0] / float(s.max(initial=0.0))) ** 2 if found is not None and s.size else 0.0
+            dual += (_slope(f) / float(s.max(initial=0.0))) ** 2 if s.size else 0.0
     pairs = [(b, columns[b.slice]) for b in problem.canonical.blocks if b.size]
     if not dual > 0.0:
-        penalties = ((found[0], t) for b, t in pairs if (found := b.g.coercive()) is not None)
-        dual = sum(c * c * float(np.sum(np.square(t))) for c, t in penalties)
+        dual = sum(_slope(b.g) ** 2 * float(np.sum(np.square(t))) for b, t in pairs)
     if not reach > 0.0:
         reach = sum((b.g.radius() / float(t.max())) ** 2 for b, t in pairs if math.isfinite(b.g.radius()))
     bend = _bend(problem, pairs, rows)
     dual, reach = (math.sqrt(v) if 0.0 < v < math.inf else 0.0 for v in (dual, reach))
     weight = dual / reach if dual and reach else bend or dual or (1.0 / reach if reach else 1.0)
     return weight if 0.0 < weight < math.inf else 1.0
+
+
+def _slope(f: VectorFunction) -> float:
+    """The c of g(x) >= c |x| where there is one, else the coefficient of what is no set."""
+    found = f.coercive()
+    return f.slope if found is None else found[0]
 
 
 def _bend(problem: Problem, pairs: list[tuple[Block, Array]], rows: list[Array]) -> float:

@@ -356,6 +356,12 @@ class VectorFunction(ABC):
         `sizes` are those of the terms that the entries of x are sums of; by default `own_sizes(x)`.
         """
 
+    @property
+    def slope(self) -> float:
+        """How steep the function is, in its units: the coefficient of a norm or an entropy, 0 for a set."""
+        inner = getattr(self, "inner", None)
+        return inner.slope if isinstance(inner, VectorFunction) else 0.0
+
     def own_sizes(self, x: Array) -> Array:
         """The sizes of the entries of x itself: |x|, or where each entry has bounds of its own the largest of all, as they have one unit.
 

@@ -187,3 +187,14 @@ def test_a_bound_that_stands_takes_the_place_of_an_optimistic_one(factor: float,
         f"minimize {factor!r} * mean(w * squared_epsilon_insensitive(A @ x, y, eps=0.15)) + {0.063 * factor!r} * quad_form(x, P)\n"
     )
     assert solved(text, tol=1e-9, **data).iterations <= 60
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e-3, 1.0, 1e6, 1e12])
+def test_an_entropy_in_any_unit_takes_the_same_iterations(factor: float) -> None:
+    text = (
+        "data face: vector[6] = [1, 2, 3, 4, 5, 6]\nvar x: vector[6] in simplex(1)\n"
+        f"maximize -{factor!r} * entropy(x)\nsubject to dot(face, x) == 4.5\n"
+    )
+    solution = solved(text)
+    assert solution.objective == pytest.approx(1.6135809 * factor, rel=1e-5)
+    assert solution.iterations <= 400

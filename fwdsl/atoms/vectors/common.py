@@ -109,6 +109,11 @@ class Norm(VectorFunction):
     def dual_norm(x: Array) -> float:
         """Its dual norm."""
 
+    @property
+    def slope(self) -> float:
+        """c."""
+        return self.c
+
     def value(self, x: Array) -> float:
         """c |x|."""
         return self.c * self.norm(x)
@@ -278,6 +283,11 @@ class Joint(VectorFunction):
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", checked_coefficient(self.c))
         object.__setattr__(self, "size", self.on.size)
+
+    @property
+    def slope(self) -> float:
+        """c."""
+        return self.c
 
     def radius(self) -> float:
         """The set's."""

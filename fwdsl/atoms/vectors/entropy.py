@@ -106,6 +106,11 @@ class Entropy(VectorFunction):
         """v, cut where its exponential would overflow."""
         return np.minimum(v, EXPONENT * self.c)
 
+    @property
+    def slope(self) -> float:
+        """c."""
+        return self.c
+
     def coercive(self) -> tuple[float, str] | None:
         """None: it is negative between 0 and 1."""
         return None
