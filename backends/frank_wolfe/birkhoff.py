@@ -16,8 +16,9 @@ from fwdsl.canon.arrange import Arrangement, SumPlan
 
 
 def halves(arrangement: Arrangement) -> list[SumPlan]:
-    """The terms that are the columns of a `birkhoff` whose rows stay with a block."""
-    kept = {(b.name, i) for b in arrangement.blocks if b.set == "rows(simplex)" for i in b.sets}
+    """The terms that are the columns of a `birkhoff` whose rows stay with a block; not those of a family, which is no one polytope here."""
+    alone = [b for b in arrangement.blocks if b.type.kind != "family"]
+    kept = {(b.name, i) for b in alone if b.set == "rows(simplex)" for i in b.sets}
     return [
         s for s in arrangement.sums if s.is_constraint and s.atom == "columns(simplex)" and (s.bare, s.origin) in kept
     ]

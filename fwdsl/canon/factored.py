@@ -140,6 +140,16 @@ class Factored:
         """What the parts of the dual point belong to: the loss, and the two factors of the ridge's matrix where there is one."""
         return (self.term, self.term, self.term) if self.ridge else (self.term,)
 
+    def reach(self, value: float) -> float:
+        """The largest trace norm of a point whose objective is at most `value`: the radius, or what the penalty and the ridge leave of it."""
+        left = max(0.0, value - self.constant - self.f.infimum())
+        bounds = [self.radius]
+        if self.penalty > 0.0:
+            bounds.append(left / self.penalty)
+        if self.ridge > 0.0:
+            bounds.append(math.sqrt(min(self.shape) * left / self.ridge))
+        return min(bounds)
+
     def predictions(self, x: LowRank) -> Array:
         """k K X, and the best intercept added where there is a free one."""
         z = self.k * self.data.predict(x)

@@ -1,6 +1,7 @@
 r"""P(X) and D(y) of a problem on factors, recomputed in float64 by NumPy and SciPy from the factors alone, never by the kernels.
 
-With z = k K X, y = f'(z), G = k K'y + 2 r X and s >= sigma_1(G) proven (`backends.spectral.bounds`), for radius R, penalty m and ridge r:
+With z = k K X, y = f'(z), G = k K'y + 2 r X and s >= sigma_1(G) proven (`fwdsl.spectral.bounds`), for penalty m, ridge r, and R the largest trace norm
+of a point that is no worse than X (`Factored.reach`: the radius, or what penalty and ridge leave of it):
 
     D = constant - f*(y) - r |X|_F^2 - R (s - m)_+      and, where m > 0,      D = constant - f*(c y) - r |c X|_F^2,  c = min(1, m / s),
 
@@ -90,8 +91,10 @@ def verify_factored(
     size = abs(form.constant) + abs(loss) + squares + form.penalty * nuclear
     y, balanced = _dual_point(form, z)
     aim = tol * max(abs(primal), FLOOR * (form.scale + size))
-    bound = _bound(form, y, X, aim, attempt, seed, stop)
-    dual, used, c = _dual(form, y, squares, bound.value_upper)
+    # a better point lies in a smaller ball, where there is a feasible one to compare with
+    reach = form.reach(primal) if infeasibility == 0.0 and math.isfinite(primal) else form.radius
+    bound = _bound(form, y, X, reach, aim, attempt, seed, stop)
+    dual, used, c = _dual(form, y, squares, reach, bound.value_upper)
     kind: CertificateKind = "rigorous" if bound.kind == "rigorous" else "probabilistic"
     statement = f"the gradient's largest singular value is at most {bound.value_upper:.6g}, by {bound.statement}"
     if c == 0.0:
@@ -127,10 +130,10 @@ def _dual_point(form: Factored, z: Array) -> tuple[Array, bool]:
     return y, bool(np.all(np.abs(Y.sum(axis=0)) <= ROUNDING * np.abs(Y).sum(axis=0)))
 
 
-def _dual(form: Factored, y: Array, squares: float, s: float) -> tuple[float, Array, float]:
+def _dual(form: Factored, y: Array, squares: float, reach: float, s: float) -> tuple[float, Array, float]:
     """The best of the bounds, its dual point, and the factor of both y and X in it."""
     over = max(0.0, s - form.penalty)
-    cost = form.radius * over if over > 0.0 else 0.0
+    cost = reach * over if over > 0.0 else 0.0
     points: list[tuple[float, Array, float]] = [(-form.f.conjugate(y) - squares - cost, y, 1.0)]
     if form.penalty > 0.0 and over > 0.0:
         c = form.penalty / s
@@ -142,14 +145,17 @@ def _dual(form: Factored, y: Array, squares: float, s: float) -> tuple[float, Ar
 
 
 def _bound(
-    form: Factored, y: Array, X: LowRank, aim: float, attempt: int, seed: int, stop: Callable[[], bool]
+    form: Factored, y: Array, X: LowRank, reach: float, aim: float, attempt: int, seed: int, stop: Callable[[], bool]
 ) -> spectral.Bound:
     """sigma_1 of the gradient from above: within a tenth of `aim` where it is multiplied by the radius."""
     failure = FAILURE / 2.0 ** (attempt + 1)
     own = int(np.random.SeedSequence((seed, attempt, 0x7E57)).generate_state(1)[0])
     warm = X.V if X.rank else None
     # <y, z> is about -|X|_* sigma_1 at the optimum
-    size = max(_reach(form, X) * float(np.linalg.norm(y)) / math.sqrt(min(form.shape)), 1e-300)
+    size = max(
+        (reach if math.isfinite(reach) else trace_norm(X)) * float(np.linalg.norm(y)) / math.sqrt(min(form.shape)),
+        1e-300,
+    )
     rtol = min(1e-2, max(1e-9, 0.1 * aim / size))
     if isinstance(form.data, Observed):
         from scipy.sparse import coo_array, csr_array
@@ -180,10 +186,6 @@ def _bound(
         rounding += EPS * float(np.linalg.norm(G))
     bound = spectral.largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
     return _raised(bound, rounding)
-
-
-def _reach(form: Factored, X: LowRank) -> float:
-    return form.radius if math.isfinite(form.radius) else trace_norm(X)
 
 
 def _raised(bound: spectral.Bound, by: float) -> spectral.Bound:

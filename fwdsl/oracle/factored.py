@@ -29,8 +29,10 @@ def recheck_factors(instance: Instance, form: Factored, solution: Solution) -> t
     X = solution.variables[form.name]
     missed = max(0.0, trace_norm_by_gram(X) - form.radius)
     saved = solution.record.get("dual_point")
-    bound = form.sense * _bound(form, [np.asarray(part, dtype=np.float64) for part in saved]) if saved else math.nan
-    return float(values[OBJECTIVE]), missed, bound
+    objective = float(values[OBJECTIVE])
+    reach = form.reach(form.sense * objective) if missed == 0.0 else form.radius
+    parts = [np.asarray(part, dtype=np.float64) for part in saved] if saved else []
+    return objective, missed, form.sense * _bound(form, parts, reach) if parts else math.nan
 
 
 def trace_norm_by_gram(X: LowRank) -> float:
@@ -39,8 +41,8 @@ def trace_norm_by_gram(X: LowRank) -> float:
     return float(np.sqrt(np.maximum(eigenvalues.real, 0.0)).sum())
 
 
-def _bound(form: Factored, parts: list[np.ndarray]) -> float:
-    """constant - f*(y) - ridge |S|_F^2 - radius (sigma_1(k K'y + 2 ridge S) - penalty)_+, in the sense of `minimize`; -inf where a free
+def _bound(form: Factored, parts: list[np.ndarray], reach: float) -> float:
+    """constant - f*(y) - ridge |S|_F^2 - reach (sigma_1(k K'y + 2 ridge S) - penalty)_+, in the sense of `minimize`; -inf where a free
     intercept finds columns of y that do not sum to 0. S = L R' is the other part of the dual point where there is a ridge."""
     f, y = form.f, parts[0]
     live = f.w > 0.0
@@ -73,4 +75,4 @@ def _bound(form: Factored, parts: list[np.ndarray]) -> float:
     over = top - form.penalty
     if over <= SLACK * top:
         return form.constant - conjugate
-    return form.constant - conjugate - form.radius * over
+    return form.constant - conjugate - reach * over

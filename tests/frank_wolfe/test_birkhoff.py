@@ -105,3 +105,10 @@ def test_columns_of_their_own_are_refused() -> None:
     problem = fw.parse(text).bind(C=np.eye(3))
     with pytest.raises(fw.PlanError, match="not smooth"):
         problem.solve(method="blended_pairwise")
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_blocks_of_a_family_are_refused(name: str) -> None:
+    text = "data S: matrix[3, 3]\nvar F: family[2] of matrix[3, 3] in birkhoff\nminimize sum_squares(F[0] - S) + 0.5 * sum_squares(F)\n"
+    with pytest.raises(fw.PlanError, match="does not apply"):
+        fw.parse(text).bind(S=np.eye(3)).solve(method=name)
