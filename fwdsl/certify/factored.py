@@ -1,7 +1,7 @@
 r"""P(X) and D(y) of a problem on factors, recomputed in float64 by NumPy and SciPy from the factors alone, never by the kernels.
 
-With z = k K X, y = f'(z), G = k K'y + 2 r X and s >= sigma_1(G) proven (`fwdsl.spectral.bounds`), for penalty m, ridge r, and R the largest trace norm
-of a point that is no worse than X (`Factored.reach`: the radius, or what penalty and ridge leave of it):
+With z = k K X, y = f'(z), G = k K'y + 2 r X and s >= sigma_1(G) proven (`fwdsl.spectral.bounds`), for penalty m, ridge r, and R the largest
+trace norm of a point that is no worse than X (`Factored.reach`: the radius, or what penalty and ridge leave of it):
 
     D = constant - f*(y) - r |X|_F^2 - R (s - m)_+      and, where m > 0,      D = constant - f*(c y) - r |c X|_F^2,  c = min(1, m / s),
 
