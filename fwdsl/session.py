@@ -149,7 +149,7 @@ class Session:
 
         def work() -> tuple[Instance | None, Diagnostics]:
             from .bind import bind
-            from .bind.rebind import rebind
+            from .bind.binder import rebind
 
             if earlier is not None and earlier.value is not None:
                 return rebind(earlier.value, self.bindings)

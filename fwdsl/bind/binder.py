@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ..grammar.diagnostic import Diagnostic
 from ..model import Model
-from .advice import warn_float32, warn_scales
-from .arrays import Unfit
-from .bindings import Bindings
-from .columns import check_orders
-from .data import Bound, attach_datum, attach_entries, attach_index
+from .attach import Bound, attach_datum, attach_entries, attach_index, note_unfit
+from .bindings import Bindings, Given, check_names, collect
+from .checks import check_orders, check_positions, check_uses, warn_float32, warn_scales
 from .dimensions import Sizes, known
-from .features import Statistics
-from .findings import Findings
-from .given import Given, collect
+from .features import Maps, Statistics
+from .findings import Findings, Unfit
 from .instance import Instance
-from .maps import Maps
-from .names import check_names
 from .observations import Observed, observe, place
-from .operators import check_uses
 from .parameters import bind_parameters, given_parameter, scalar
-from .positions import check_positions
-from .unfit import note_unfit
 
 
 def bind(
@@ -109,3 +102,21 @@ def _observe(given: Given, observed: list[Observed], findings: Findings) -> None
         observed.append(observe(given))
     except Unfit as unfit:
         note_unfit(given, unfit, findings)
+
+
+def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tuple[Diagnostic, ...]]:
+    """The instance with the parameters of `bindings`. Everything else in these must be what the instance was bound to."""
+    model = instance.model
+    findings = Findings(model.source)
+    data = {d.name for d in model.data}
+    kept = {n: v for n, v in instance.values.items() if n in data}
+    maps = Maps(model, dict(instance.dims), kept, findings, again=instance.features)
+    params, origins = bind_parameters(model, bindings, maps.dims, findings, maps.learn)
+    features = maps.complete(params)
+    if not findings.failed:
+        check_positions(model, maps.dims, params, findings)
+    if findings.failed:
+        return None, findings.result()
+    values = {**instance.values, **params}
+    origins = {**instance.origins, **origins}
+    return replace(instance, dims=maps.dims, values=values, origins=origins, features=features), findings.result()

@@ -1,12 +1,21 @@
-"""What a user supplies for a program, unchecked."""
+"""What a user supplies for a program: the bindings, the check of their names, and the value of each datum."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, TypeVar
 
-from ..readers.sources import SourceSpec
+from ..frames import column_names, match, select
+from ..grammar import tree
+from ..grammar.diagnostic import Place
+from ..grammar.source import Span
+from ..model import DataDecl, Model
+from ..readers.sources import SourceSpec, infer_format, unknown_format
+from .findings import Findings
 
 T = TypeVar("T")
 
@@ -46,3 +55,283 @@ def bind_python(**values: object) -> Bindings:
 
 def _without(values: Mapping[str, T], names: set[str]) -> dict[str, T]:
     return {name: value for name, value in values.items() if name not in names}
+
+
+DECLARED = "the declaration"
+"""The origin of a value that the program's text gives: a literal, or the default of a parameter."""
+
+
+def all_given(bindings: Bindings) -> list[str]:
+    """Every given name, however it is given."""
+    names = [*bindings.data, *(n for names, _ in bindings.sources for n in names), *bindings.params, *bindings.dims]
+    return list(dict.fromkeys(names))
+
+
+def given_names(bindings: Bindings) -> str:
+    """A list of what was given, for messages about what is missing."""
+    unique = all_given(bindings)
+    return f"given were {', '.join(f'`{n}`' for n in unique)}" if unique else "nothing was given"
+
+
+def check_names(model: Model, bindings: Bindings, known_dims: Sequence[str], findings: Findings) -> None:
+    """Note given names that the program does not declare, or declares as another kind of thing."""
+    data = [d.name for d in model.data]
+    params = [p.name for p in model.params]
+    # The kinds that each way of giving takes; Python's `bind` takes all three.
+    ways: list[tuple[str, list[str], list[str]]] = [
+        ("bind({}=...)", list(bindings.data), [*data, *params, *known_dims]),
+        ("--data {}", [n for names, _ in bindings.sources for n in names], data),
+        ("--set {}", list(bindings.params), params),
+        ("--dim {}", list(bindings.dims), list(known_dims)),
+    ]
+    instead = {v.name: "a variable: leave it out, as its value is what is found" for v in model.variables}
+    instead |= {n: f"a dimension: write `--dim {n}=5`" for n in known_dims}
+    instead |= {n: f"a parameter: write `--set {n}=3`" for n in params}
+    instead |= {n: f"data: write `--data {n}=PATH`" for n in data}
+    declared = "; ".join(
+        f"{word} {', '.join(f'`{n}`' for n in names)}"
+        for word, names in (("data", data), ("parameters", params), ("dimensions", list(known_dims)))
+        if names
+    )
+    spans: dict[str, Span] = {d.name: d.span for d in model.data}
+    spans.update((p.name, p.span) for p in model.params)
+    spans.update((v.name, v.span) for v in model.variables)
+    for way, names, allowed in ways:
+        for name in dict.fromkeys(names):
+            if name in allowed:
+                continue
+            text = f"`{way.format(name)}`"
+            if name in instead:
+                kind, _, remedy = instead[name].partition(": ")
+                findings.add(
+                    "FW4503",
+                    f"{text} gives `{name}`, which is {kind}",
+                    span=spans.get(name),
+                    rule="Data are given with `--data`, parameters with `--set`, dimensions with `--dim`.",
+                    hint=remedy,
+                )
+                continue
+            close = _similar(name, allowed)
+            findings.add(
+                "FW4500",
+                f"{text} gives `{name}`, which the program does not declare",
+                rule=f"Only what a program declares can be given: {declared or 'nothing here'}.",
+                hint=f"did you mean `{close}`?" if close else "",
+            )
+
+
+def _similar(name: str, allowed: Sequence[str]) -> str:
+    """A hint with the declared name that was most likely meant, or nothing."""
+    other_case = [n for n in allowed if n.casefold() == name.casefold()]
+    close = other_case or get_close_matches(name, allowed, n=1, cutoff=0.7)
+    return close[0] if close else ""
+
+
+@dataclass(frozen=True)
+class Given:
+    """The unconverted value of a datum: `origin` says where it comes from, `place` is the file that it was read from, if any.
+
+    `located` says that rows and columns of the array are those of the file. `labels` are the values that an earlier fit
+    knows, `header` the names of a table's columns.
+    """
+
+    decl: DataDecl
+    raw: Any
+    origin: str
+    place: Place | None = None
+    located: bool = False
+    labels: tuple[Any, ...] | None = None
+    header: tuple[str, ...] = ()
+
+    def at(self, position: Sequence[int]) -> str:
+        """An entry in words: `X[3, 2]` counted from 0, or row and column counted from 1 where it was read from a file."""
+        if self.place is None or not position:
+            return f"`{self.decl.name}[{', '.join(map(str, position))}]`" if position else f"`{self.decl.name}`"
+        parts = [f"{word} {i + 1}" for word, i in zip(("row", "column"), position, strict=False)]
+        return f"{', '.join(parts)} of `{self.decl.name}`"
+
+    def place_of(self, position: Sequence[int], value: object = None) -> Place | None:
+        """The place of an entry in the file."""
+        if self.place is None:
+            return None
+        shown = None if value is None else str(value)
+        if not self.located or not 1 <= len(position) <= 2:
+            return Place(self.place.file, self.place.key, value=shown)
+        row, column = (*(i + 1 for i in position), None)[:2]
+        return Place(self.place.file, self.place.key, row, column, shown)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A source to read, the declarations that it is read for, and which of them keep what it serves."""
+
+    spec: SourceSpec
+    serves: tuple[DataDecl, ...]
+    wanted: frozenset[str]
+    span: Span
+
+
+def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int], findings: Findings) -> list[Given]:
+    """The value of every datum that has one: a given value, else a given file, a declared file or a literal.
+
+    A file that serves several names is read once. Data without a value are noted as missing.
+    """
+    decls = {d.name: d for d in model.data}
+    values = {name: value for name, value in bindings.data.items() if name in decls}
+    found = {name: _of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
+    jobs = _jobs(decls, set(values), bindings, base, findings)
+    for job in jobs:
+        found.update(_read(job, dims, bindings.labels, findings))
+    claimed = set(values) | {d.name for job in jobs for d in job.serves if d.name in job.wanted}
+    for decl in model.data:
+        if decl.name in claimed:
+            continue
+        if decl.literal is not None:
+            found[decl.name] = Given(decl, decl.literal, DECLARED)
+        elif decl.source is None and not _served(decl.name, bindings):
+            _missing(decl, bindings, findings)
+    return [replace(found[d.name], labels=bindings.labels.get(d.name)) for d in model.data if d.name in found]
+
+
+def spec_of(call: tree.Call, base: Path) -> SourceSpec:
+    """The source that a program's `from` names; its path is relative to the program's folder."""
+    options = {k.name.name: _plain(k.value) for k in call.keywords}
+    path = str(_plain(call.args[0])) if call.args else str(options.pop("path", ""))
+    return SourceSpec(call.func.name, os.path.join(base, path) if base != Path(".") else path, options)
+
+
+def _plain(value: tree.Expr) -> object:
+    """The Python value of a literal option."""
+    match value:
+        case tree.Number():
+            return int(value.value) if value.is_integer else value.value
+        case tree.String() | tree.Boolean():
+            return value.value
+        case tree.Neg(operand=tree.Number() as number):
+            return -(int(number.value) if number.is_integer else number.value)
+        case tree.List():
+            return [_plain(item) for item in value.items]
+    return None
+
+
+def _jobs(
+    decls: Mapping[str, DataDecl], values: set[str], bindings: Bindings, base: Path, findings: Findings
+) -> list[_Job]:
+    jobs: list[_Job] = []
+    taken = set(values)
+    for names, spec in reversed(bindings.sources):  # the last one given for a name counts
+        serves = tuple(decls[n] for n in names if n in decls)
+        wanted = frozenset(d.name for d in serves) - taken
+        if len(serves) < len(names) or not wanted:
+            continue  # `check_names` notes names that are no data
+        whole = _complete(spec, serves, base)
+        taken |= wanted
+        if not whole.format:
+            findings.adopt((unknown_format(names, spec.path),), serves[0].span)
+        else:
+            jobs.append(_Job(whole, serves, wanted, serves[0].span))
+    jobs.reverse()
+    seen: set[tuple[str, ...]] = set()
+    for decl in decls.values():
+        group = decl.serves or (decl.name,)
+        if decl.source is None or group in seen:
+            continue
+        seen.add(group)
+        serves = tuple(decls[n] for n in group if n in decls)
+        wanted = frozenset(d.name for d in serves) - taken
+        if not wanted:
+            continue
+        jobs.append(_Job(spec_of(decl.source, base), serves, wanted, decl.source.span))
+    return jobs
+
+
+def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> SourceSpec:
+    """A given source, with the format and the options of the declared source where it only replaces the path.
+
+    A file with the suffix of the declared file is read as that one, even where the suffix alone tells another format.
+    """
+    calls = [d.source for d in serves]
+    first = calls[0]
+    if first is None or any(c is not first and c != first for c in calls):
+        return spec
+    declared = spec_of(first, base)
+    alike = spec.inferred and spec.format == infer_format(declared.path)
+    if spec.format not in ("", declared.format) and not alike:
+        return spec
+    return SourceSpec(declared.format, spec.path, {**declared.options, **spec.options})
+
+
+def _read(
+    job: _Job, dims: Mapping[str, int], labels: Mapping[str, Sequence[Any]], findings: Findings
+) -> dict[str, Given]:
+    from ..readers.read import Role, read
+
+    def size(dim: int | str) -> int | None:
+        return dim if isinstance(dim, int) else dims.get(dim)
+
+    roles = []
+    for decl in job.serves:
+        type_ = decl.type
+        shape = type_.shape if type_.kind == "labels" else type_.array_shape
+        # New data for an earlier fit need not show both signs.
+        kind = "labels" if type_.kind == "signs" and len(shape) == 1 and decl.name in labels else type_.kind
+        of = type_.element.kind if type_.kind == "entries" and type_.element is not None else ""
+        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, _fitted_columns(decl, labels)))
+    headers: dict[str, tuple[str, ...]] = {}
+    arrays, diagnostics = read(job.spec, roles, headers)
+    served = " and ".join(f"`{d.name}`" for d in job.serves if d.name in job.wanted)
+    findings.adopt(diagnostics, job.span, f"read for {served}")
+    given = {}
+    for decl in job.serves:
+        if decl.name not in arrays or decl.name not in job.wanted:
+            continue
+        key = str(job.spec.options.get("key", decl.name)) if job.spec.format == "npz" else None
+        place = Place(job.spec.path, key)
+        located, header = job.spec.format in ("npy", "npz"), headers.get(decl.name, ())
+        given[decl.name] = Given(decl, arrays[decl.name], job.spec.path, place, located, header=header)
+    return given
+
+
+def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
+    """The names of a matrix's columns in an earlier fit."""
+    return tuple(labels.get(f"{decl.name}.columns", ())) if decl.type.kind != "entries" else ()
+
+
+def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[Any]], findings: Findings) -> Given:
+    """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
+    origin = f"bind({decl.name}=...)"
+    names = column_names(value) if decl.type.kind in ("matrix", "signs") and len(decl.type.shape) == 2 else ()
+    fitted = _fitted_columns(decl, labels)
+    if not names or not fitted:
+        return Given(decl, value, origin, header=names)
+    found = match(fitted, names, named=False)
+    if found.wrong:
+        findings.add(
+            "FW4032",
+            f"`{decl.name}` from {origin} has {found.words(names)}, which it has in the fit",
+            span=decl.span,
+            label="new data for this",
+            rule="New data whose columns have names are matched with the fit's columns by name.",
+            hint="name the columns as in the fit, or give an array, whose columns are taken by position",
+        )
+    if found.positions == tuple(range(len(names))) or not found.positions:
+        return Given(decl, value, origin, header=names)
+    return Given(decl, select(value, found.positions), origin, header=fitted)
+
+
+def _served(name: str, bindings: Bindings) -> bool:
+    return any(name in names for names, _ in bindings.sources)
+
+
+def _missing(decl: DataDecl, bindings: Bindings, findings: Findings) -> None:
+    if decl.name in all_given(bindings):
+        return  # the name is given as another kind of thing, which `check_names` notes
+    findings.add(
+        "FW4501",
+        f"`{decl.name}` has no value: {given_names(bindings)}",
+        span=decl.span,
+        label="declared without data",
+        rule="Data that the program does not name a source for are given when it is run.",
+        hint=f"give `--data {decl.name}=PATH` on the command line, `bind({decl.name}=...)` in Python, "
+        f"or a `from` in the program",
+    )

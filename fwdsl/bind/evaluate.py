@@ -10,11 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..model import Expr, evaluate_dim
-from .arithmetic import divide, dot, inner, matmul, plus, quad, times, total
+from .arithmetic import divide, dot, inner, matmul, plus, quad, take, times, total
 from .data_operator import DataOperator
-from .entries import Entries
-from .forms import Value, csr, double, is_formed, is_sparse
-from .slices import take
+from .values import Entries, Value, csr, double, is_formed, is_sparse
 
 Slots = Mapping[str, Any]
 

@@ -53,3 +53,26 @@ class Findings:
         # Without a program text (a model built in Python) a span points nowhere.
         bare = d.span is None or not self._source.text
         self._found.append(replace(d, span=None, source=None, labels=()) if bare else replace(d, source=self._source))
+
+
+class Unfit(Exception):
+    """A value does not fit its declaration. The reason is in words that follow the name, or a whole diagnostic.
+
+    `at` is the wrong entry, where a single one is wrong. The exception never leaves this package.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        found: str,
+        hint: str = "",
+        *,
+        at: tuple[int, ...] | None = None,
+        diagnostic: Diagnostic | None = None,
+    ) -> None:
+        super().__init__(found)
+        self.code = code
+        self.found = found
+        self.hint = hint
+        self.at = at
+        self.diagnostic = diagnostic

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..model import Model
 from .data_operator import DataOperator
-from .entries import Entries
 from .instance import Instance
+from .values import Entries
 
 _CHUNK = 1 << 24
 

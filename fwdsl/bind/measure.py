@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .forms import is_sparse
+from .data_operator import DataOperator, NormBound, ProductError, Source
+from .findings import Unfit
 from .instance import DataStats
+from .values import is_sparse
 
 _BLOCK = 1 << 17  # numbers in a block, which stays in cache
 
@@ -168,3 +170,71 @@ def _nbytes(array: Any) -> int:
     if is_sparse(array):
         return int(array.data.nbytes + array.indices.nbytes + array.indptr.nbytes)
     return int(array.nbytes)
+
+
+PROBES = 3
+"""The number of random pairs of vectors that check the adjoint. Each pair shows a wrong adjoint with probability 1."""
+
+ADJOINT_TOLERANCE = 1e-6
+"""The relative difference of <A x, y> and <x, A'y> that is allowed, for operators in single precision."""
+NORM_TOLERANCE = 0.05
+"""How far the bound may lie above |A|. It scales steps and measures rounding, so a closer bound would not pay."""
+FAILURE = 1e-9
+"""The probability with which the bound of |A| may be false."""
+SEED = 20210
+
+
+def attach(A: DataOperator) -> DataStats:
+    """Check the products of an operator and bound its norm, once. Raises `Unfit` (FW4526, FW4527, FW4529)."""
+    if not A.source.checked:
+        try:
+            _check_adjoint(A)
+            _bound_norm(A.source)
+        except ProductError as error:
+            raise Unfit("FW4527", "", diagnostic=error.first) from error
+        A.source.checked = True
+    assert A.bound is not None
+    return DataStats(
+        A.shape, "operator", "float64", A.size, 0, largest_row_norm=A.bound.value, norm_statement=A.bound.statement
+    )
+
+
+def _check_adjoint(A: DataOperator) -> None:
+    rng = np.random.default_rng(SEED)
+    for _ in range(PROBES):
+        x, y = rng.standard_normal(A.shape[1]), rng.standard_normal(A.shape[0])
+        Ax, Aty = A.matvec(x), A.rmatvec(y)
+        left, right = float(Ax @ y), float(x @ Aty)
+        # both are sums of terms of random signs, which cancel: the terms give the size to compare with
+        size = float(np.linalg.norm(Ax) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(Aty))
+        if abs(left - right) > ADJOINT_TOLERANCE * size / np.sqrt(max(A.shape)) or not np.isfinite(size):
+            raise Unfit(
+                "FW4526",
+                f"has an adjoint that is not its own: <A x, y> is {left:.6g} and <x, A'y> is {right:.6g} for random x and y",
+                "mend `rmatvec`: its matrix is the transpose of that of `matvec`",
+            )
+
+
+def _bound_norm(source: Source) -> None:
+    """Bound |A| by Lanczos, or look for a vector that refutes the norm that the user states."""
+    from ..spectral.bounds import largest_singular_bound
+
+    A = DataOperator(source)
+    if source.norm is None:
+        found = largest_singular_bound(A, FAILURE, rtol=NORM_TOLERANCE, method="lanczos", seed=SEED)
+        source.bound = NormBound(found.value_upper, found.statement)
+        return
+    x = np.random.default_rng(SEED).standard_normal(A.shape[1])
+    for _ in range(PROBES):
+        x /= max(float(np.linalg.norm(x)), 1e-300)
+        Ax = A.matvec(x)
+        reached = float(np.linalg.norm(Ax))
+        if reached > source.norm * (1.0 + 1e-9):
+            raise Unfit(
+                "FW4529",
+                f"has a norm of at least {reached:.6g}, but `norm={source.norm:g}` is stated",
+                "state a larger bound, or leave `norm` out: it is then found by some products",
+            )
+        x = A.rmatvec(Ax)
+        if not x.any():
+            return

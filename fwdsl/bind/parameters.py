@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..model import DataDecl, Model, ParamDecl
-from .bindings import Bindings
+from .bindings import DECLARED, Bindings, all_given, given_names
 from .evaluate import evaluate
 from .findings import Findings
-from .names import all_given, given_names
-from .provenance import DECLARED
 
 _DOMAINS: Mapping[str, tuple[str, Callable[[float], bool]]] = {
     "positive": ("greater than 0", lambda v: v > 0.0),

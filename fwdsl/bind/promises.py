@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..check.shapes import format_type
+from .bindings import Given
 from .findings import Findings
-from .forms import is_sparse
-from .given import Given
 from .measure import Measured
+from .values import is_sparse
 
 _BLOCK = 1 << 17
 

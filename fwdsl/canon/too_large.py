@@ -6,7 +6,7 @@ import math
 
 from ..atoms.low_rank import LARGEST_WRITTEN
 from ..bind.instance import Instance
-from ..bind.memory import most_numbers
+from ..bind.values import most_numbers
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Type, evaluate_dim

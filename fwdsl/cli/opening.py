@@ -87,7 +87,7 @@ def opened_to_solve(
 
 def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
     """The files that a program is read from and run on: its own sources, also where others are given."""
-    from ..bind.given import spec_of
+    from ..bind.bindings import spec_of
 
     data = [d for d in session.compile().data if d.source is not None]
     sources = {d.name: spec_of(d.source, session.base).path for d in data if d.source is not None}

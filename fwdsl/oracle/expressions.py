@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..bind.data_operator import DataOperator
-from ..bind.entries import Entries
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance
+from ..bind.values import Entries
 from ..model import Expr, evaluate_dim
 from .blocks import Blocks, blocks_of, flat, gathered
 from .require import cannot

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwdsl.bind import Bindings, bind
-from fwdsl.bind.entries import Entries
+from fwdsl.bind.values import Entries
 from fwdsl.grammar.diagnostic import has_errors
 
 TYPES = [

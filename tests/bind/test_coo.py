@@ -101,7 +101,7 @@ def test_signs_as_words(bound: Any):
     ],
 )
 def test_a_file_of_the_same_suffix_is_read_as_the_declared_one(bound: Any, declared: str, given: str, kept: bool):
-    from fwdsl.bind.given import _complete
+    from fwdsl.bind.bindings import _complete
     from fwdsl.readers.sources import parse_data_argument
 
     problem = bound("", f"data M: entries[3, 2] from {declared}", "\nvar x: real\nminimize x")

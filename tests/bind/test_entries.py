@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from fwdsl.bind import Bindings, bind
-from fwdsl.bind.entries import Entries
 from fwdsl.bind.evaluate import evaluate
 from fwdsl.bind.fingerprint import of_array
+from fwdsl.bind.values import Entries
 from fwdsl.model import Expr, Type
 from fwdsl.readers.roles import Triplets
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fwdsl.bind.entries import Entries
+from fwdsl.bind.values import Entries
 from fwdsl.cli import main
 
 WHOLE = """\

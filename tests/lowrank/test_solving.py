@@ -11,7 +11,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.atoms.low_rank import LowRank
-from fwdsl.bind.entries import Entries
+from fwdsl.bind.values import Entries
 from fwdsl.canon import Factored
 from fwdsl.cli import main
 

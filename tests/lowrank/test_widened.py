@@ -14,7 +14,7 @@ from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.samples import Ridged
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth, on_segment
-from fwdsl.bind.entries import Entries
+from fwdsl.bind.values import Entries
 from fwdsl.canon import Factored
 from fwdsl.canon.intercept import best_shift
 from fwdsl.canon.samples import Samples

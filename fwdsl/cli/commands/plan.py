@@ -74,7 +74,7 @@ def _at_hand(model: Model, given: Bindings, absent: Sequence[Diagnostic]) -> boo
 
 def _absent(model: Model, given: Bindings, folder: Path) -> tuple[Diagnostic, ...]:
     """The program's own sources that are not there, as warnings; none where the command line gives data."""
-    from ...bind.given import spec_of
+    from ...bind.bindings import spec_of
 
     sources = {d.source.span.start: d.source for d in model.data if d.source is not None and not given.sources}
     found: list[Diagnostic] = []
