@@ -208,9 +208,9 @@ class Session:
     def check_bindings(self) -> None:
         """Fail where a name, parameter or dimension is given that does not fit the program; no data are read."""
         model = self.compile()
-        from .bind import check_given
+        from .bind import check_bindings
 
-        found = check_given(model, self.bindings)
+        found = check_bindings(model, self.bindings)
         if has_errors(found):
             self.sink.failed("bind", found)
         self.sink.found("bind", found)

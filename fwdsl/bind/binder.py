@@ -7,19 +7,19 @@ from pathlib import Path
 
 from ..grammar.diagnostic import Diagnostic
 from ..model import Model
-from .attach import Bound, attach_datum, attach_entries, attach_index, note_unfit
-from .bindings import Bindings, Given, check_names, collect
+from .attach import BoundValues, attach_datum, attach_entries, attach_index, note_invalid
+from .bindings import Bindings, RawDatum, check_names, collect
 from .checks import check_orders, check_positions, check_uses, warn_float32, warn_scales
-from .dimensions import Sizes, known
-from .features import Maps, Statistics
-from .findings import Findings, Unfit
+from .dimensions import Sizes, dimension_names
+from .features import FittedMaps, Maps
+from .findings import Findings, InvalidDatum
 from .instance import Instance
-from .observations import Observed, observe, place
-from .parameters import bind_parameters, given_parameter, scalar
+from .observations import RawEntries, observe, place
+from .parameters import bind_parameters, scalar, supplied_parameter
 
 
 def bind(
-    model: Model, bindings: Bindings, base: Path, tol: float | None = None, fitted: Statistics | None = None
+    model: Model, bindings: Bindings, base: Path, tol: float | None = None, fitted: FittedMaps | None = None
 ) -> tuple[Instance | None, tuple[Diagnostic, ...]]:
     """The instance of a model with given and declared data, or None with errors. Warnings may come with either.
 
@@ -29,25 +29,25 @@ def bind(
     All findings are reported together, errors first, 20 at most.
     """
     findings = Findings(model.source)
-    names = known(model)
+    names = dimension_names(model)
     check_names(model, bindings, names, findings)
-    sizes = Sizes(_given_dims(model, bindings, names, findings))
-    bound = Bound()
+    sizes = Sizes(_supplied_dims(model, bindings, names, findings))
+    bound = BoundValues()
     fixed = {n: s for n in names if (s := sizes.bound(n)) is not None}
-    later: list[Given] = []
-    observed: list[Observed] = []
-    for given in collect(model, bindings, base, fixed, findings):
+    later: list[RawDatum] = []
+    observed: list[RawEntries] = []
+    for datum in collect(model, bindings, base, fixed, findings):
         # An index tells its number of classes only where nothing else does, so it comes last.
-        if given.decl.type.kind == "index":
-            later.append(given)
-        elif given.decl.type.kind == "entries":
-            _observe(given, observed, findings)
+        if datum.decl.type.kind == "index":
+            later.append(datum)
+        elif datum.decl.type.kind == "entries":
+            _observe(datum, observed, findings)
         else:
-            attach_datum(given, sizes, bound, findings)
+            attach_datum(datum, sizes, bound, findings)
     for o, entries in place(observed, sizes, bindings.labels, findings):
         attach_entries(o, entries, bindings, bound, findings)
-    for given in later:
-        attach_index(given, sizes, bound, findings)
+    for datum in later:
+        attach_index(datum, sizes, bound, findings)
     check_orders(model, bound.maps, findings)
     dims = sizes.resolve(model, {d.name for d in model.data} - set(bound.values), findings)
     misused = check_uses(model, bound.values, findings)
@@ -65,19 +65,19 @@ def bind(
     return instance, findings.result()
 
 
-def check_given(model: Model, bindings: Bindings) -> tuple[Diagnostic, ...]:
+def check_bindings(model: Model, bindings: Bindings) -> tuple[Diagnostic, ...]:
     """Check the names, parameters and dimensions that are given. Data are not read, and missing data are no error."""
     findings = Findings(model.source)
-    names = known(model)
+    names = dimension_names(model)
     check_names(model, bindings, names, findings)
-    _given_dims(model, bindings, names, findings)
+    _supplied_dims(model, bindings, names, findings)
     for decl in model.params:
         if decl.name in bindings.params:
-            given_parameter(decl, bindings, findings)
+            supplied_parameter(decl, bindings, findings)
     return findings.result()
 
 
-def _given_dims(model: Model, bindings: Bindings, names: list[str], findings: Findings) -> dict[str, int]:
+def _supplied_dims(model: Model, bindings: Bindings, names: list[str], findings: Findings) -> dict[str, int]:
     """The sizes given by `--dim`, or by Python's `bind` for a name that is only a dimension."""
     declared = {d.name for d in model.data} | {p.name for p in model.params}
     sizes: dict[str, object] = {n: v for n, v in bindings.data.items() if n in names and n not in declared}
@@ -97,11 +97,11 @@ def _given_dims(model: Model, bindings: Bindings, names: list[str], findings: Fi
     return result
 
 
-def _observe(given: Given, observed: list[Observed], findings: Findings) -> None:
+def _observe(datum: RawDatum, observed: list[RawEntries], findings: Findings) -> None:
     try:
-        observed.append(observe(given))
-    except Unfit as unfit:
-        note_unfit(given, unfit, findings)
+        observed.append(observe(datum))
+    except InvalidDatum as error:
+        note_invalid(datum, error, findings)
 
 
 def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tuple[Diagnostic, ...]]:

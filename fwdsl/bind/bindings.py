@@ -61,15 +61,15 @@ DECLARED = "the declaration"
 """The origin of a value that the program's text gives: a literal, or the default of a parameter."""
 
 
-def all_given(bindings: Bindings) -> list[str]:
+def supplied_names(bindings: Bindings) -> list[str]:
     """Every given name, however it is given."""
     names = [*bindings.data, *(n for names, _ in bindings.sources for n in names), *bindings.params, *bindings.dims]
     return list(dict.fromkeys(names))
 
 
-def given_names(bindings: Bindings) -> str:
+def describe_supplied(bindings: Bindings) -> str:
     """A list of what was given, for messages about what is missing."""
-    unique = all_given(bindings)
+    unique = supplied_names(bindings)
     return f"given were {', '.join(f'`{n}`' for n in unique)}" if unique else "nothing was given"
 
 
@@ -128,7 +128,7 @@ def _similar(name: str, allowed: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Given:
+class RawDatum:
     """The unconverted value of a datum: `origin` says where it comes from, `place` is the file that it was read from, if any.
 
     `located` says that rows and columns of the array are those of the file. `labels` are the values that an earlier fit
@@ -171,7 +171,9 @@ class _Job:
     span: Span
 
 
-def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int], findings: Findings) -> list[Given]:
+def collect(
+    model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int], findings: Findings
+) -> list[RawDatum]:
     """The value of every datum that has one: a given value, else a given file, a declared file or a literal.
 
     A file that serves several names is read once. Data without a value are noted as missing.
@@ -187,7 +189,7 @@ def collect(model: Model, bindings: Bindings, base: Path, dims: Mapping[str, int
         if decl.name in claimed:
             continue
         if decl.literal is not None:
-            found[decl.name] = Given(decl, decl.literal, DECLARED)
+            found[decl.name] = RawDatum(decl, decl.literal, DECLARED)
         elif decl.source is None and not _served(decl.name, bindings):
             _missing(decl, bindings, findings)
     return [replace(found[d.name], labels=bindings.labels.get(d.name)) for d in model.data if d.name in found]
@@ -263,7 +265,7 @@ def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> Sourc
 
 def _read(
     job: _Job, dims: Mapping[str, int], labels: Mapping[str, Sequence[Any]], findings: Findings
-) -> dict[str, Given]:
+) -> dict[str, RawDatum]:
     from ..readers.read import Role, read
 
     def size(dim: int | str) -> int | None:
@@ -281,15 +283,15 @@ def _read(
     arrays, diagnostics = read(job.spec, roles, headers)
     served = " and ".join(f"`{d.name}`" for d in job.serves if d.name in job.wanted)
     findings.adopt(diagnostics, job.span, f"read for {served}")
-    given = {}
+    data = {}
     for decl in job.serves:
         if decl.name not in arrays or decl.name not in job.wanted:
             continue
         key = str(job.spec.options.get("key", decl.name)) if job.spec.format == "npz" else None
         place = Place(job.spec.path, key)
         located, header = job.spec.format in ("npy", "npz"), headers.get(decl.name, ())
-        given[decl.name] = Given(decl, arrays[decl.name], job.spec.path, place, located, header=header)
-    return given
+        data[decl.name] = RawDatum(decl, arrays[decl.name], job.spec.path, place, located, header=header)
+    return data
 
 
 def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
@@ -297,13 +299,13 @@ def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tupl
     return tuple(labels.get(f"{decl.name}.columns", ())) if decl.type.kind != "entries" else ()
 
 
-def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[Any]], findings: Findings) -> Given:
+def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[Any]], findings: Findings) -> RawDatum:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
     origin = f"bind({decl.name}=...)"
     names = column_names(value) if decl.type.kind in ("matrix", "signs") and len(decl.type.shape) == 2 else ()
     fitted = _fitted_columns(decl, labels)
     if not names or not fitted:
-        return Given(decl, value, origin, header=names)
+        return RawDatum(decl, value, origin, header=names)
     found = match(fitted, names, named=False)
     if found.wrong:
         findings.add(
@@ -315,8 +317,8 @@ def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[Any]
             hint="name the columns as in the fit, or give an array, whose columns are taken by position",
         )
     if found.positions == tuple(range(len(names))) or not found.positions:
-        return Given(decl, value, origin, header=names)
-    return Given(decl, select(value, found.positions), origin, header=fitted)
+        return RawDatum(decl, value, origin, header=names)
+    return RawDatum(decl, select(value, found.positions), origin, header=fitted)
 
 
 def _served(name: str, bindings: Bindings) -> bool:
@@ -324,11 +326,11 @@ def _served(name: str, bindings: Bindings) -> bool:
 
 
 def _missing(decl: DataDecl, bindings: Bindings, findings: Findings) -> None:
-    if decl.name in all_given(bindings):
+    if decl.name in supplied_names(bindings):
         return  # the name is given as another kind of thing, which `check_names` notes
     findings.add(
         "FW4501",
-        f"`{decl.name}` has no value: {given_names(bindings)}",
+        f"`{decl.name}` has no value: {describe_supplied(bindings)}",
         span=decl.span,
         label="declared without data",
         rule="Data that the program does not name a source for are given when it is run.",

@@ -12,39 +12,39 @@ from ..grammar.diagnostic import Diagnostic, Place
 from ..model import DataDecl
 from ..readers.roles import LabelSets
 from ..readers.scan import find_nonfinite, map_labels, map_signs
-from .bindings import Given
+from .bindings import RawDatum
 from .data_operator import DataOperator
-from .findings import Unfit
+from .findings import InvalidDatum
 from .parameters import scalar
 from .values import is_sparse
 
 _MATRICES = ("matrix", "symmetric", "psd")
 
 
-def convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
+def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
     """The array of a datum, and the label values behind its codes."""
-    type_, raw = given.decl.type, given.raw
+    type_, raw = datum.decl.type, datum.raw
     if isinstance(raw, DataOperator):
-        return refuse_types(given.decl, raw), ()
-    if given.labels is not None and type_.kind in ("signs", "labels"):
-        return _as_fitted(given, given.labels), given.labels
+        return refuse_types(datum.decl, raw), ()
+    if datum.labels is not None and type_.kind in ("signs", "labels"):
+        return _as_fitted(datum, datum.labels), datum.labels
     if isinstance(raw, LabelSets):
         if type_.kind != "signs" or len(type_.shape) != 2:
-            raise Unfit("FW4505", "holds sets of labels", f"declare `{given.decl.name}: signs[n, k]`")
+            raise InvalidDatum("FW4505", "holds sets of labels", f"declare `{datum.decl.name}: signs[n, k]`")
         return raw.signs, tuple(raw.classes.tolist())
     if type_.kind == "labels":
         codes, classes = labels(raw)
         if len(classes) == 1:
             hint = "give data of at least two classes; nothing can be learned from one"
-            raise Unfit("FW4525", f"holds one class only, `{classes[0]}`", hint)
+            raise InvalidDatum("FW4525", f"holds one class only, `{classes[0]}`", hint)
         return codes, classes
     if type_.kind == "signs":
-        place = given.place if given.located else None
-        return signs(raw, len(type_.shape), given.decl.name, place)
+        place = datum.place if datum.located else None
+        return signs(raw, len(type_.shape), datum.decl.name, place)
     if type_.kind == "real":
         value = scalar(raw)
         if value is None:
-            raise Unfit("FW4512", "is no number", f"give one number, or declare `{given.decl.name}: vector[n]`")
+            raise InvalidDatum("FW4512", "is no number", f"give one number, or declare `{datum.decl.name}: vector[n]`")
         return value, ()
     if type_.kind in _MATRICES:
         return numbers(raw), ()
@@ -52,15 +52,15 @@ def convert(given: Given) -> tuple[Any, tuple[Any, ...]]:
         return vector(raw), ()
     array = numbers(raw)
     if is_sparse(array):
-        raise Unfit(
+        raise InvalidDatum(
             "FW4505", "is sparse, where a dense array is needed", "give a dense array: only matrices may be sparse"
         )
     return array, ()
 
 
-def _as_fitted(given: Given, classes: tuple[Any, ...]) -> Any:
+def _as_fitted(datum: RawDatum, classes: tuple[Any, ...]) -> Any:
     """Labels of new data, coded as in an earlier fit."""
-    type_, raw = given.decl.type, given.raw
+    type_, raw = datum.decl.type, datum.raw
     if not isinstance(raw, LabelSets):
         return known_labels(raw, classes) if type_.kind == "labels" else known_signs(raw, classes, len(type_.shape))
     at = known_labels(raw.classes, classes)
@@ -70,10 +70,10 @@ def _as_fitted(given: Given, classes: tuple[Any, ...]) -> Any:
 
 
 def refuse_types(decl: DataDecl, A: DataOperator) -> DataOperator:
-    """The operator, if its declaration promises nothing of its entries; else `Unfit` (FW4528)."""
+    """The operator, if its declaration promises nothing of its entries; else `InvalidDatum` (FW4528)."""
     if decl.type.kind != "matrix" or decl.type.domain == "nonnegative":
         promise = "in nonnegative" if decl.type.kind == "matrix" else decl.type.kind
-        raise Unfit(
+        raise InvalidDatum(
             "FW4528",
             f"is an operator, whose entries are not known: `{promise}` cannot be checked",
             f"declare `{decl.name}: matrix[m, n]`, or give an array",
@@ -92,14 +92,16 @@ def numbers(value: object) -> Any:
     """A float64 or float32 array, or a canonical `csr_array` of one of the two.
 
     Integers, booleans and other floats become float64; lists and whatever has `__array__` are converted; masked
-    entries become nan. `Unfit` for complex numbers, objects and text.
+    entries become nan. `InvalidDatum` for complex numbers, objects and text.
     """
     if is_sparse(value):
         return _csr(value)
     array = _array(value)
     if array.dtype.kind not in "biuf":
         which = f" in {_listed(not_numbers(value))}" if column_names(value) else ""
-        raise Unfit("FW4504", f"holds {_kind(array)}{which}, where real numbers are needed", _remedy(array, which))
+        raise InvalidDatum(
+            "FW4504", f"holds {_kind(array)}{which}, where real numbers are needed", _remedy(array, which)
+        )
     if isinstance(value, np.ma.MaskedArray) and value.mask.any():
         array = np.ma.filled(value.astype(np.float64), np.nan)
     return array if _is_native_float(array.dtype) else array.astype(np.float64)
@@ -121,10 +123,10 @@ def signs(value: object, axes: int, name: str, place: Place | None = None) -> tu
     if raw.dtype == np.float64 and raw.dtype.isnative and _are_signs(raw):
         return raw, (-1.0, 1.0)
     if raw.dtype.kind == "O":
-        raise Unfit("FW4504", "holds Python objects, where two labels are needed", "give numbers or words")
+        raise InvalidDatum("FW4504", "holds Python objects, where two labels are needed", "give numbers or words")
     mapped = map_signs(raw, name, place)
     if isinstance(mapped, Diagnostic):
-        raise Unfit(mapped.code, mapped.message, diagnostic=mapped)
+        raise InvalidDatum(mapped.code, mapped.message, diagnostic=mapped)
     return mapped
 
 
@@ -138,12 +140,12 @@ def labels(value: object) -> tuple[Any, tuple[Any, ...]]:
         codes, classes = map_labels(raw)
     except TypeError:
         hint = "give all of them as numbers, or all as words"
-        raise Unfit("FW4504", "holds labels of different kinds, which have no order", hint) from None
+        raise InvalidDatum("FW4504", "holds labels of different kinds, which have no order", hint) from None
     return codes, tuple(classes.tolist())
 
 
 def known_labels(value: object, classes: Sequence[Any], axes: int = 1) -> Any:
-    """The codes (int64) that an earlier fit gave to the values; `Unfit` names the first value that the fit does not know."""
+    """The codes (int64) that an earlier fit gave to the values; `InvalidDatum` names the first value that the fit does not know."""
     raw = _dense_values(value)
     raw = _only_column(raw) if axes == 1 else raw
     _refuse_nonfinite(raw)
@@ -152,7 +154,7 @@ def known_labels(value: object, classes: Sequence[Any], axes: int = 1) -> Any:
         at = int(np.argmax(codes < 0))
         told = ", ".join(f"`{c}`" for c in classes[:8]) + (", ..." if len(classes) > 8 else "")
         hint = f"the fit knows {told}"
-        raise Unfit("FW4520", f"is `{raw.flat[at]}`, a label that the fit does not know", hint, at=_at(raw, at))
+        raise InvalidDatum("FW4520", f"is `{raw.flat[at]}`, a label that the fit does not know", hint, at=_at(raw, at))
     return codes.reshape(raw.shape)
 
 
@@ -173,18 +175,18 @@ def among(values: Any, known: Sequence[Any]) -> Any:
 
 
 def index(value: object) -> Any:
-    """Positions as int64; `Unfit` where one is negative or not whole."""
+    """Positions as int64; `InvalidDatum` where one is negative or not whole."""
     raw = _only_column(numbers(value) if not _is_integer(value) else np.asarray(value))
     if is_sparse(raw):
-        raise Unfit("FW4505", "is sparse, where a dense array is needed", "give `.toarray()` of it")
+        raise InvalidDatum("FW4505", "is sparse, where a dense array is needed", "give `.toarray()` of it")
     if raw.dtype.kind == "f":
         _refuse_nonfinite(raw)
         bad = np.flatnonzero(raw != np.floor(raw))
         if bad.size:
-            raise Unfit("FW4515", f"is `{raw.flat[bad[0]]:g}`, which is not a whole number", at=_at(raw, bad[0]))
+            raise InvalidDatum("FW4515", f"is `{raw.flat[bad[0]]:g}`, which is not a whole number", at=_at(raw, bad[0]))
     bad = np.flatnonzero((raw < 0) | (raw >= _POSITIONS))
     if bad.size:
-        raise Unfit("FW4515", f"is `{raw.flat[bad[0]]:g}`, which is no position from 0", at=_at(raw, bad[0]))
+        raise InvalidDatum("FW4515", f"is `{raw.flat[bad[0]]:g}`, which is no position from 0", at=_at(raw, bad[0]))
     return raw.astype(np.int64, copy=False)
 
 
@@ -200,11 +202,11 @@ def _array(value: object) -> Any:
     except (ValueError, TypeError, OverflowError) as error:
         ragged = "inhomogeneous" in str(error)
         found = "has rows of different lengths" if ragged else f"is a {type(value).__name__}, which is no array"
-        raise Unfit("FW4504", found, "give an array of numbers") from None
+        raise InvalidDatum("FW4504", found, "give an array of numbers") from None
     if array.dtype.kind == "O" and array.ndim == 0:
         wrap = all(hasattr(value, part) for part in ("shape", "matvec", "rmatvec"))
         hint = "wrap it: `fw.operator(L)`" if wrap else "give an array of numbers"
-        raise Unfit("FW4504", f"is a {type(value).__name__}, which is no array", hint)
+        raise InvalidDatum("FW4504", f"is a {type(value).__name__}, which is no array", hint)
     return array
 
 
@@ -213,7 +215,7 @@ def _csr(value: Any) -> Any:
     from scipy.sparse import csr_array
 
     if value.dtype.kind not in "biuf":
-        raise Unfit("FW4504", f"holds {_kind(value)}, where real numbers are needed", _remedy(value))
+        raise InvalidDatum("FW4504", f"holds {_kind(value)}, where real numbers are needed", _remedy(value))
     if value.ndim != 2:
         value = value.reshape(-1, 1)
     shell = type(value)(value)  # shares the numbers, and leaves what is cached on the user's object alone
@@ -222,7 +224,7 @@ def _csr(value: Any) -> Any:
             shell.check_format(full_check=True)
     except ValueError:
         found = "is a damaged sparse matrix: its indices do not fit its shape"
-        raise Unfit("FW4504", found, "build it again") from None
+        raise InvalidDatum("FW4504", found, "build it again") from None
     matrix = csr_array(shell)
     if not _is_native_float(matrix.dtype):
         matrix = matrix.astype(np.float64)
@@ -245,7 +247,7 @@ def _dense_values(value: object) -> Any:
     if array.dtype.kind == "O" or (array.dtype.kind in "US" and not isinstance(value, np.ndarray)):
         return _objects(value, array)
     if array.dtype.kind not in "biufUS":
-        raise Unfit("FW4504", f"holds {_kind(array)}, where labels are needed", "give numbers or words")
+        raise InvalidDatum("FW4504", f"holds {_kind(array)}, where labels are needed", "give numbers or words")
     return numbers(value) if array.dtype.kind == "f" else array
 
 
@@ -255,7 +257,7 @@ def _objects(value: object, array: Any) -> Any:
     flat = raw.reshape(-1)
     for i, item in enumerate(flat):
         if item is None or item != item:
-            raise Unfit("FW4021", f"is `{item}`, where a label is needed", "remove the row", at=_at(raw, i))
+            raise InvalidDatum("FW4021", f"is `{item}`, where a label is needed", "remove the row", at=_at(raw, i))
     if all(isinstance(item, str) for item in flat):
         return raw.astype(str)
     try:
@@ -272,7 +274,7 @@ def _refuse_nonfinite(raw: Any) -> None:
     found = find_nonfinite(raw, 1) if raw.dtype.kind == "f" else []
     if found:
         row, column, value = found[0]
-        raise Unfit(
+        raise InvalidDatum(
             "FW4021", f"is `{value}`, where a label is needed", "remove the row", at=(row, column)[: max(1, raw.ndim)]
         )
 

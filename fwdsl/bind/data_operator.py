@@ -46,7 +46,7 @@ class NormBound:
 
 
 @dataclass(eq=False)
-class Source:
+class OperatorSource:
     """What the user gave, what was found of it when it was bound (`bound`, `checked`), and how many products it has made."""
 
     shape: tuple[int, int]
@@ -67,7 +67,7 @@ class DataOperator:
     `NeedsEntries`.
     """
 
-    source: Source
+    source: OperatorSource
     factor: float = 1.0
     flipped: bool = False
 
@@ -237,7 +237,7 @@ def operator(
         )
     stated = _norm(norm)
     bound = None if stated is None else NormBound(stated, "stated by `norm=`")
-    return DataOperator(Source(_shape(shape), matvec, rmatvec, stated, bound))
+    return DataOperator(OperatorSource(_shape(shape), matvec, rmatvec, stated, bound))
 
 
 def _shape(shape: object) -> tuple[int, int]:

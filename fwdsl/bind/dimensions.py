@@ -11,25 +11,25 @@ from ..grammar.diagnostic import Label, Place
 from ..grammar.source import Span
 from ..model import DataDecl, Dim, Model, Type
 from ..model.types import split_dim
-from .bindings import Given
+from .bindings import RawDatum
 from .findings import Findings
 from .values import most_numbers
 
 
 @dataclass(frozen=True)
 class _Claim:
-    """One statement of a dimension's size: `what` it counts ("columns") and the datum that was `given` (None for `--dim`)."""
+    """One statement of a dimension's size: `what` it counts ("columns") and the `datum` that has it (None for `--dim`)."""
 
     size: int
     what: str
-    given: Given | None
+    datum: RawDatum | None
 
 
-def named(type_: Type) -> Iterator[str]:
+def dimensions_of(type_: Type) -> Iterator[str]:
     """The names of the dimensions that data of a type bind."""
     dims: list[Dim] = [*type_.shape, *((type_.classes,) if type_.classes is not None else ())]
     if type_.element is not None:
-        dims.extend(named(type_.element))
+        dims.extend(dimensions_of(type_.element))
     return (split_dim(d)[0] for d in dims if isinstance(d, str) and not is_derived(d))
 
 
@@ -38,9 +38,9 @@ def is_derived(dim: str) -> bool:
     return dim.startswith(("dim(", "len("))
 
 
-def known(model: Model) -> list[str]:
+def dimension_names(model: Model) -> list[str]:
     """All names of dimensions of a model, in the order of the program, without those of feature maps."""
-    names = [n for _, type_ in _declared(model) for n in named(type_)]
+    names = [n for _, type_ in _declared(model) for n in dimensions_of(type_)]
     names += [split_dim(d)[0] for d in model.dims if isinstance(d, str) and not is_derived(d)]
     return list(dict.fromkeys(names))
 
@@ -56,7 +56,7 @@ class Sizes:
         self._claims: dict[str, list[_Claim]] = {n: [_Claim(s, "", None)] for n, s in fixed.items()}
 
     def claim(
-        self, given: Given, dim: Dim, size: int, what: str, findings: Findings, place: Place | None = None
+        self, datum: RawDatum, dim: Dim, size: int, what: str, findings: Findings, place: Place | None = None
     ) -> bool:
         """Note the size that a datum has along a dimension. False where it is not the integer that the program states, or where no
         memory would hold a vector of that size.
@@ -64,22 +64,22 @@ class Sizes:
         `place` is where the file states the size, if that is known.
         """
         if size > most_numbers():
-            _too_long(given, size, what, findings, place)
+            _too_long(datum, size, what, findings, place)
             return False
         if isinstance(dim, str):
             if not dim.startswith("dim("):
-                self._claims.setdefault(dim, []).append(_Claim(size, what, given))
+                self._claims.setdefault(dim, []).append(_Claim(size, what, datum))
         elif dim != size:
-            decl = given.decl
+            decl = datum.decl
             findings.add(
                 "FW4507",
                 f"`{decl.name}` has {count(size, what)}, where `{format_type(decl.type)}` says {dim}",
                 span=decl.span,
                 label=f"{dim} {what} declared",
                 rule="A dimension that the program gives as a number must be that of the data.",
-                hint=_features(given, what, dim)
+                hint=_features(datum, what, dim)
                 or f"give data with {count(dim, what)}, or declare the dimension by a name",
-                place=given.place,
+                place=datum.place,
             )
         return True
 
@@ -97,8 +97,8 @@ class Sizes:
         """
         for name, claims in self._claims.items():
             self._compare(name, claims, findings)
-        waiting = {n for d in model.data if d.name in excused for n in named(d.type)}
-        for name in known(model):
+        waiting = {n for d in model.data if d.name in excused for n in dimensions_of(d.type)}
+        for name in dimension_names(model):
             if name not in self._claims and name not in waiting:
                 _unbound(name, model, findings)
         return {name: claims[0].size for name, claims in self._claims.items()}
@@ -106,35 +106,35 @@ class Sizes:
     def _compare(self, name: str, claims: list[_Claim], findings: Findings) -> None:
         first = claims[0]
         other = next((c for c in claims if c.size != first.size), None)
-        if other is None or other.given is None:
+        if other is None or other.datum is None:
             return
-        decl = other.given.decl
-        if first.given is None:
+        decl = other.datum.decl
+        if first.datum is None:
             message = f"`{name}` is given as {first.size}, but `{decl.name}` has {count(other.size, other.what)}"
             labels: tuple[Label, ...] = ()
-        elif first.given is other.given:
+        elif first.datum is other.datum:
             message = f"`{name}` is both {_side(first)} and {_side(other)} of `{decl.name}`"
             labels = ()
         else:
-            ours = first.given.decl
+            ours = first.datum.decl
             message = (
                 f"`{name}` is {first.size} in `{ours.name}: {format_type(ours.type)}` ({first.what}), "
                 f"but {other.size} in `{decl.name}: {format_type(decl.type)}` ({other.what})"
             )
             labels = tuple(
-                Label(c.given.decl.span, f"{count(c.size, c.what)} from {c.given.origin}")
+                Label(c.datum.decl.span, f"{count(c.size, c.what)} from {c.datum.origin}")
                 for c in claims
-                if c.given is not None and c.given is not other.given
+                if c.datum is not None and c.datum is not other.datum
             )
         findings.add(
             "FW4506",
             message,
             span=decl.span,
-            label=f"{count(other.size, other.what)} from {other.given.origin}",
+            label=f"{count(other.size, other.what)} from {other.datum.origin}",
             labels=labels,
             rule="A dimension has one size, wherever its name occurs.",
             hint=_hint(first, other),
-            place=other.given.place,
+            place=other.datum.place,
         )
 
 
@@ -144,16 +144,16 @@ def count(size: int, what: str) -> str:
     return f"{size} {singular.get(what, what) if size == 1 else what}"
 
 
-def _too_long(given: Given, size: int, what: str, findings: Findings, place: Place | None) -> None:
-    decl = given.decl
+def _too_long(datum: RawDatum, size: int, what: str, findings: Findings, place: Place | None) -> None:
+    decl = datum.decl
     findings.add(
         "FW4007",
         f"`{decl.name}: {format_type(decl.type)}` has {size:,} {what}, more than this machine has memory for numbers",
         span=decl.span,
-        label=f"from {given.origin}",
+        label=f"from {datum.origin}",
         rule="Data that is not memory-mapped must fit into memory, and so must one number for each position that it names.",
         hint="positions count from the first: where they are ids, number those that occur",
-        place=place or given.place,
+        place=place or datum.place,
     )
 
 
@@ -164,20 +164,20 @@ def _side(claim: _Claim) -> str:
 def _hint(first: _Claim, other: _Claim) -> str:
     """The hint for two sizes. A libsvm file tells only which columns occur, not how many there are."""
     short, long = sorted((first, other), key=lambda c: c.size)
-    advice = _features(short.given, short.what, long.size) if short.given else ""
+    advice = _features(short.datum, short.what, long.size) if short.datum else ""
     return advice or "give data that belong together, or use two names if the sizes are meant to differ"
 
 
-def _features(given: Given, what: str, size: int) -> str:
-    call = given.decl.source
-    libsvm = given.place is not None and call is not None and call.func.name == "libsvm"
+def _features(datum: RawDatum, what: str, size: int) -> str:
+    call = datum.decl.source
+    libsvm = datum.place is not None and call is not None and call.func.name == "libsvm"
     if not libsvm or what != "columns":
         return ""
     return f"if the last columns of the file are all zero, write `features={size}` in its `libsvm(...)`"
 
 
 def _unbound(name: str, model: Model, findings: Findings) -> None:
-    user = next((span for span, type_ in _declared(model) if name in named(type_)), None)
+    user = next((span for span, type_ in _declared(model) if name in dimensions_of(type_)), None)
     findings.add(
         "FW4508",
         f"nothing binds the dimension `{name}`",
@@ -197,9 +197,9 @@ def _binder(name: str, model: Model) -> str:
     return f"declare `{decl.name}: labels[{decl.type.shape[0]}, {name}]` if it is the number of classes, "
 
 
-def claim_axes(given: Given, value: Any, classes: tuple[Any, ...], sizes: Sizes, findings: Findings) -> bool:
+def claim_axes(datum: RawDatum, value: Any, classes: tuple[Any, ...], sizes: Sizes, findings: Findings) -> bool:
     """Claim the sizes of an array. False where it has another number of axes than its type, or an axis is empty or too long."""
-    decl = given.decl
+    decl = datum.decl
     dims = decl.type.array_shape
     written = format_type(decl.type)
     if value.ndim != len(dims):
@@ -210,7 +210,7 @@ def claim_axes(given: Given, value: Any, classes: tuple[Any, ...], sizes: Sizes,
             label=f"{_plural(len(dims), 'axis', 'axes')} declared",
             rule="Data have as many axes as their type has dimensions; a vector may be given as a single column.",
             hint=_reshape(decl, value.shape),
-            place=given.place,
+            place=datum.place,
         )
         return False
     if 0 in value.shape:
@@ -220,7 +220,7 @@ def claim_axes(given: Given, value: Any, classes: tuple[Any, ...], sizes: Sizes,
             span=decl.span,
             rule="A dimension is at least 1.",
             hint="give data with at least one row and one column",
-            place=given.place,
+            place=datum.place,
         )
         return False
     words = ("entries",) if len(dims) == 1 else ("rows", "columns") if len(dims) == 2 else ()
@@ -228,10 +228,10 @@ def claim_axes(given: Given, value: Any, classes: tuple[Any, ...], sizes: Sizes,
         words = ("blocks",)
     for axis, (dim, size) in enumerate(zip(dims, value.shape, strict=True)):
         what = words[axis] if axis < len(words) else f"entries along axis {axis}"
-        if not sizes.claim(given, dim, int(size), what, findings):
+        if not sizes.claim(datum, dim, int(size), what, findings):
             return False
     if decl.type.kind == "labels" and len(decl.type.shape) == 2:
-        sizes.claim(given, decl.type.shape[1], len(classes), "classes", findings)
+        sizes.claim(datum, decl.type.shape[1], len(classes), "classes", findings)
     return True
 
 

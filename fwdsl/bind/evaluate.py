@@ -25,7 +25,7 @@ class FeatureValues(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class Environment:
     """The values of the names in an expression."""
 
     dims: Mapping[str, int]
@@ -43,10 +43,10 @@ def evaluate(expr: Expr, dims: Mapping[str, int], values: Slots, features: Featu
     that has no constant value of its own. A name without a value is a `KeyError`.
     """
     with np.errstate(all="ignore"):
-        return _value(expr, Names(dims, values, features))
+        return _value(expr, Environment(dims, values, features))
 
 
-def _value(expr: Expr, env: Names) -> Value:
+def _value(expr: Expr, env: Environment) -> Value:
     operation = _OPERATIONS.get(expr.op)
     if operation is None:
         raise ValueError(f"`{expr.op}` has no value of its own")
@@ -56,48 +56,48 @@ def _value(expr: Expr, env: Names) -> Value:
 # --- leaves --------------------------------------------------------------------------------------------------------
 
 
-def _const(expr: Expr, env: Names) -> Value:
+def _const(expr: Expr, env: Environment) -> Value:
     value: Any = expr.value
     return float(value)
 
 
-def _literal(expr: Expr, env: Names) -> Value:
+def _literal(expr: Expr, env: Environment) -> Value:
     return np.array(expr.value, dtype=np.float64)
 
 
-def _dim(expr: Expr, env: Names) -> Value:
+def _dim(expr: Expr, env: Environment) -> Value:
     return float(evaluate_dim(expr.name, env.dims))
 
 
-def _named(expr: Expr, env: Names) -> Value:
+def _named(expr: Expr, env: Environment) -> Value:
     value = env.values[expr.name]
     return value.values if isinstance(value, Entries) else value
 
 
-def _features(expr: Expr, env: Names) -> Value:
+def _features(expr: Expr, env: Environment) -> Value:
     if env.features is None:
         raise ValueError(f"the feature map `{expr.name}` has no value where none are at hand")
     return env.features.value(expr)
 
 
-def _eye(expr: Expr, env: Names) -> Value:
+def _eye(expr: Expr, env: Environment) -> Value:
     from scipy.sparse import csr_array, eye_array
 
     return csr_array(eye_array(_shape(expr, env.dims)[0], format="csr"))
 
 
-def _ones(expr: Expr, env: Names) -> Value:
+def _ones(expr: Expr, env: Environment) -> Value:
     return np.ones(_shape(expr, env.dims))
 
 
-def _zeros(expr: Expr, env: Names) -> Value:
+def _zeros(expr: Expr, env: Environment) -> Value:
     return np.zeros(_shape(expr, env.dims))
 
 
 # --- arithmetic ----------------------------------------------------------------------------------------------------
 
 
-def _add(expr: Expr, env: Names) -> Value:
+def _add(expr: Expr, env: Environment) -> Value:
     value = _value(expr.args[0], env)
     for i, arg in enumerate(expr.args[1:], start=1):
         other = _value(arg, env)
@@ -120,22 +120,22 @@ def _spread(matrix: Any, other: Any, sources: Sequence[Expr]) -> Value:
     return np.add(matrix.toarray(), other, dtype=np.float64)
 
 
-def _neg(expr: Expr, env: Names) -> Value:
+def _neg(expr: Expr, env: Environment) -> Value:
     value = _value(expr.args[0], env)
     return -value
 
 
-def _sqrt(expr: Expr, env: Names) -> Value:
+def _sqrt(expr: Expr, env: Environment) -> Value:
     value = float(_value(expr.args[0], env))
     if value < 0.0:
         raise ValueError("the root of a negative number")
     return math.sqrt(value)
 
 
-def _of_both(operation: Callable[[Any, Any], Value]) -> Callable[[Expr, Names], Value]:
+def _of_both(operation: Callable[[Any, Any], Value]) -> Callable[[Expr, Environment], Value]:
     """The evaluation of an operation with two arguments."""
 
-    def of_both(expr: Expr, env: Names) -> Value:
+    def of_both(expr: Expr, env: Environment) -> Value:
         a, b = (_value(arg, env) for arg in expr.args)
         return operation(a, b)
 
@@ -145,7 +145,7 @@ def _of_both(operation: Callable[[Any, Any], Value]) -> Callable[[Expr, Names], 
 # --- structure -----------------------------------------------------------------------------------------------------
 
 
-def _transpose(expr: Expr, env: Names) -> Value:
+def _transpose(expr: Expr, env: Environment) -> Value:
     value = _value(expr.args[0], env)
     if isinstance(value, DataOperator):
         return value.T
@@ -154,12 +154,12 @@ def _transpose(expr: Expr, env: Names) -> Value:
     return csr(value.T) if is_sparse(value) else np.asarray(value).T
 
 
-def _slice(expr: Expr, env: Names) -> Value:
+def _slice(expr: Expr, env: Environment) -> Value:
     items: Any = expr.value
     return take(_value(expr.args[0], env), items, env.dims)
 
 
-def _diag(expr: Expr, env: Names) -> Value:
+def _diag(expr: Expr, env: Environment) -> Value:
     value = _value(expr.args[0], env)
     if np.ndim(value) == 2:
         return np.asarray(value.diagonal())
@@ -168,26 +168,26 @@ def _diag(expr: Expr, env: Names) -> Value:
     return csr_array(diags_array(double(value), format="csr"))
 
 
-def _trace(expr: Expr, env: Names) -> Value:
+def _trace(expr: Expr, env: Environment) -> Value:
     value = _value(expr.args[0], env)
     return float(np.sum(value.diagonal(), dtype=np.float64))
 
 
-def _sum(expr: Expr, env: Names) -> Value:
+def _sum(expr: Expr, env: Environment) -> Value:
     return total(_value(expr.args[0], env))
 
 
-def _mean(expr: Expr, env: Names) -> Value:
+def _mean(expr: Expr, env: Environment) -> Value:
     value = _value(expr.args[0], env)
     return total(value) / math.prod(np.shape(value))
 
 
-def _gather(expr: Expr, env: Names) -> Value:
+def _gather(expr: Expr, env: Environment) -> Value:
     family = _value(expr.args[0], env)
     return family[_value(expr.args[1], env) if len(expr.args) > 1 else expr.value]
 
 
-def _observe(expr: Expr, env: Names) -> Value:
+def _observe(expr: Expr, env: Environment) -> Value:
     matrix = _value(expr.args[0], env)
     at: Entries = env.values[expr.args[1].name]
     return _observed_sparse(matrix, at) if is_sparse(matrix) or is_formed(matrix) else matrix[at.rows, at.columns]
@@ -203,7 +203,7 @@ def _shape(expr: Expr, dims: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(evaluate_dim(d, dims) for d in expr.type.array_shape)
 
 
-_OPERATIONS: Mapping[str, Callable[[Expr, Names], Value]] = {
+_OPERATIONS: Mapping[str, Callable[[Expr, Environment], Value]] = {
     "const": _const,
     "literal": _literal,
     "dim": _dim,

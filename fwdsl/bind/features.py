@@ -18,7 +18,7 @@ from .findings import Findings
 _Key = tuple[str, tuple[Expr, ...], tuple[tuple[str, Expr], ...]]
 
 
-class Statistics(Protocol):
+class FittedMaps(Protocol):
     """Fitted feature maps: those of an instance, or saved ones."""
 
     def fitted(self, expr: Expr) -> Fitted:
@@ -38,7 +38,7 @@ class Features:
     """
 
     def __init__(
-        self, dims: Mapping[str, int], values: Slots, fitted: Statistics | None = None, again: Features | None = None
+        self, dims: Mapping[str, int], values: Slots, fitted: FittedMaps | None = None, again: Features | None = None
     ) -> None:
         self._dims = dims
         self._slots = values
@@ -114,7 +114,7 @@ class SavedFeatures:
         return self.fitted(expr).columns
 
 
-def saved(model: Model, features: Statistics) -> dict[str, Any]:
+def saved(model: Model, features: FittedMaps) -> dict[str, Any]:
     """The statistics of all maps of a model as arrays `0.mean`, `0.std`, `1.bins`, ... and `forms`, for `SavedFeatures`."""
     packed = [pack(features.fitted(node), str(k)) for k, node in enumerate(feature_maps(model))]
     forms = json.dumps([form for form, _ in packed])
@@ -182,7 +182,7 @@ class Maps:
         dims: dict[str, int],
         data: Mapping[str, Any],
         findings: Findings,
-        fitted: Statistics | None = None,
+        fitted: FittedMaps | None = None,
         again: Features | None = None,
     ) -> None:
         self.dims = dims

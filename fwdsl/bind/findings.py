@@ -55,7 +55,7 @@ class Findings:
         self._found.append(replace(d, span=None, source=None, labels=()) if bare else replace(d, source=self._source))
 
 
-class Unfit(Exception):
+class InvalidDatum(Exception):
     """A value does not fit its declaration. The reason is in words that follow the name, or a whole diagnostic.
 
     `at` is the wrong entry, where a single one is wrong. The exception never leaves this package.

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .data_operator import DataOperator, NormBound, ProductError, Source
-from .findings import Unfit
+from .data_operator import DataOperator, NormBound, OperatorSource, ProductError
+from .findings import InvalidDatum
 from .instance import DataStats
 from .values import is_sparse
 
@@ -185,13 +185,13 @@ SEED = 20210
 
 
 def attach(A: DataOperator) -> DataStats:
-    """Check the products of an operator and bound its norm, once. Raises `Unfit` (FW4526, FW4527, FW4529)."""
+    """Check the products of an operator and bound its norm, once. Raises `InvalidDatum` (FW4526, FW4527, FW4529)."""
     if not A.source.checked:
         try:
             _check_adjoint(A)
             _bound_norm(A.source)
         except ProductError as error:
-            raise Unfit("FW4527", "", diagnostic=error.first) from error
+            raise InvalidDatum("FW4527", "", diagnostic=error.first) from error
         A.source.checked = True
     assert A.bound is not None
     return DataStats(
@@ -208,14 +208,14 @@ def _check_adjoint(A: DataOperator) -> None:
         # both are sums of terms of random signs, which cancel: the terms give the size to compare with
         size = float(np.linalg.norm(Ax) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(Aty))
         if abs(left - right) > ADJOINT_TOLERANCE * size / np.sqrt(max(A.shape)) or not np.isfinite(size):
-            raise Unfit(
+            raise InvalidDatum(
                 "FW4526",
                 f"has an adjoint that is not its own: <A x, y> is {left:.6g} and <x, A'y> is {right:.6g} for random x and y",
                 "mend `rmatvec`: its matrix is the transpose of that of `matvec`",
             )
 
 
-def _bound_norm(source: Source) -> None:
+def _bound_norm(source: OperatorSource) -> None:
     """Bound |A| by Lanczos, or look for a vector that refutes the norm that the user states."""
     from ..spectral.bounds import largest_singular_bound
 
@@ -230,7 +230,7 @@ def _bound_norm(source: Source) -> None:
         Ax = A.matvec(x)
         reached = float(np.linalg.norm(Ax))
         if reached > source.norm * (1.0 + 1e-9):
-            raise Unfit(
+            raise InvalidDatum(
                 "FW4529",
                 f"has a norm of at least {reached:.6g}, but `norm={source.norm:g}` is stated",
                 "state a larger bound, or leave `norm` out: it is then found by some products",

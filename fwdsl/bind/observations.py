@@ -12,10 +12,10 @@ from ..check.shapes import format_type
 from ..grammar.diagnostic import Place
 from ..model import Dim
 from ..readers.roles import Triplets
-from .bindings import DECLARED, Given
+from .bindings import DECLARED, RawDatum
 from .convert import among, known_signs, numbers, signs, vector
 from .dimensions import Sizes
-from .findings import Findings, Unfit
+from .findings import Findings, InvalidDatum
 from .values import Entries, is_sparse
 
 _FORMS = "give `(rows, columns, values)`, a SciPy sparse matrix whose stored entries are the observations, or `Entries`"
@@ -24,14 +24,14 @@ AXES = ("rows", "columns")
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class RawEntries:
     """Triplets of one datum before sizes are known.
 
     `sizes` are those that the value itself states (a sparse matrix has a shape). An axis `counts` where its numbers are
     positions, as in Python. Elsewhere they are ids until something gives the dimension a size.
     """
 
-    given: Given
+    datum: RawDatum
     triplets: Triplets
     sizes: tuple[int | None, int | None] = (None, None)
     counts: tuple[bool, bool] = (False, False)
@@ -42,38 +42,38 @@ class Observed:
         return (self.triplets.rows, self.triplets.columns)[k]
 
 
-def observe(given: Given) -> Observed:
-    """The triplets given for a datum declared `entries[n, p]`; `Unfit` where the value holds none."""
-    raw = given.raw
+def observe(datum: RawDatum) -> RawEntries:
+    """The triplets given for a datum declared `entries[n, p]`; `InvalidDatum` where the value holds none."""
+    raw = datum.raw
     if isinstance(raw, Triplets):
-        found = Observed(given, raw)
+        found = RawEntries(datum, raw)
     elif isinstance(raw, Entries):
-        found = _counted(given, raw.rows, raw.columns, raw.values, raw.shape)
+        found = _counted(datum, raw.rows, raw.columns, raw.values, raw.shape)
         found = replace(found, ids=(raw.row_ids, raw.column_ids))
     elif is_sparse(raw):
         stored = raw.tocoo()
         if len(stored.shape) != 2:
-            raise Unfit("FW4505", f"got a sparse array of shape {stored.shape}", _FORMS)
-        found = _counted(given, *(stored.row, stored.col), stored.data, stored.shape)
-    elif given.origin == DECLARED or (isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.shape[1] == 3):
+            raise InvalidDatum("FW4505", f"got a sparse array of shape {stored.shape}", _FORMS)
+        found = _counted(datum, *(stored.row, stored.col), stored.data, stored.shape)
+    elif datum.origin == DECLARED or (isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.shape[1] == 3):
         table = numbers(raw)
-        found = _counted(given, table[:, 0], table[:, 1], table[:, 2])
+        found = _counted(datum, table[:, 0], table[:, 1], table[:, 2])
     elif isinstance(raw, tuple | list) and len(raw) == 3:
-        found = _counted(given, raw[0], raw[1], raw[2])
+        found = _counted(datum, raw[0], raw[1], raw[2])
     else:
-        raise Unfit("FW4505", f"got a {type(raw).__name__}, which is no list of observed entries", _FORMS)
+        raise InvalidDatum("FW4505", f"got a {type(raw).__name__}, which is no list of observed entries", _FORMS)
     counts = [np.size(part) for part in (found.triplets.rows, found.triplets.columns, found.triplets.values)]
     if len(set(counts)) > 1:
         told = "{} rows, {} columns and {} values".format(*counts)
-        raise Unfit("FW4505", f"got {told}", "give one row, one column and one value for each observation")
+        raise InvalidDatum("FW4505", f"got {told}", "give one row, one column and one value for each observation")
     if not counts[0]:
-        raise Unfit("FW4505", "got no entry", "give at least one observation")
+        raise InvalidDatum("FW4505", "got no entry", "give at least one observation")
     return found
 
 
 def place(
-    observed: Sequence[Observed], sizes: Sizes, labels: Mapping[str, tuple[Any, ...]], findings: Findings
-) -> list[tuple[Observed, Entries]]:
+    observed: Sequence[RawEntries], sizes: Sizes, labels: Mapping[str, tuple[Any, ...]], findings: Findings
+) -> list[tuple[RawEntries, Entries]]:
     """Positions of all observed entries, with unconverted values. A datum with an error is left out, and the error noted.
 
     A size is known from an integer, `--dim`, other data, or a value that states it; numbers are then positions. Otherwise
@@ -84,58 +84,58 @@ def place(
     known = _Dimensions(observed, sizes)
     out = []
     for o in observed:
-        name, dims = o.given.decl.name, o.given.decl.type.shape
+        name, dims = o.datum.decl.name, o.datum.decl.type.shape
         before = [labels.get(f"{name}.{axis}") for axis in AXES]
-        o = _seen(o, before, findings)
+        o = _known_entries(o, before, findings)
         extents = [o.sizes[k] or known.size(dims[k]) for k in (0, 1)]
         ids = [before[k] or (known.ids(dims[k]) if extents[k] is None else None) for k in (0, 1)]
-        placed = positions(replace(o.given, raw=_in_words(o.triplets, ids)), extents, ids, findings)
+        placed = positions(replace(o.datum, raw=_in_words(o.triplets, ids)), extents, ids, findings)
         if placed is None:
             continue
         codes, maps = placed
         maps = [maps[k] or o.ids[k] for k in (0, 1)]
         shape = [len(m) if (m := ids[k]) is not None else int(extents[k] or 0) for k in (0, 1)]
-        if not all(sizes.claim(o.given, dims[k], shape[k], AXES[k], findings) for k in (0, 1)):
+        if not all(sizes.claim(o.datum, dims[k], shape[k], AXES[k], findings) for k in (0, 1)):
             continue
-        sizes.claim(o.given, f"len({name})", len(codes[0]), "entries", findings)
+        sizes.claim(o.datum, f"len({name})", len(codes[0]), "entries", findings)
         out.append((o, Entries(codes[0], codes[1], o.triplets.values, (shape[0], shape[1]), maps[0], maps[1])))
     return out
 
 
-def values_of(o: Observed, labels: tuple[Any, ...] | None) -> tuple[Any, tuple[Any, ...]]:
+def values_of(o: RawEntries, labels: tuple[Any, ...] | None) -> tuple[Any, tuple[Any, ...]]:
     """The values as floats; for `of signs` as -1 and 1, with the pair that they stand for. `labels` is an earlier fit's pair."""
-    type_, raw = o.given.decl.type, o.triplets.values
+    type_, raw = o.datum.decl.type, o.triplets.values
     if type_.element is None:
         return vector(raw), ()
     if labels is not None:
         return known_signs(raw, labels, 1), labels
-    return signs(raw, 1, o.given.decl.name, o.given.place)
+    return signs(raw, 1, o.datum.decl.name, o.datum.place)
 
 
-def _seen(o: Observed, before: Sequence[tuple[Any, ...] | None], findings: Findings) -> Observed:
+def _known_entries(o: RawEntries, before: Sequence[tuple[Any, ...] | None], findings: Findings) -> RawEntries:
     """The entries whose row and column an earlier fit knows; all entries where there is no earlier fit."""
     t = _in_words(o.triplets, before)
-    unseen = [
+    unknown = [
         np.zeros(t.rows.size, bool) if b is None else among(ids, b) < 0
         for ids, b in zip((t.rows, t.columns), before, strict=True)
     ]
-    left_out = unseen[0] | unseen[1]
+    left_out = unknown[0] | unknown[1]
     count, total = int(left_out.sum()), int(left_out.size)
     if not 0 < count < total:
         return o
     parts = [
         _plural(len(np.unique(ids[bad])), axis)
-        for ids, bad, axis in zip((t.rows, t.columns), unseen, AXES, strict=True)
+        for ids, bad, axis in zip((t.rows, t.columns), unknown, AXES, strict=True)
         if bad.any()
     ]
-    decl, kept = o.given.decl, ~left_out
+    decl, kept = o.datum.decl, ~left_out
     findings.add(
         "FW4530",
         f"{count:,} of the {total:,} entries of `{decl.name}` are left out: the fit has not seen their {' and '.join(parts)}",
         span=decl.span,
         rule="A fit says nothing of rows and columns of which it had no entry.",
         hint="what is computed is of the other entries",
-        place=o.given.place,
+        place=o.datum.place,
         severity="warning",
     )
     return replace(o, triplets=Triplets(t.rows[kept], t.columns[kept], np.asarray(t.values)[kept], t.base, 0))
@@ -144,13 +144,13 @@ def _seen(o: Observed, before: Sequence[tuple[Any, ...] | None], findings: Findi
 class _Dimensions:
     """What is known of the dimensions of observed entries before the entries bind them."""
 
-    def __init__(self, observed: Sequence[Observed], sizes: Sizes) -> None:
+    def __init__(self, observed: Sequence[RawEntries], sizes: Sizes) -> None:
         self._sizes: dict[Dim, int | None] = {}
         self._ids: dict[Dim, tuple[Any, ...]] = {}
-        uses: dict[Dim, list[tuple[Observed, int]]] = {}
+        uses: dict[Dim, list[tuple[RawEntries, int]]] = {}
         for o in observed:
             for k in (0, 1):
-                uses.setdefault(o.given.decl.type.shape[k], []).append((o, k))
+                uses.setdefault(o.datum.decl.type.shape[k], []).append((o, k))
         for dim, axes in uses.items():
             size = sizes.bound(dim)
             stated = [s for o, k in axes if (s := o.sizes[k]) is not None]
@@ -186,11 +186,11 @@ def _in_words(triplets: Triplets, ids: Sequence[Sequence[Any] | None]) -> Triple
 
 
 def _counted(
-    given: Given, rows: Any, columns: Any, values: Any, shape: tuple[int | None, int | None] = (None, None)
-) -> Observed:
+    datum: RawDatum, rows: Any, columns: Any, values: Any, shape: tuple[int | None, int | None] = (None, None)
+) -> RawEntries:
     axes = [_axis(rows, "rows"), _axis(columns, "columns")]
     counts = axes[0].dtype.kind == "i", axes[1].dtype.kind == "i"
-    return Observed(given, Triplets(axes[0], axes[1], _plain(values, "values"), 0, 0), shape, counts)
+    return RawEntries(datum, Triplets(axes[0], axes[1], _plain(values, "values"), 0, 0), shape, counts)
 
 
 def _axis(value: Any, what: str) -> Any:
@@ -201,7 +201,7 @@ def _axis(value: Any, what: str) -> Any:
     if array.dtype.kind == "U":
         return array
     if array.dtype.kind not in "iuf":
-        raise Unfit(
+        raise InvalidDatum(
             "FW4504", f"has {what} that are neither positions nor words", "give whole numbers from 0, or ids as words"
         )
     with np.errstate(invalid="ignore"):
@@ -209,7 +209,7 @@ def _axis(value: Any, what: str) -> Any:
     wrong = np.flatnonzero(whole != array)
     if wrong.size:
         at = int(wrong[0])
-        raise Unfit(
+        raise InvalidDatum(
             "FW4519",
             f"has `{array[at]}` among its {what}, which is no position from 0",
             "give whole numbers from 0",
@@ -223,9 +223,9 @@ def _plain(value: Any, what: str) -> Any:
     try:
         array = np.asarray(value.toarray() if is_sparse(value) else value)
     except (ValueError, TypeError, OverflowError):
-        raise Unfit("FW4504", f"has {what} that are no array", f"give the {what} as one array") from None
+        raise InvalidDatum("FW4504", f"has {what} that are no array", f"give the {what} as one array") from None
     if array.ndim != 1 and array.shape not in ((array.size, 1), (1, array.size)):
-        raise Unfit(
+        raise InvalidDatum(
             "FW4505", f"has {what} in an array of shape {array.shape}", f"give the {what} as one array of one axis"
         )
     return array.reshape(-1)
@@ -239,13 +239,13 @@ _SHOWN = 3
 
 
 def positions(
-    given: Given, known: Sequence[int | None], ids: Sequence[Sequence[Any] | None], findings: Findings
+    datum: RawDatum, known: Sequence[int | None], ids: Sequence[Sequence[Any] | None], findings: Findings
 ) -> tuple[list[Any], list[tuple[Any, ...] | None]] | None:
     """Rows and columns from 0, and the ids of each in order of position (None for indices); None, with the reasons noted.
 
     `known` has the sizes that are known from elsewhere; `ids` are those of an earlier fit, which has all ids of new data.
     """
-    triplets: Triplets = given.raw
+    triplets: Triplets = datum.raw
     codes: list[Any] = []
     maps: list[tuple[Any, ...] | None] = []
     for axis, (found, size, names) in enumerate(zip((triplets.rows, triplets.columns), known, ids, strict=True)):
@@ -262,7 +262,7 @@ def positions(
             distinct, code = np.unique(found, return_inverse=True)
             names, bad, why, hint = tuple(distinct.tolist()), np.zeros(0, bool), "", ""
             rule = ""
-        _note(given, axis, found, bad, (why, rule, hint), findings)
+        _note(datum, axis, found, bad, (why, rule, hint), findings)
         codes.append(code.astype(np.int64, copy=False))
         maps.append(None if names is None else tuple(names))
     return None if findings.failed else (codes, maps)
@@ -289,17 +289,17 @@ def _other_base(found: Any, base: int, size: int) -> str:
     return ", or give `base=1`" if from_one else ""
 
 
-def _note(given: Given, axis: int, found: Any, bad: Any, words: tuple[str, str, str], findings: Findings) -> None:
+def _note(datum: RawDatum, axis: int, found: Any, bad: Any, words: tuple[str, str, str], findings: Findings) -> None:
     why, rule, hint = words
     places = np.flatnonzero(bad)
-    decl = given.decl
+    decl = datum.decl
     for i in places[:_SHOWN]:
-        line = given.raw.first + int(i) if given.raw.first else None
+        line = datum.raw.first + int(i) if datum.raw.first else None
         where = f" on line {line}" if line else ""
         left = places.size - _SHOWN if i == places[min(_SHOWN, places.size) - 1] else 0
         more = f"; {left} more {'is' if left == 1 else 'are'} like it" if left > 0 else ""
         value = str(found[i])
-        place = None if given.place is None else Place(given.place.file, row=line, column=axis + 1, value=value)
+        place = None if datum.place is None else Place(datum.place.file, row=line, column=axis + 1, value=value)
         findings.add(
             "FW4519",
             f"the {_WORDS[axis]} `{value}`{where} {why}, as `{decl.name}: {format_type(decl.type)}` needs it{more}",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..model import DataDecl, Model, ParamDecl
-from .bindings import DECLARED, Bindings, all_given, given_names
+from .bindings import DECLARED, Bindings, describe_supplied, supplied_names
 from .evaluate import evaluate
 from .findings import Findings
 
@@ -34,7 +34,7 @@ def bind_parameters(
     origins: dict[str, str] = {}
     for decl in model.params:
         if decl.name in bindings.params or decl.name in bindings.data:
-            value, origin = given_parameter(decl, bindings, findings)
+            value, origin = supplied_parameter(decl, bindings, findings)
         elif decl.default is not None:
             origin = DECLARED
             learn(values)
@@ -50,7 +50,7 @@ def bind_parameters(
     return values, origins
 
 
-def given_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) -> tuple[float | None, str]:
+def supplied_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) -> tuple[float | None, str]:
     """The given value of a parameter (None, with the reason noted, where it has none), and where it comes from."""
     by_option = decl.name in bindings.params
     origin = f"--set {decl.name}" if by_option else f"bind({decl.name}=...)"
@@ -123,11 +123,11 @@ def _default(decl: ParamDecl, dims: Mapping[str, int], values: Mapping[str, floa
 
 
 def _missing(decl: ParamDecl, bindings: Bindings, findings: Findings) -> None:
-    if decl.name in all_given(bindings):
+    if decl.name in supplied_names(bindings):
         return  # the name is given as another kind of thing, which `check_names` notes
     findings.add(
         "FW4502",
-        f"the parameter `{decl.name}` has no value: {given_names(bindings)}",
+        f"the parameter `{decl.name}` has no value: {describe_supplied(bindings)}",
         span=decl.span,
         label="declared without a default",
         rule="A parameter has a default, or is given when the program is run.",

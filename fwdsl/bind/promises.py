@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..check.shapes import format_type
-from .bindings import Given
+from .bindings import RawDatum
 from .findings import Findings
 from .measure import Measured
 from .values import is_sparse
@@ -15,22 +15,22 @@ from .values import is_sparse
 _BLOCK = 1 << 17
 
 
-def check_nonnegative(given: Given, array: Any, measured: Measured, findings: Findings) -> None:
+def check_nonnegative(datum: RawDatum, array: Any, measured: Measured, findings: Findings) -> None:
     """Note the first negative entry of data declared `in nonnegative`."""
     if measured.smallest >= 0.0:
         return
     at, value = _first_negative(array)
     findings.add(
         "FW4516",
-        f"{given.at(at)} is `{value}`, but `{given.decl.name}` is declared `in nonnegative`",
-        span=given.decl.span,
+        f"{datum.at(at)} is `{value}`, but `{datum.decl.name}` is declared `in nonnegative`",
+        span=datum.decl.span,
         rule="Data declared `in nonnegative` have no negative entry.",
         hint="correct the data, or drop the promise if nothing in the program needs it",
-        place=given.place_of(at, value),
+        place=datum.place_of(at, value),
     )
 
 
-def check_symmetric(given: Given, array: Any, measured: Measured, findings: Findings) -> bool:
+def check_symmetric(datum: RawDatum, array: Any, measured: Measured, findings: Findings) -> bool:
     """Whether a square matrix equals its transpose up to rounding; if not, the entry that differs most is noted."""
     size = float(np.max(measured.stats.column_norms, initial=0.0))
     # The rounding of a symmetric formula passes: it is far below any tolerance to solve to.
@@ -40,20 +40,20 @@ def check_symmetric(given: Given, array: Any, measured: Measured, findings: Find
         return True
     i, j = at
     here, there = float(array[i, j]), float(array[j, i])
-    name = given.decl.name
+    name = datum.decl.name
     findings.add(
         "FW4517",
-        f"{given.at(at)} is `{here:g}` and {given.at((j, i))} is `{there:g}`, but `{name}` is declared "
-        f"`{format_type(given.decl.type)}`",
-        span=given.decl.span,
+        f"{datum.at(at)} is `{here:g}` and {datum.at((j, i))} is `{there:g}`, but `{name}` is declared "
+        f"`{format_type(datum.decl.type)}`",
+        span=datum.decl.span,
         rule="A symmetric matrix equals its transpose.",
         hint=f"give `({name} + {name}.T) / 2` if the difference is rounding",
-        place=given.place_of(at, f"{here:g}"),
+        place=datum.place_of(at, f"{here:g}"),
     )
     return False
 
 
-def check_psd(given: Given, array: Any, measured: Measured, findings: Findings) -> None:
+def check_psd(datum: RawDatum, array: Any, measured: Measured, findings: Findings) -> None:
     """Note a symmetric matrix that has a negative eigenvalue, beyond rounding.
 
     The proof is a factorisation of A + s I with s = d * eps * ||A||_F, which exists if A is positive semidefinite.
@@ -65,14 +65,14 @@ def check_psd(given: Given, array: Any, measured: Measured, findings: Findings) 
     shift = d * size * float(np.finfo(array.dtype).eps)
     if size == 0.0 or (_factors_sparse(array, shift) if is_sparse(array) else _factors_dense(array, shift)):
         return
-    name = given.decl.name
+    name = datum.decl.name
     findings.add(
         "FW4518",
         f"`{name}` is declared `psd`, but has a negative eigenvalue{_smallest(array)}",
-        span=given.decl.span,
+        span=datum.decl.span,
         rule="A positive semidefinite matrix has no negative eigenvalue.",
         hint=f"correct `{name}`, or add a multiple of the identity that lifts its eigenvalues to 0",
-        place=given.place,
+        place=datum.place,
     )
 
 

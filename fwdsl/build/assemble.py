@@ -12,7 +12,7 @@ from .built import describe
 from .convert import identifier, operand
 from .expression import Constraint
 from .infer import data_type
-from .leaves import DataLeaf, Leaf, LetLeaf, ParamLeaf, Role, Use, VarLeaf, parts, uses
+from .leaves import DataLeaf, Leaf, LetLeaf, ParamLeaf, Use, UseKind, VarLeaf, parts, uses
 from .naming import Names
 from .rewrite import rename
 
@@ -33,7 +33,7 @@ class _Entry:
     """One declaration to be: its leaf, and the roles its uses gave it."""
 
     leaf: Leaf
-    roles: set[Role]
+    roles: set[UseKind]
 
 
 def assemble(
@@ -82,7 +82,7 @@ def _flat(constraints: Iterable[object]) -> Iterable[Constraint]:
             )
 
 
-def _key(leaf: Leaf, role: Role) -> Key:
+def _key(leaf: Leaf, role: UseKind) -> Key:
     """Data are one datum where they share one array and are needed as the same kind of thing."""
     if not isinstance(leaf, DataLeaf):
         return ("leaf", id(leaf))

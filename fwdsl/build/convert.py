@@ -9,14 +9,14 @@ from typing import Any
 from ..errors import misuse
 from ..grammar import tree
 from .built import Built, Stated, describe
-from .leaves import DataLeaf, Role, Use, use
+from .leaves import DataLeaf, Use, UseKind, use
 
 KEYWORDS = frozenset(
     "fw problem data param var let minimize maximize subject to solve in of from family true false inf".split()
 )
 
 
-def operand(value: object, role: Role = "") -> Built:
+def operand(value: object, role: UseKind = "") -> Built:
     """An expression for a value: itself, a literal for a number, data for an array or a list of numbers.
 
     `role` is what the place needs an array to be.
@@ -38,7 +38,7 @@ def operand(value: object, role: Role = "") -> Built:
     return Built(use(DataLeaf(None, None, array(value, role)), role))
 
 
-def with_role(expression: Built, role: Role) -> Built:
+def with_role(expression: Built, role: UseKind) -> Built:
     """The same expression; where it is a datum of undeclared type, this use says what it is."""
     node = expression.node
     if isinstance(node, Use) and isinstance(node.leaf, DataLeaf) and node.leaf.type is None and not node.role:
@@ -76,7 +76,7 @@ def whole(value: object) -> int | None:
     return int(value)
 
 
-def array(value: object, role: Role = "") -> object:
+def array(value: object, role: UseKind = "") -> object:
     """A value that can be data: an array of numbers, sparse or dense (kept as it is, never copied), or a list of them."""
     if isinstance(value, list | tuple):
         import numpy as np

@@ -8,10 +8,10 @@ from typing import Any
 from ..frames import as_array, column_names
 from ..grammar import tree
 from .convert import number
-from .leaves import Role
+from .leaves import UseKind
 
 
-def data_type(value: Any, roles: Set[Role]) -> tree.TypeExpr:
+def data_type(value: Any, roles: Set[UseKind]) -> tree.TypeExpr:
     """A type of the array's own size: `matrix[100, 20]`, or `signs[100]`, `labels[100, 3]`, ... where its uses need that."""
     value = as_array(value) if column_names(value) else value
     shape = tuple(int(size) for size in value.shape)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from ..grammar import tree
 
-Role = Literal["", "signs", "labels", "index", "weights", "psd"]
+UseKind = Literal["", "signs", "labels", "index", "weights", "psd"]
 """What the place where an array is used needs it to be; "" is numbers."""
 
 
@@ -60,10 +60,10 @@ class Use(tree.Name):
     """A use of a leaf inside a tree that is being built; assembly replaces it by a plain `Name`."""
 
     leaf: Leaf | None = None
-    role: Role = ""
+    role: UseKind = ""
 
 
-def use(leaf: Leaf, role: Role = "") -> Use:
+def use(leaf: Leaf, role: UseKind = "") -> Use:
     """A tree node that stands for a leaf."""
     return Use(id=leaf.name or "", leaf=leaf, role=role)
 

@@ -11,7 +11,7 @@ from ..words import REDUCTIONS, SETS, ConvexWord, LossWord, SetWord, Word, funct
 from .built import Built
 from .convert import literal, operand
 from .expression import Expression, SetExpression
-from .leaves import Role
+from .leaves import UseKind
 
 F = TypeVar("F", bound=Callable[..., object])
 Made = Callable[..., Expression] | Callable[..., SetExpression] | SetExpression
@@ -49,7 +49,7 @@ def _set(word: SetWord) -> Callable[..., SetExpression]:
 def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> tuple[tree.Call, list[Built]]:
     """The call as written: the checker, which points into the printed program, says what is wrong with its arguments."""
     given: list[Built] = []
-    roles: dict[str, Role] = {p.name: p.kind for p in word.parameters}
+    roles: dict[str, UseKind] = {p.name: p.kind for p in word.parameters}
 
     def argument(key: str, value: object) -> tree.Expr:
         if isinstance(value, SetExpression):

@@ -14,12 +14,12 @@ from .context import Context
 from .scalars import scalar_sign
 from .values import Combination
 
-Bound = dict[str, tree.Expr]
+BoundArguments = dict[str, tree.Expr]
 
 
-def bind(ctx: Context, call: tree.Call, parameters: Sequence[Parameter]) -> Bound | None:
+def bind_arguments(ctx: Context, call: tree.Call, parameters: Sequence[Parameter]) -> BoundArguments | None:
     """Argument nodes by parameter name; None after an error. All wrong keywords are reported."""
-    bound: Bound = {}
+    bound: BoundArguments = {}
     usage = signature(call.func.name, parameters)
     fine = True
     if len(call.args) > len(parameters):

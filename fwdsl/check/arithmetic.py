@@ -1,4 +1,4 @@
-"""Sums, entrywise products and quotients: of expressions, and of expanded sums of convex pieces."""
+"""Sums, entrywise products and quotients: of expressions, and of expanded sums of losses and convex functions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..grammar import tree
 from ..grammar.source import Span
 from ..model import Expr, Type
 from . import algebra, shapes
+from .budget import DEPTH_AT_MOST, OPERATIONS_AT_MOST
 from .context import Context
-from .measure import DEPTH_AT_MOST, OPERATIONS_AT_MOST
 from .operands import report_infinite
 from .values import Combination, Summand, Value
 
@@ -183,12 +183,12 @@ def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Exp
 def _with_weight(s: Summand, weight: Expr) -> Summand:
     """A summand times a weight for each sample; the weight's scalar factors go into the coefficient."""
     coefficient, weight = split_scale(s.coefficient, weight)
-    if isinstance(s.piece, Expr):
-        return replace(s, coefficient=coefficient, piece=algebra.multiply(weight, s.piece, shapes.plain(weight.type)))
-    old = s.piece.weights if s.piece.per_sample else s.weight
+    if isinstance(s.body, Expr):
+        return replace(s, coefficient=coefficient, body=algebra.multiply(weight, s.body, shapes.plain(weight.type)))
+    old = s.body.weights if s.body.per_sample else s.weight
     new = weight if old is None else algebra.multiply(old, weight, old.type)
-    if s.piece.per_sample:
-        return replace(s, coefficient=coefficient, piece=replace(s.piece, weights=new))
+    if s.body.per_sample:
+        return replace(s, coefficient=coefficient, body=replace(s.body, weights=new))
     return replace(s, coefficient=coefficient, weight=new)
 
 

@@ -8,19 +8,19 @@ from ..grammar import tree
 from ..model import Dim, Expr, Type
 from ..words import CONVEX, LOSSES, ConvexWord, LossWord
 from . import algebra, shapes, signs
-from .arguments import Bound, bind, option
+from .arguments import BoundArguments, bind_arguments, option
 from .context import Context
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
 from .operands import affine, constant, is_finite, wrong_kind
-from .values import Combination, Piece, Summand
+from .values import AppliedAtom, Combination, Summand
 
 
 def loss(ctx: Context, node: tree.Call) -> Combination | None:
     """A loss: one value a sample, to be wrapped in `mean` or `sum`."""
     name = node.func.name
     signature = LOSSES[name]
-    bound = bind(ctx, node, signature.parameters)
+    bound = bind_arguments(ctx, node, signature.parameters)
     if bound is None:
         return None
     prediction = affine(ctx, node, bound["prediction"])
@@ -32,8 +32,8 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     prediction = _as_samples(prediction, target, signature)
     if not _fit(ctx, node, bound, prediction, target, signature):
         return None
-    piece = Piece("loss", name, prediction, target, options=given, text=ctx.text(node), span=node.span)
-    return Combination((Summand(algebra.ONE, piece, span=node.span),), prediction.type.array_shape[0], node.span)
+    body = AppliedAtom("loss", name, prediction, target, options=given, text=ctx.text(node), span=node.span)
+    return Combination((Summand(algebra.ONE, body, span=node.span),), prediction.type.array_shape[0], node.span)
 
 
 def _as_samples(prediction: Expr, target: Expr, signature: LossWord) -> Expr:
@@ -127,7 +127,9 @@ def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, s
     )
 
 
-def _fit(ctx: Context, node: tree.Call, bound: Bound, prediction: Expr, target: Expr, signature: LossWord) -> bool:
+def _fit(
+    ctx: Context, node: tree.Call, bound: BoundArguments, prediction: Expr, target: Expr, signature: LossWord
+) -> bool:
     """Whether prediction and target have the shapes the loss asks for."""
     shape, wanted = prediction.type.array_shape, _values_shape(target)
     part = bound["prediction"]
@@ -175,7 +177,7 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     """A norm or another convex function: one number."""
     name = node.func.name
     signature = CONVEX[name]
-    bound = bind(ctx, node, signature.parameters)
+    bound = bind_arguments(ctx, node, signature.parameters)
     if bound is None:
         return None
     x = affine(ctx, node, bound["x"])
@@ -184,11 +186,11 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     options = _arguments(ctx, node, bound, x)
     if options is None:
         return None
-    piece = Piece("function", name, x, options=options, text=ctx.text(node), span=node.span)
-    return Combination((Summand(algebra.ONE, piece, span=node.span),), None, node.span)
+    body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
+    return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
 
 
-def _arguments(ctx: Context, node: tree.Call, bound: Bound, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
+def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
     """The further arguments of `group_norm` and `quad_form`."""
     if "groups" in bound:
         # of a family the groups are those of each block
@@ -227,7 +229,9 @@ def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: C
     return False
 
 
-def group_arguments(ctx: Context, node: tree.Call, bound: Bound, type_: Type) -> tuple[tuple[str, Expr], ...] | None:
+def group_arguments(
+    ctx: Context, node: tree.Call, bound: BoundArguments, type_: Type
+) -> tuple[tuple[str, Expr], ...] | None:
     """`groups` (an `index[d] of G` or a literal list of lists of positions) and `weights`, one a group."""
     size = type_.array_shape[0]
     part = bound["groups"]

@@ -12,7 +12,7 @@ from .context import Context
 from .printer import format_typed
 from .scalars import scalar_sign, tidied
 from .sets import check_radius
-from .values import Combination, Piece, Summand, Value, merged
+from .values import AppliedAtom, Combination, Summand, Value, merged
 
 
 def ball(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, op: str, span: Span) -> Constraint | None:
@@ -29,7 +29,7 @@ def ball(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, op
             )
             return None
     summands = merged((*_summands(a, 1.0, left), *_summands(b, -1.0, right)))
-    convex = [s for s in summands if isinstance(s.piece, Piece) and algebra.number(s.coefficient) != 0.0]
+    convex = [s for s in summands if isinstance(s.body, AppliedAtom) and algebra.number(s.coefficient) != 0.0]
     if not convex:
         ctx.error(
             "FW2056",
@@ -41,18 +41,18 @@ def ball(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, op
     if not _are_norms(ctx, convex, span):
         return None
     norm = convex[0]
-    assert isinstance(norm.piece, Piece)
+    assert isinstance(norm.body, AppliedAtom)
     sign = scalar_sign(norm.coefficient)
     if op == "==" or signs.is_nonpositive(sign):
-        _report_direction(ctx, norm.piece, op, span)
+        _report_direction(ctx, norm.body, op, span)
         return None
     if sign != "positive":
         report_unknown_sign(
-            ctx, f"the factor of `{norm.piece.text}`", _node(norm.coefficient, span), norm.coefficient, "positive"
+            ctx, f"the factor of `{norm.body.text}`", _node(norm.coefficient, span), norm.coefficient, "positive"
         )
         return None
-    rest = [s for s in summands if isinstance(s.piece, Expr)]
-    return _as_ball(ctx, norm, norm.piece, rest, span)
+    rest = [s for s in summands if isinstance(s.body, Expr)]
+    return _as_ball(ctx, norm, norm.body, rest, span)
 
 
 def _node(e: Expr, otherwise: Span) -> tree.Node:
@@ -69,28 +69,28 @@ def _are_norms(ctx: Context, convex: list[Summand], span: Span) -> bool:
     """Whether there is one convex function and it has a ball; an error for losses, entropy, sums of norms."""
     fine = True
     for s in convex:
-        piece = s.piece
-        assert isinstance(piece, Piece)
-        if piece.kind == "loss":
+        body = s.body
+        assert isinstance(body, AppliedAtom)
+        if body.kind == "loss":
             ctx.error(
                 "FW3012",
-                f"the loss `{piece.text}` stands in a constraint",
-                piece.span,
+                f"the loss `{body.text}` stands in a constraint",
+                body.span,
                 rule="A constraint bounds an affine expression or one norm; losses belong to the objective.",
-                hint=f"add it to the objective with a weight: `minimize ... + mu * {_reduced(piece)}`",
+                hint=f"add it to the objective with a weight: `minimize ... + mu * {_reduced(body)}`",
             )
             fine = False
-        elif not CONVEX[piece.atom].ball:
+        elif not CONVEX[body.atom].ball:
             ctx.error(
                 "FW3013",
-                f"`{piece.text}` stands in a constraint",
-                piece.span,
-                rule=f"A constraint bounds an affine expression or one norm; `{piece.atom}` has no ball.",
-                hint=f"add it to the objective with a weight: `minimize ... + mu * {piece.text}`",
+                f"`{body.text}` stands in a constraint",
+                body.span,
+                rule=f"A constraint bounds an affine expression or one norm; `{body.atom}` has no ball.",
+                hint=f"add it to the objective with a weight: `minimize ... + mu * {body.text}`",
             )
             fine = False
     if fine and len(convex) > 1:
-        texts = " and ".join(f"`{s.piece.text}`" for s in convex[:2] if isinstance(s.piece, Piece))
+        texts = " and ".join(f"`{s.body.text}`" for s in convex[:2] if isinstance(s.body, AppliedAtom))
         ctx.error(
             "FW3011",
             f"{texts} stand in one constraint",
@@ -102,41 +102,41 @@ def _are_norms(ctx: Context, convex: list[Summand], span: Span) -> bool:
     return fine
 
 
-def _reduced(piece: Piece) -> str:
-    return piece.text if piece.reduce else f"mean({piece.text})"
+def _reduced(body: AppliedAtom) -> str:
+    return body.text if body.reduce else f"mean({body.text})"
 
 
-def _report_direction(ctx: Context, piece: Piece, op: str, span: Span) -> None:
+def _report_direction(ctx: Context, body: AppliedAtom, op: str, span: Span) -> None:
     """A norm bounded from below, or set equal to something."""
     if op == "==":
         ctx.error(
             "FW3009",
-            f"`{piece.text}` is set equal",
+            f"`{body.text}` is set equal",
             span,
             rule="The points at which a norm has a given value are not a convex set; those at which it is at most that are.",
-            hint=f"write `{piece.text} <= ...`"
-            + ("; for `x >= 0` with a given sum write `x in simplex(r)`" if piece.atom == "norm1" else ""),
+            hint=f"write `{body.text} <= ...`"
+            + ("; for `x >= 0` with a given sum write `x in simplex(r)`" if body.atom == "norm1" else ""),
         )
         return
     ctx.error(
         "FW3008",
-        f"`{piece.text}` is bounded from below",
+        f"`{body.text}` is bounded from below",
         span,
         rule="The points at which a norm is at least a number are not a convex set; those at which it is at most that are.",
-        hint=f"write `{piece.text} <= ...`, or leave the bound out",
+        hint=f"write `{body.text} <= ...`, or leave the bound out",
     )
 
 
-def _as_ball(ctx: Context, norm: Summand, piece: Piece, rest: list[Summand], span: Span) -> Constraint | None:
+def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand], span: Span) -> Constraint | None:
     """coefficient * norm + rest <= 0 as argument in ball(-rest / coefficient)."""
     bound = algebra.const(0.0, span)
     for s in rest:
-        e = s.piece
+        e = s.body
         assert isinstance(e, Expr)
         if not e.is_constant:
             ctx.error(
                 "FW3010",
-                f"`{piece.text}` is bounded by `{ctx.text(s.span)}`, which depends on a variable",
+                f"`{body.text}` is bounded by `{ctx.text(s.span)}`, which depends on a variable",
                 span,
                 rule="The bound of a norm, its radius, is constant.",
                 hint="minimise the norm instead, as a term of the objective",
@@ -148,45 +148,45 @@ def _as_ball(ctx: Context, norm: Summand, piece: Piece, rest: list[Summand], spa
     if algebra.number(r) == 0.0:
         ctx.error(
             "FW2065",
-            f"the radius of `{piece.text}` is zero",
+            f"the radius of `{body.text}` is zero",
             span,
             rule="A radius is a positive scalar.",
-            hint=f"write `{ctx.text(piece.argument.span)} == 0`" if piece.argument.span != tree.NOWHERE else "",
+            hint=f"write `{ctx.text(body.argument.span)} == 0`" if body.argument.span != tree.NOWHERE else "",
         )
         return None
     if not check_radius(ctx, r, tree.Node(span=place), "" if len(rest) == 1 else format_typed(r)):
         return None
-    squared = CONVEX[piece.atom].degree == 2
+    squared = CONVEX[body.atom].degree == 2
     if squared:
         r = algebra.root(r)
-    x = piece.argument
+    x = body.argument
     if x.type.kind == "family":
-        _report_family(ctx, piece, span)
+        _report_family(ctx, body, span)
         return None
     if not x.variables:
         ctx.error(
-            "FW2056", f"there is no variable in `{piece.text}`", piece.span, rule="A constraint restricts variables."
+            "FW2056", f"there is no variable in `{body.text}`", body.span, rule="A constraint restricts variables."
         )
         return None
-    return Constraint("in", x, _set(piece, x, r, span), factor=norm.coefficient, squared=squared, span=span)
+    return Constraint("in", x, _set(body, x, r, span), factor=norm.coefficient, squared=squared, span=span)
 
 
-def _set(piece: Piece, x: Expr, r: Expr, span: Span) -> SetRef:
+def _set(body: AppliedAtom, x: Expr, r: Expr, span: Span) -> SetRef:
     if shapes.is_scalar(x.type):
         return SetRef(BOX, (("lo", algebra.negate(r)), ("hi", r)), span=span)
-    name = CONVEX[piece.atom].ball
+    name = CONVEX[body.atom].ball
     if shapes.is_matrix(x.type):
         name = SETS[name].of_matrices or name
-    return SetRef(name, (("r", r), *piece.options), span=span)
+    return SetRef(name, (("r", r), *body.options), span=span)
 
 
-def _report_family(ctx: Context, piece: Piece, span: Span) -> None:
-    name = CONVEX[piece.atom].ball
+def _report_family(ctx: Context, body: AppliedAtom, span: Span) -> None:
+    name = CONVEX[body.atom].ball
     takes_groups = ", groups" if "groups" in (p.name for p in SETS[name].parameters) else ""
     ctx.error(
         "FW2071",
         f"`{ctx.text(span)}` could bound each block of the family, or their sum",
         span,
         rule="A set on a family holds for each block, a function adds up over the blocks: together they are ambiguous.",
-        hint=f"write `{ctx.text(piece.argument.span)} in {name}(r{takes_groups})` for each block",
+        hint=f"write `{ctx.text(body.argument.span)} in {name}(r{takes_groups})` for each block",
     )

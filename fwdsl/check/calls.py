@@ -19,7 +19,7 @@ from ..words import (
     function_named,
     function_names,
 )
-from .arguments import bind
+from .arguments import bind_arguments
 from .atoms import convex, loss
 from .context import IS, Context
 from .features import feature_map
@@ -40,7 +40,7 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     if name not in FUNCTIONS:
         _unknown(ctx, node)
         return None
-    bound = bind(ctx, node, FUNCTIONS[name].parameters)
+    bound = bind_arguments(ctx, node, FUNCTIONS[name].parameters)
     return None if bound is None else apply(ctx, node, bound)
 
 

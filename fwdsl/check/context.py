@@ -13,7 +13,7 @@ from ..grammar.source import Source, Span
 from ..model import Dim, Expr
 from ..words import SETS, is_reserved, kind_of_word
 from . import shapes
-from .measure import Budget
+from .budget import Budget
 from .values import Nested, Value
 
 ERRORS_AT_MOST = 20

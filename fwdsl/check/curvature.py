@@ -16,7 +16,7 @@ from .context import Context
 from .operands import report_infinite
 from .printer import format_typed
 from .scalars import scalar_sign, tidied
-from .values import Piece, Summand, as_term
+from .values import AppliedAtom, Summand, as_term
 
 Sense = Literal["minimize", "maximize"]
 
@@ -28,21 +28,21 @@ def judge(ctx: Context, s: Summand, sense: Sense) -> tuple[Term, Fact] | None:
     if number is not None and not isfinite(number):
         report_infinite(ctx, s.span)
         return None
-    term = replace(as_term(s), text=s.piece.text if isinstance(s.piece, Piece) else ctx.text(s.span))
+    term = replace(as_term(s), text=s.body.text if isinstance(s.body, AppliedAtom) else ctx.text(s.span))
     subject = s.name or term.text
-    if isinstance(s.piece, Expr):
-        return _affine(ctx, s, s.piece, term, subject)
-    piece = s.piece
-    if piece.weights is not None and not signs.is_nonnegative(piece.weights.sign):
-        report_weight(ctx, _place(piece.weights, s), piece.weights)
+    if isinstance(s.body, Expr):
+        return _affine(ctx, s, s.body, term, subject)
+    body = s.body
+    if body.weights is not None and not signs.is_nonnegative(body.weights.sign):
+        report_weight(ctx, _place(body.weights, s), body.weights)
         return None
     sign = scalar_sign(s.coefficient)
     if not (signs.is_nonnegative(sign) if sense == "minimize" else signs.is_nonpositive(sign)):
-        _report(ctx, s, piece, sense, sign)
+        _report(ctx, s, body, sense, sign)
         return None
     if sign == "zero":
         _warn_zero(ctx, term.text, s)
-    return term, Fact(subject, "convex" if sense == "minimize" else "concave", _reason(s, piece, sign), s.span)
+    return term, Fact(subject, "convex" if sense == "minimize" else "concave", _reason(s, body, sign), s.span)
 
 
 def _affine(ctx: Context, s: Summand, e: Expr, term: Term, subject: str) -> tuple[Term, Fact] | None:
@@ -77,34 +77,34 @@ def _variables(e: Expr) -> str:
     return ", ".join(f"`{v}`" for v in sorted(e.variables))
 
 
-def _what(piece: Piece) -> str:
-    if piece.kind == "loss":
-        return f"`{piece.atom}` is a loss, convex in its prediction"
-    return f"`{piece.atom}` is a {CONVEX[piece.atom].what}, convex in its argument"
+def _what(body: AppliedAtom) -> str:
+    if body.kind == "loss":
+        return f"`{body.atom}` is a loss, convex in its prediction"
+    return f"`{body.atom}` is a {CONVEX[body.atom].what}, convex in its argument"
 
 
-def _reason(s: Summand, piece: Piece, sign: Sign) -> str:
-    parts = [_what(piece)]
-    if piece.argument.variables:
-        parts.append(f"which is affine in {_variables(piece.argument)}")
-    if piece.weights is not None:
+def _reason(s: Summand, body: AppliedAtom, sign: Sign) -> str:
+    parts = [_what(body)]
+    if body.argument.variables:
+        parts.append(f"which is affine in {_variables(body.argument)}")
+    if body.weights is not None:
         parts.append("weighted by nonnegative numbers")
     return ", ".join(parts) + f"; its coefficient `{format_typed(s.coefficient)}` is {sign}"
 
 
-def _report(ctx: Context, s: Summand, piece: Piece, sense: Sense, sign: Sign) -> None:
+def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sign) -> None:
     """A convex function whose coefficient has the wrong sign, or none that is known."""
     coefficient = format_typed(s.coefficient)
     wants, wanted = ("convex", "nonnegative") if sense == "minimize" else ("concave", "nonpositive")
-    elsewhere = piece.span != tree.NOWHERE and s.span.to(piece.span) != s.span
-    labels = [Label(piece.span, "the term is written here")] if elsewhere else []
-    rule = f"`{sense}` takes a sum of {wants} terms: {_what(piece)}, so its coefficient must be {wanted}."
+    elsewhere = body.span != tree.NOWHERE and s.span.to(body.span) != s.span
+    labels = [Label(body.span, "the term is written here")] if elsewhere else []
+    rule = f"`{sense}` takes a sum of {wants} terms: {_what(body)}, so its coefficient must be {wanted}."
     if signs.is_nonpositive(sign) or signs.is_nonnegative(sign):
         has = "concave" if sense == "minimize" else "convex"
         other = "maximize" if sense == "minimize" else "minimize"
         ctx.error(
             "FW3001",
-            f"the term `{piece.text}` has the coefficient `{coefficient}` and is {has}, not {wants}",
+            f"the term `{body.text}` has the coefficient `{coefficient}` and is {has}, not {wants}",
             s.span,
             label=has,
             labels=labels,
@@ -123,7 +123,7 @@ def _report(ctx: Context, s: Summand, piece: Piece, sense: Sense, sign: Sign) ->
         fix = Fix(f"declare `{names[0]}` as `nonnegative`", entry.type_span, "nonnegative")
     ctx.error(
         "FW3002",
-        f"the coefficient `{coefficient}` of the term `{piece.text}` is not known to be {wanted}",
+        f"the coefficient `{coefficient}` of the term `{body.text}` is not known to be {wanted}",
         s.span,
         labels=[*ctx.declared(*(tree.Name(n) for n in names)), *labels],
         rule=rule,

@@ -10,7 +10,7 @@ from ..grammar.diagnostic import Label
 from ..model import DataDecl, Dim, Expr, Sign, Type
 from ..words import SOURCES, TYPES
 from . import shapes, signs
-from .arguments import DOMAIN_WORDS, Bound, bind, literal, literal_fits
+from .arguments import DOMAIN_WORDS, BoundArguments, bind_arguments, literal, literal_fits
 from .context import Context, Entry
 from .literals import flat, is_psd, is_symmetric, nested, shape_of, smallest_eigenvalue
 from .types import resolve
@@ -257,7 +257,7 @@ def _check_source(ctx: Context, source: tree.Call, items: Sequence[DataItem]) ->
             rule="The sources are " + ", ".join(f"`{s}`" for s in SOURCES) + ".",
         )
         return
-    bound = bind(ctx, source, signature.parameters)
+    bound = bind_arguments(ctx, source, signature.parameters)
     if bound is None:
         return
     fine = True
@@ -290,7 +290,7 @@ def _listed(items: Sequence[DataItem]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
-def _cannot_serve(serves: str, name: str, types: Sequence[Type], bound: Bound) -> tuple[str, str]:
+def _cannot_serve(serves: str, name: str, types: Sequence[Type], bound: BoundArguments) -> tuple[str, str]:
     """Why a source cannot give data of these types, and what to do; empty if it can."""
     matrices = [t for t in types if len(t.array_shape) >= 2 and t.kind not in ("signs", "labels", "entries")]
     others = [t for t in types if t not in matrices]

@@ -6,7 +6,7 @@ from ..grammar import tree
 from ..model import Dim, Expr, Type, shift_dim
 from ..words import FEATURE_MAPS, MapWord
 from . import algebra, shapes
-from .arguments import bind, option
+from .arguments import bind_arguments, option
 from .context import Context
 from .operands import constant, wrong_kind
 
@@ -15,7 +15,7 @@ def feature_map(ctx: Context, node: tree.Call) -> Expr | None:
     """`rbf(X, gamma=)`, `fourier(X, ...)`, ...: an implicit map, or an explicit matrix of features."""
     signature = FEATURE_MAPS[node.func.name]
     name, ctx.naming = ctx.naming, ""
-    bound = bind(ctx, node, signature.parameters)
+    bound = bind_arguments(ctx, node, signature.parameters)
     if bound is None:
         return None
     data = constant(ctx, node, bound["X"])

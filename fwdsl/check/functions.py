@@ -9,7 +9,7 @@ from ..grammar import tree
 from ..model import Dim, Expr, Sign, Type
 from ..words import FUNCTIONS
 from . import algebra, shapes, signs
-from .arguments import Bound, signature
+from .arguments import BoundArguments, signature
 from .arithmetic import report_product
 from .context import Context
 from .operands import affine, as_affine, wrong_kind
@@ -17,7 +17,7 @@ from .types import dimension
 from .values import Combination, Summand, Value
 
 
-def apply(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def apply(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     """The value of a call of one of `FUNCTIONS`; None after an error."""
     return _RULES[node.func.name](ctx, node, bound)
 
@@ -25,7 +25,7 @@ def apply(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
 # --- sum and mean --------------------------------------------------------------------------------------------------
 
 
-def _reduce(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     how, part = node.func.name, bound["x"]
     value = ctx.infer(ctx, part)
     if isinstance(value, Expr):
@@ -49,13 +49,13 @@ def _reduce(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
 
 def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, alone: bool) -> Summand:
     """One summand of a loss under `mean` or `sum`; what is one number counts once a sample."""
-    if isinstance(s.piece, Expr):
-        vector = algebra.spread(s.piece, samples) if shapes.is_scalar(s.piece.type) else s.piece
-        return replace(s, piece=algebra.make(how, shapes.REAL, (vector,), sign=vector.sign, span=vector.span))
-    if s.piece.per_sample:
-        text, span = (ctx.text(node), node.span) if alone else (f"{how}({s.piece.text})", s.span)
-        piece = replace(s.piece, reduce="mean" if how == "mean" else "sum", text=text, span=span)
-        return replace(s, piece=piece, span=span)
+    if isinstance(s.body, Expr):
+        vector = algebra.spread(s.body, samples) if shapes.is_scalar(s.body.type) else s.body
+        return replace(s, body=algebra.make(how, shapes.REAL, (vector,), sign=vector.sign, span=vector.span))
+    if s.body.per_sample:
+        text, span = (ctx.text(node), node.span) if alone else (f"{how}({s.body.text})", s.span)
+        body = replace(s.body, reduce="mean" if how == "mean" else "sum", text=text, span=span)
+        return replace(s, body=body, span=span)
     if s.weight is not None:
         factor = algebra.make(how, shapes.REAL, (s.weight,), sign=s.weight.sign, span=s.weight.span)
     elif how == "mean":
@@ -80,7 +80,7 @@ def _pair(ctx: Context, node: tree.Call, left: tree.Expr, right: tree.Expr) -> t
     return None
 
 
-def _inner(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _inner(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     pair = _pair(ctx, node, bound["D"], bound["X"])
     if pair is None:
         return None
@@ -97,7 +97,7 @@ def _inner(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
     return algebra.make("inner", shapes.of_shape(left[:1]), pair, sign=signs.product(d.sign, x.sign), span=node.span)
 
 
-def _dot(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _dot(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     pair = _pair(ctx, node, bound["a"], bound["b"])
     if pair is None:
         return None
@@ -109,7 +109,7 @@ def _dot(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
     return algebra.make("dot", shapes.REAL, pair, sign=sign, span=node.span)
 
 
-def _quad(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _quad(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     u, x = affine(ctx, node, bound["U"]), affine(ctx, node, bound["X"])
     if u is None or x is None:
         return None
@@ -150,7 +150,7 @@ def _mismatch(
 # --- arrays made of nothing, and diagonals -------------------------------------------------------------------------
 
 
-def _filled(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _filled(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     dims = [dimension(ctx, part) for part in bound.values()]
     shape = tuple(d for d in dims if d is not None)
     if len(shape) < len(dims):
@@ -159,14 +159,14 @@ def _filled(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
     return algebra.make(node.func.name, shapes.of_shape(shape), sign=sign, span=node.span)
 
 
-def _eye(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _eye(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     d = dimension(ctx, bound["d"])
     if d is None:
         return None
     return algebra.make("eye", Type("psd", (d,)), sign="nonnegative", span=node.span)
 
 
-def _diag(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _diag(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     value = affine(ctx, node, bound["v"])
     if value is None:
         return None
@@ -180,7 +180,7 @@ def _diag(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
     return algebra.make("diag", shapes.of_shape(shape[:1]), (value,), sign=_diagonal_sign(value), span=node.span)
 
 
-def _trace(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _trace(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     value = affine(ctx, node, bound["X"])
     if value is None or not _is_square(ctx, node, bound["X"], value, "a square matrix"):
         return None
@@ -201,7 +201,7 @@ def _is_square(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, take
     return False
 
 
-def _dim(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
+def _dim(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     dim = dimension(ctx, node)
     if dim is None:
         return None
@@ -210,7 +210,7 @@ def _dim(ctx: Context, node: tree.Call, bound: Bound) -> Value | None:
     return Expr("dim", shapes.REAL, name=dim, sign="positive", span=node.span)
 
 
-_RULES: dict[str, Callable[[Context, tree.Call, Bound], Value | None]] = {
+_RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] = {
     "sum": _reduce,
     "mean": _reduce,
     "inner": _inner,

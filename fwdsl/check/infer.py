@@ -12,11 +12,11 @@ from ..grammar import tree
 from ..model import Expr, Type
 from . import algebra, shapes
 from .arithmetic import quotient, report_size, sum_of, times
+from .budget import DEPTH_AT_MOST
 from .calls import call
 from .context import Context
 from .indexing import index
 from .literals import numbers
-from .measure import DEPTH_AT_MOST
 from .operands import report_kernel_use
 from .products import matrix_product
 from .values import Combination, Value

@@ -13,7 +13,7 @@ from .arithmetic import split_scale
 from .context import Context
 from .curvature import judge
 from .infer import infer_whole
-from .values import Combination, Piece, Summand, merged
+from .values import AppliedAtom, Combination, Summand, merged
 
 
 def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tuple[Fact, ...]] | None:
@@ -68,12 +68,12 @@ def _not_a_number(ctx: Context, node: tree.Objective, value: Expr) -> None:
 
 def report_no_reduction(ctx: Context, value: Combination, node: tree.Node) -> None:
     """A loss without `mean` or `sum`."""
-    piece = next(s.piece for s in value.summands if isinstance(s.piece, Piece) and s.piece.per_sample)
-    span = piece.span if piece.span != tree.NOWHERE else node.span
+    body = next(s.body for s in value.summands if isinstance(s.body, AppliedAtom) and s.body.per_sample)
+    span = body.span if body.span != tree.NOWHERE else node.span
     text = ctx.text(span)
     ctx.error(
         "FW2058",
-        f"`{piece.atom}` has one value for each of `{value.samples}` samples, and no `mean` or `sum` around it",
+        f"`{body.atom}` has one value for each of `{value.samples}` samples, and no `mean` or `sum` around it",
         span,
         rule="A loss is wrapped in `mean(...)` or `sum(...)` over its samples; which of them is not guessed.",
         hint=f"write `mean({text})` for the average loss, `sum({text})` for the total",
@@ -88,7 +88,7 @@ def _split(ctx: Context, s: Summand) -> Iterator[Summand]:
     stack = [s]
     while stack:
         s = stack.pop()
-        e = s.piece
+        e = s.body
         if not isinstance(e, Expr):
             yield s
             continue
@@ -98,14 +98,14 @@ def _split(ctx: Context, s: Summand) -> Iterator[Summand]:
         elif e.is_constant:
             yield s
         elif e.op == "add":
-            stack.extend(replace(s, piece=a, span=_span(a, s.span)) for a in reversed(e.args))
+            stack.extend(replace(s, body=a, span=_span(a, s.span)) for a in reversed(e.args))
         elif e.op == "neg":
-            stack.append(replace(s, coefficient=algebra.times(s.coefficient, algebra.const(-1.0)), piece=e.args[0]))
+            stack.append(replace(s, coefficient=algebra.times(s.coefficient, algebra.const(-1.0)), body=e.args[0]))
         elif e.op == "mul" and all(shapes.is_scalar(a.type) for a in e.args):
             scale, rest = e.args if e.args[0].is_constant else e.args[::-1]
-            stack.append(replace(s, coefficient=algebra.times(s.coefficient, scale), piece=rest))
+            stack.append(replace(s, coefficient=algebra.times(s.coefficient, scale), body=rest))
         elif e.op == "div" and all(shapes.is_scalar(a.type) for a in e.args):
-            stack.append(replace(s, coefficient=algebra.ratio(s.coefficient, e.args[1]), piece=e.args[0]))
+            stack.append(replace(s, coefficient=algebra.ratio(s.coefficient, e.args[1]), body=e.args[0]))
         else:
             yield s
 
@@ -116,9 +116,9 @@ def _span(e: Expr, otherwise: Span) -> Span:
 
 def _positive_weight(s: Summand) -> Summand:
     """Sample weights that are negative throughout have their sign in the coefficient, where it is judged."""
-    if not isinstance(s.piece, Piece) or s.piece.weights is None:
+    if not isinstance(s.body, AppliedAtom) or s.body.weights is None:
         return s
-    coefficient, weights = split_scale(s.coefficient, s.piece.weights)
+    coefficient, weights = split_scale(s.coefficient, s.body.weights)
     if weights.sign in ("negative", "nonpositive"):
         coefficient, weights = algebra.times(coefficient, algebra.const(-1.0)), algebra.negate(weights)
-    return replace(s, coefficient=coefficient, piece=replace(s.piece, weights=weights))
+    return replace(s, coefficient=coefficient, body=replace(s.body, weights=weights))

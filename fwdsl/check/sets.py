@@ -9,7 +9,7 @@ from ..grammar.diagnostic import Fix
 from ..model import Dim, Expr, SetRef, Type
 from ..words import CONVEX, SETS, Parameter, SetWord, elsewhere
 from . import algebra, shapes
-from .arguments import Bound, bind, option, report_unknown_sign, signature
+from .arguments import BoundArguments, bind_arguments, option, report_unknown_sign, signature
 from .atoms import group_arguments
 from .context import Context
 from .operands import constant, is_finite, wrong_kind
@@ -68,7 +68,7 @@ def _may_hold(sig: SetWord, type_: Type) -> bool:
 def _set(ctx: Context, call: tree.Call, type_: Type, at: tree.Node) -> SetRef | None:
     name = call.func.name
     sig = SETS[name]
-    bound = bind(ctx, call, sig.parameters)
+    bound = bind_arguments(ctx, call, sig.parameters)
     fits = _is_of(ctx, call, sig, type_, at)
     if bound is None or not fits:
         return None
@@ -80,7 +80,7 @@ def _set(ctx: Context, call: tree.Call, type_: Type, at: tree.Node) -> SetRef | 
     return None if args is None else SetRef(name, args, span=call.span)
 
 
-def _of_vectors(ctx: Context, call: tree.Call, bound: Bound, type_: Type, at: tree.Node) -> SetRef | None:
+def _of_vectors(ctx: Context, call: tree.Call, bound: BoundArguments, type_: Type, at: tree.Node) -> SetRef | None:
     """`rows(SET)`, `columns(SET)`, `vec(SET)`."""
     inner = _as_call(ctx, bound["set"])
     if inner is None:
@@ -176,7 +176,7 @@ def _other_set(ctx: Context, sig: SetWord, type_: Type, at: tree.Node) -> str:
 
 
 def _arguments(
-    ctx: Context, call: tree.Call, bound: Bound, sig: SetWord, type_: Type
+    ctx: Context, call: tree.Call, bound: BoundArguments, sig: SetWord, type_: Type
 ) -> tuple[tuple[str, Expr], ...] | None:
     args: list[tuple[str, Expr]] = []
     fine = True
@@ -262,7 +262,9 @@ def _count(ctx: Context, call: tree.Call, name: str, node: tree.Expr, type_: Typ
     return None
 
 
-def _has_shape(ctx: Context, call: tree.Call, parameter: Parameter, bound: Bound, value: Expr, type_: Type) -> bool:
+def _has_shape(
+    ctx: Context, call: tree.Call, parameter: Parameter, bound: BoundArguments, value: Expr, type_: Type
+) -> bool:
     """Whether a set's parameter has the shape that fits the expression."""
     name, shape, of = parameter.name, value.type.array_shape, type_.array_shape
     size = of[0] if of else 1
@@ -289,7 +291,7 @@ def _has_shape(ctx: Context, call: tree.Call, parameter: Parameter, bound: Bound
     return fits
 
 
-def _have_one_size(ctx: Context, call: tree.Call, bound: Bound, sig: SetWord, args: dict[str, Expr]) -> bool:
+def _have_one_size(ctx: Context, call: tree.Call, bound: BoundArguments, sig: SetWord, args: dict[str, Expr]) -> bool:
     """Whether a right-hand side has an entry for each row of the matrix before it."""
     matrix = ""
     for parameter in sig.parameters:

@@ -1,4 +1,4 @@
-"""What an expression of the objective means while it is being checked: an `Expr`, or an expanded sum of convex pieces."""
+"""What an expression of the objective means while it is being checked: an `Expr`, or an expanded sum of losses and convex functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Nested = float | str | tuple["Nested", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AppliedAtom:
     """A loss or another convex function applied to its arguments, without coefficient. `reduce` is empty until `mean` or `sum`."""
 
     kind: Literal["loss", "function"]
@@ -36,13 +36,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Summand:
-    """coefficient * piece; an affine piece is an `Expr`. `span` covers the coefficient where it was written next to it.
+    """coefficient * body. The body is an `Expr` where it is affine. `span` covers a coefficient that is written next to it.
 
-    `weight` is a vector factor of a piece that is one number (`w * (loss + norm1(x))`), until `mean` or `sum` takes it in.
+    `weight` is a vector factor of a body that is one number (`w * (loss + norm1(x))`), until `mean` or `sum` takes it in.
     """
 
     coefficient: Expr
-    piece: Piece | Expr
+    body: AppliedAtom | Expr
     name: str = ""
     span: Span = field(default=NOWHERE, compare=False)
     weight: Expr | None = None
@@ -62,7 +62,7 @@ class Combination:
         alone = len(self.summands) == 1
 
         def place(s: Summand) -> Span:
-            elsewhere = span is not None and isinstance(s.piece, Piece) and span.to(s.span) != span
+            elsewhere = span is not None and isinstance(s.body, AppliedAtom) and span.to(s.span) != span
             return span if span is not None and (alone or elsewhere) else s.span
 
         summands = tuple(replace(s, coefficient=combine(s.coefficient, by), span=place(s)) for s in self.summands)
@@ -78,13 +78,13 @@ Value = Expr | Combination
 
 def merged(summands: tuple[Summand, ...]) -> tuple[Summand, ...]:
     """Like terms added up, in order of first appearance: signs are judged on the sum. Affine summands stay apart."""
-    places: dict[Piece, int] = {}
+    places: dict[AppliedAtom, int] = {}
     out: list[Summand] = []
     for s in summands:
-        if not isinstance(s.piece, Piece):
+        if not isinstance(s.body, AppliedAtom):
             out.append(s)
             continue
-        place = places.setdefault(s.piece, len(out))
+        place = places.setdefault(s.body, len(out))
         if place == len(out):
             out.append(s)
         else:
@@ -96,9 +96,9 @@ def merged(summands: tuple[Summand, ...]) -> tuple[Summand, ...]:
 
 def as_term(s: Summand) -> Term:
     """The model's term of a summand."""
-    if isinstance(s.piece, Expr):
-        return Term("affine", "", s.coefficient, s.piece, name=s.name, span=s.span)
-    p = s.piece
+    if isinstance(s.body, Expr):
+        return Term("affine", "", s.coefficient, s.body, name=s.name, span=s.span)
+    p = s.body
     return Term(
         p.kind, p.atom, s.coefficient, p.argument, p.target, p.weights, p.reduce, p.options, s.name, p.text, s.span
     )

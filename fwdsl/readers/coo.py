@@ -15,8 +15,8 @@ import numpy as np
 from .csv_columns import Choice, Header
 from .csv_table import Table, first_line
 from .decimals import is_infinite, to_finite
-from .files import Unreadable, check, lines, opened
-from .findings import Findings
+from .files import Unreadable, check_readable, lines, opened
+from .findings import FileFindings
 from .roles import Role, Triplets
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ _EXACT = 2.0**53
 """From this number on floats skip whole numbers, so that two ids would become one."""
 
 
-def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """The `Triplets` for the only role, of kind `entries`. Raises `Unreadable` where the file cannot be read."""
-    check(path, findings)
+    check_readable(path, findings)
     if len(roles) != 1 or roles[0].kind != "entries":
         findings.cannot_serve(
             roles,
@@ -42,7 +42,7 @@ def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
         return {}
     kinds = ["vector", "vector"]  # numbers are read fast, and most ids are numbers
     while True:
-        attempt = Findings(path)
+        attempt = FileFindings(path)
         try:
             columns, first, has_name = _columns(path, kinds, roles[0], attempt)
         except Unreadable:
@@ -64,7 +64,7 @@ def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
 
 
 def _columns(
-    path: str, kinds: Sequence[str], role: Role, findings: Findings
+    path: str, kinds: Sequence[str], role: Role, findings: FileFindings
 ) -> tuple[list[np.ndarray[Any, Any]], int, bool]:
     """The three columns, the line of the first entry (0 where entries and lines do not correspond), and whether the first
     value may be the name of its column, which only the other values tell where all are words."""

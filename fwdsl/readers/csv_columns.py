@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ..frames import Match, match
-from .findings import Findings
+from .findings import FileFindings
 from .roles import Role
 
 
@@ -38,7 +38,7 @@ class Header:
 
 
 def choose(
-    header: Header, options: Mapping[str, Any], roles: Sequence[Role], path: str, findings: Findings
+    header: Header, options: Mapping[str, Any], roles: Sequence[Role], path: str, findings: FileFindings
 ) -> Choice | None:
     """The columns for each role, or None with the reasons noted."""
     tables = [r for r in roles if r.is_table]
@@ -84,7 +84,7 @@ def choose(
     return Choice(table, tuple(columns), targets)
 
 
-def _missing(fitted: Match, header: Header, table: Role, path: str, findings: Findings) -> None:
+def _missing(fitted: Match, header: Header, table: Role, path: str, findings: FileFindings) -> None:
     """Note the columns of an earlier fit that a file lacks or has twice."""
     findings.add(
         "FW4032",
@@ -96,7 +96,7 @@ def _missing(fitted: Match, header: Header, table: Role, path: str, findings: Fi
 
 
 def _targets(
-    header: Header, singles: list[Role], target: int | None, listed: list[int] | None, path: str, findings: Findings
+    header: Header, singles: list[Role], target: int | None, listed: list[int] | None, path: str, findings: FileFindings
 ) -> tuple[tuple[Role, int], ...] | None:
     """A column for each of `singles`: the target, else the column of its name, else the only column."""
     names = header.names or ()
@@ -123,7 +123,7 @@ def _targets(
     return None if rest else tuple((role, chosen[role.name]) for role in singles)
 
 
-def _position(header: Header, selector: object, option: str, path: str, findings: Findings) -> int | None:
+def _position(header: Header, selector: object, option: str, path: str, findings: FileFindings) -> int | None:
     """The position of a column given by name or position, or None with the reason noted."""
     if isinstance(selector, str):
         names = header.names or ()

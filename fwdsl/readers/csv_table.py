@@ -17,7 +17,7 @@ from ..grammar.diagnostic import Place
 from .csv_columns import Choice, Header, choose
 from .decimals import floats, is_infinite, to_finite
 from .files import Unreadable, lines, opened
-from .findings import Findings
+from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .scan import not_two, odd_one
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _QUOTES = "Fields are separated by commas; those that hold commas, quotes or line breaks stand in double quotes."
 
 
-def read_csv(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+def read_csv(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """A matrix role gets the columns listed (or all but the target), vectors and labels their column.
 
     Labels are numbers if all of them are, else words. Raises `Unreadable` where the file cannot be read.
@@ -56,7 +56,7 @@ class _Words:
         codes = [known.setdefault(w, (len(known), row))[0] for w, row in zip(words, rows, strict=True)]
         self._codes.extend(np.array(codes, np.int32))
 
-    def finish(self, role: Role, column: int, what: str, findings: Findings) -> np.ndarray[Any, Any]:
+    def finish(self, role: Role, column: int, what: str, findings: FileFindings) -> np.ndarray[Any, Any]:
         """The values as numbers if all are numbers, else as words; ids are always words.
 
         Numbers that are not finite, and signs of other than two values, are noted.
@@ -92,7 +92,7 @@ class Table:
         header: Header,
         choice: Choice,
         path: str,
-        findings: Findings,
+        findings: FileFindings,
         advice: str = "list the numeric columns with `columns=`, or write the values as numbers",
     ) -> None:
         self._header = header
@@ -259,7 +259,7 @@ class Table:
 
 
 def first_line(
-    chunks: Iterator[bytes], options: Mapping[str, Any], path: str, findings: Findings
+    chunks: Iterator[bytes], options: Mapping[str, Any], path: str, findings: FileFindings
 ) -> tuple[Header, Iterator[bytes], int]:
     """The header, the chunks behind it (in front of it where the file has none), and the line where they start."""
     row = 1
@@ -281,7 +281,7 @@ def _header(
     options: Mapping[str, Any],
     path: str,
     chunks: Iterator[bytes],
-    findings: Findings,
+    findings: FileFindings,
 ) -> tuple[Header, Iterator[bytes], int]:
     line = next(iter(_decoded([head], row, findings)))
     try:
@@ -313,7 +313,7 @@ def _header(
     return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + 1
 
 
-def note_not_csv(error: csv.Error, row: int, path: str, findings: Findings) -> None:
+def note_not_csv(error: csv.Error, row: int, path: str, findings: FileFindings) -> None:
     """Note an error that Python's csv module raised on a line."""
     amid = "new-line" in str(error)
     findings.add(
@@ -325,7 +325,7 @@ def note_not_csv(error: csv.Error, row: int, path: str, findings: Findings) -> N
     )
 
 
-def _decoded(chunks: Iterable[bytes], line: int, findings: Findings) -> Iterator[str]:
+def _decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Iterator[str]:
     """Lines of text. Raises `Unreadable`, the line noted, at the first one that is not UTF-8."""
     for chunk in chunks:
         for raw in chunk.removesuffix(b"\n").split(b"\n"):
@@ -344,7 +344,7 @@ def _decoded(chunks: Iterable[bytes], line: int, findings: Findings) -> Iterator
             line += 1
 
 
-def _note_empty(row: int, column: int, what: str, findings: Findings) -> None:
+def _note_empty(row: int, column: int, what: str, findings: FileFindings) -> None:
     findings.add(
         "FW4023",
         f"{what} is empty on line {row}",

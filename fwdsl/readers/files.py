@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from .findings import Findings
+from .findings import FileFindings
 from .sources import COMPRESSIONS, compression
 
 BLOCK = 1 << 20
@@ -26,9 +26,9 @@ class Unreadable(Exception):
 
 
 @contextmanager
-def opened(path: str, findings: Findings) -> Iterator[BinaryIO]:
+def opened(path: str, findings: FileFindings) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed. Errors here and while reading are noted and raised as `Unreadable`."""
-    check(path, findings)
+    check_readable(path, findings)
     try:
         with _open(path) as stream:
             yield stream
@@ -45,7 +45,7 @@ def opened(path: str, findings: Findings) -> Iterator[BinaryIO]:
         raise Unreadable from None
 
 
-def check(path: str, findings: Findings) -> None:
+def check_readable(path: str, findings: FileFindings) -> None:
     """Raise `Unreadable`, with the reason noted, unless `path` is a file that is not empty and fits its suffix."""
     file = Path(path)
     try:
@@ -117,7 +117,7 @@ def _open(path: str) -> BinaryIO:
             return open(path, "rb")
 
 
-def _check_magic(path: str, findings: Findings) -> None:
+def _check_magic(path: str, findings: FileFindings) -> None:
     suffix = compression(path)
     with open(path, "rb") as stream:
         head = stream.read(6)
@@ -141,7 +141,7 @@ def _check_magic(path: str, findings: Findings) -> None:
         )
 
 
-def _missing(file: Path, path: str, findings: Findings) -> None:
+def _missing(file: Path, path: str, findings: FileFindings) -> None:
     folder = file.parent
     if not folder.is_dir():
         findings.add(
@@ -171,7 +171,7 @@ def _stem(name: str) -> str:
     return next((name[: -len(s)] for s in COMPRESSIONS if name.lower().endswith(s)), name).lower()
 
 
-def _denied(path: str, error: OSError | ValueError, findings: Findings) -> None:
+def _denied(path: str, error: OSError | ValueError, findings: FileFindings) -> None:
     findings.add(
         "FW4003",
         f"`{path}` cannot be read: {_reason(error)}",

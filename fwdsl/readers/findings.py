@@ -19,7 +19,7 @@ _ALIKE = 3
 _LOOKED_AT = 1000
 
 
-class Findings:
+class FileFindings:
     """The diagnostics of one source, at most `LIMIT` of them, all about one file."""
 
     def __init__(self, file: str) -> None:

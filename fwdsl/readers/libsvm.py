@@ -9,7 +9,7 @@ import numpy as np
 
 from ..grammar.diagnostic import Place
 from .files import lines, opened
-from .findings import Findings
+from .findings import FileFindings
 from .growing import Growing
 from .libsvm_chunks import Layout, Rows, parse_exactly, parse_fast
 from .roles import LabelSets, Role
@@ -24,7 +24,7 @@ _INT32 = 2**31 - 1
 _SYSTEMATIC = ("FW4013", "FW4014")  # these are wrong on most lines if on one, so one chunk's findings are enough
 
 
-def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """The first matrix role gets X (CSR, float64, int32 indices where they fit), a column role the labels.
 
     With `multilabel=true` the labels are `LabelSets`. Raises `Unreadable` where the file cannot be read.
@@ -66,7 +66,7 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
     return result
 
 
-def _check_signs(path: str, name: str, labels: np.ndarray[Any, Any], findings: Findings) -> None:
+def _check_signs(path: str, name: str, labels: np.ndarray[Any, Any], findings: FileFindings) -> None:
     """Note labels that do not have two values, at the line of the rarest."""
     if labels.size and np.all((labels == labels.min()) | (labels == labels.max())) and labels.min() < labels.max():
         return
@@ -79,7 +79,7 @@ def _check_signs(path: str, name: str, labels: np.ndarray[Any, Any], findings: F
     findings.extend(not_two(name, distinct.tolist(), place, _line_of(path, position, findings), distinct[odd].item()))
 
 
-def _line_of(path: str, position: int, findings: Findings) -> int:
+def _line_of(path: str, position: int, findings: FileFindings) -> int:
     """The line of the row at `position`. Blank lines and comments are no rows."""
     line = 0
     with opened(path, findings) as stream:
@@ -133,7 +133,7 @@ class _Parts:
 
 
 def _assign(
-    path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings
+    path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
 ) -> tuple[Role | None, Role | None] | None:
     """The role that gets the matrix, and the role that gets the labels."""
     several = bool(options.get("multilabel", False))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .decimals import Floats, Ints, floats, integers, is_infinite, to_finite
-from .findings import Findings
+from .findings import FileFindings
 from .tokens import tokenize
 
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -96,7 +96,7 @@ def parse_fast(text: bytes, layout: Layout) -> Rows | None:
     return None if numbers is None else Rows(numbers, (), cuts, columns, values)
 
 
-def parse_exactly(text: bytes, line: int, layout: Layout, findings: Findings) -> Rows:
+def parse_exactly(text: bytes, line: int, layout: Layout, findings: FileFindings) -> Rows:
     """The same rows, line by line from line number `line`; notes everything that is wrong with them."""
     labels: list[float] = []
     sets: list[str] = []
@@ -157,7 +157,7 @@ def _is_label_set(text: str) -> bool:
     return not text or all(to_finite(part) is not None for part in text.split(","))
 
 
-def _label(head: str, words: list[str], row: int, findings: Findings) -> float | None:
+def _label(head: str, words: list[str], row: int, findings: FileFindings) -> float | None:
     value = to_finite(head)
     if value is not None:
         return value
@@ -185,7 +185,7 @@ def _label(head: str, words: list[str], row: int, findings: Findings) -> float |
     return None
 
 
-def _pair(word: str, row: int, into: dict[int, float], layout: Layout, findings: Findings) -> None:
+def _pair(word: str, row: int, into: dict[int, float], layout: Layout, findings: FileFindings) -> None:
     """Read `index:value` into `into`, or note what is wrong with it."""
     left, colon, right = word.partition(":")
     if not colon or not left or not right or ":" in right:

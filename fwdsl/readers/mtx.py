@@ -14,7 +14,7 @@ import numpy as np
 
 from .decimals import floats, integers, is_infinite, to_finite
 from .files import Unreadable, lines, opened
-from .findings import Findings
+from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .tokens import tokenize
@@ -42,7 +42,7 @@ class _Head:
         return (2 if self.pattern else 3) if self.sparse else 1
 
 
-def read_mtx(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+def read_mtx(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """The matrix for the only role; a role of one dimension takes a matrix of one column or one row.
 
     Raises `Unreadable` where the file cannot be read.
@@ -78,7 +78,7 @@ def read_mtx(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
 class _Entries:
     """The entries read so far."""
 
-    def __init__(self, head: _Head, path: str, findings: Findings) -> None:
+    def __init__(self, head: _Head, path: str, findings: FileFindings) -> None:
         self._head = head
         self._path = path
         self._findings = findings
@@ -252,7 +252,7 @@ class _Entries:
         return row, column
 
 
-def _head(chunks: Iterator[bytes], path: str, findings: Findings) -> tuple[_Head, Iterator[bytes], int]:
+def _head(chunks: Iterator[bytes], path: str, findings: FileFindings) -> tuple[_Head, Iterator[bytes], int]:
     """The first line and the size line, the chunks behind them, and the line where those start."""
     banner: list[str] | None = None
     line = 1
@@ -269,7 +269,7 @@ def _head(chunks: Iterator[bytes], path: str, findings: Findings) -> tuple[_Head
     _refuse("FW4064", f"`{path}` ends before its size line", path, findings)
 
 
-def _check_banner(words: list[str], path: str, findings: Findings) -> None:
+def _check_banner(words: list[str], path: str, findings: FileFindings) -> None:
     if (
         len(words) != 5
         or words[0] != "%%matrixmarket"
@@ -294,7 +294,7 @@ def _check_banner(words: list[str], path: str, findings: Findings) -> None:
         _refuse("FW4065", f"`{path}` says `array pattern`, which has no values", path, findings, row=1, hint=_BANNER)
 
 
-def _size(banner: list[str], words: list[str], line: int, path: str, findings: Findings) -> _Head:
+def _size(banner: list[str], words: list[str], line: int, path: str, findings: FileFindings) -> _Head:
     sparse = banner[2] == "coordinate"
     form = "`rows columns entries`" if sparse else "`rows columns`"
     if len(words) != (3 if sparse else 2) or not all(w.isascii() and w.isdigit() and len(w) < 19 for w in words):
@@ -312,7 +312,7 @@ def _size(banner: list[str], words: list[str], line: int, path: str, findings: F
 
 
 def _refuse(
-    code: str, message: str, path: str, findings: Findings, *, row: int | None = None, hint: str = ""
+    code: str, message: str, path: str, findings: FileFindings, *, row: int | None = None, hint: str = ""
 ) -> NoReturn:
     findings.add(
         code,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from .files import Unreadable, opened
-from .findings import Findings
+from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .sources import compression
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 
 
-def read_npy(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+def read_npy(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """The array for the only role: a read-only memory map of a plain file, an array of a compressed one.
 
     Raises `Unreadable` where the file is not an array of numbers.
@@ -60,7 +60,7 @@ def read_npy(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
     return {role.name: mapped if dtype.isnative else mapped.astype(dtype.newbyteorder("="))}
 
 
-def read_npz(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+def read_npz(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """The array of each role's name, or of `key=`. A matrix written by `scipy.sparse.save_npz` becomes a CSR array.
 
     Raises `Unreadable` where the archive or an array in it cannot be read.
@@ -99,12 +99,12 @@ def read_npz(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
     return result
 
 
-def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: Findings) -> np.ndarray[Any, Any]:
+def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> np.ndarray[Any, Any]:
     with archive.open(f"{key}.npy") as stream:
         return _read_array(stream, role, path, key, findings)  # type: ignore[arg-type]  # an IO[bytes]
 
 
-def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: Findings) -> csr_array:
+def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindings) -> csr_array:
     """The matrix that `scipy.sparse.save_npz` wrote."""
     from scipy.sparse import csc_array, csr_array
 
@@ -129,7 +129,9 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: Findings)
     raise Unreadable
 
 
-def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findings: Findings) -> np.ndarray[Any, Any]:
+def _read_array(
+    stream: BinaryIO, role: Role, path: str, key: str | None, findings: FileFindings
+) -> np.ndarray[Any, Any]:
     """The array of a stream that cannot be mapped."""
     dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
     needed = math.prod(shape) * dtype.itemsize
@@ -148,7 +150,7 @@ def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findin
 
 
 def _read_header(
-    stream: BinaryIO, role: Role, path: str, key: str | None, findings: Findings
+    stream: BinaryIO, role: Role, path: str, key: str | None, findings: FileFindings
 ) -> tuple[np.dtype[Any], tuple[int, ...], int, bool]:
     """The type, the shape, the offset of the numbers, and whether they are in Fortran order. `Unreadable` if not numbers."""
     where = _where(path, key)
@@ -200,7 +202,7 @@ def _read_header(
 
 
 def _cut_short(
-    path: str, key: str | None, shape: tuple[int, ...], dtype: np.dtype[Any], held: int, findings: Findings
+    path: str, key: str | None, shape: tuple[int, ...], dtype: np.dtype[Any], held: int, findings: FileFindings
 ) -> None:
     size = " x ".join(map(str, shape)) or "1"
     needed = math.prod(shape) * dtype.itemsize
@@ -214,7 +216,7 @@ def _cut_short(
     raise Unreadable
 
 
-def _no_such_key(path: str, wanted: str, keys: list[str], findings: Findings) -> None:
+def _no_such_key(path: str, wanted: str, keys: list[str], findings: FileFindings) -> None:
     close = get_close_matches(wanted, keys, n=1)
     listed = f"its arrays are {', '.join(f'`{k}`' for k in keys[:12])}" if keys else "it holds no arrays"
     findings.add(

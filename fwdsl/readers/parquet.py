@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .csv_columns import Header, choose
-from .files import Unreadable, check, opened
-from .findings import LIMIT, Findings, shown
+from .files import Unreadable, check_readable, opened
+from .findings import LIMIT, FileFindings, shown
 from .roles import Role
 from .scan import find_nonfinite
 
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 _RULE = "A parquet column that is used holds numbers; labels may also be words or truth values."
 
 
-def read_parquet(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings) -> dict[str, Raw]:
+def read_parquet(
+    path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
+) -> dict[str, Raw]:
     """A matrix role gets the columns listed (or all but the target), vectors and labels their column.
 
     Only the columns that are used are read. Raises `Unreadable` where the file cannot be read or pyarrow is absent.
     """
-    check(path, findings)
+    check_readable(path, findings)
     try:
         import pyarrow
         from pyarrow.parquet import ParquetFile
@@ -75,7 +77,7 @@ def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:
     return bool(serving) and all(role.may_be_text for role in serving)
 
 
-def _is_plain(field: Any, may_be_text: bool, findings: Findings) -> bool:
+def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
     """Whether the values of a column can be used; noted if not."""
     from pyarrow import types
 
@@ -92,7 +94,7 @@ def _is_plain(field: Any, may_be_text: bool, findings: Findings) -> bool:
     return False
 
 
-def _column(column: Any, name: str, position: int, findings: Findings) -> np.ndarray[Any, Any]:
+def _column(column: Any, name: str, position: int, findings: FileFindings) -> np.ndarray[Any, Any]:
     """A column as numbers or words. Empty and non-finite entries are noted, with the row counted from 1."""
     if column.null_count:
         for row in np.flatnonzero(column.is_null().to_numpy())[:LIMIT]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..grammar.diagnostic import Diagnostic
 from .files import Unreadable
-from .findings import Findings
+from .findings import FileFindings
 from .roles import LabelSets, Role
 from .sources import SourceSpec
 
@@ -27,7 +27,7 @@ def read(
     and npz are not, since that would load a memory map (see `scan.find_nonfinite`). The column names of tables go into
     `headers`. `spec.format` must be one of `sources.FORMATS`.
     """
-    findings = Findings(spec.path)
+    findings = FileFindings(spec.path)
     try:
         arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
     except Unreadable:
@@ -43,7 +43,7 @@ def read(
 
 class _Reader(Protocol):
     def __call__(
-        self, path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: Findings, /
+        self, path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings, /
     ) -> dict[str, Raw]: ...
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..atoms.low_rank import LowRank
 from ..atoms.vectors.free import Free
-from ..bind import Bindings, bind, check_given
-from ..bind.dimensions import named
-from ..bind.features import Features, Statistics, implicit_maps
+from ..bind import Bindings, bind, check_bindings
+from ..bind.dimensions import dimensions_of
+from ..bind.features import Features, FittedMaps, implicit_maps
 from ..bind.instance import Instance
 from ..canon.affine import AffineReader, Unsupported
 from ..canon.build import LARGEST_FACTOR
@@ -48,7 +48,7 @@ class Fit:
     params: Mapping[str, float]
     maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
-    features: Statistics | None = None
+    features: FittedMaps | None = None
 
 
 def fit_of(instance: Instance, variables: Mapping[str, Any]) -> Fit:
@@ -156,13 +156,13 @@ def _expressions(term: Term) -> list[Expr]:
 def _with_new_data(fit: Fit, needed: set[str], given: Bindings, base: Path) -> tuple[Instance, tuple[Diagnostic, ...]]:
     """The program's instance on the data given, those of the fit where none are; and warnings of what is left out of them."""
     model = fit.model
-    wrong = [d for d in check_given(model, given) if d.severity == "error"]
+    wrong = [d for d in check_bindings(model, given) if d.severity == "error"]
     if wrong:
         raise DataError(wrong)
     new = set(given.data) | {n for names, _ in given.sources for n in names}
     kept = [d for d in model.data if d.name in needed - new and d.name in fit.values]
     read = tuple(d for d in model.data if d.name in (needed | new) and d not in kept)
-    fixed = {n: fit.dims[n] for v in model.variables for n in named(v.type) if n in fit.dims}
+    fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}
     unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps)
     params = {p.name for p in model.params}
     settings = {n: v for n, v in given.data.items() if n in params}

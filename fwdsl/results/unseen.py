@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from ..bind.features import Statistics
+from ..bind.features import FittedMaps
 from ..features import Fitted
 from ..model import Dim, Expr, Model, Type
 
@@ -36,7 +36,7 @@ def loosened(model: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
 class Strict:
     """The feature maps of a fit for expressions of the loosened model."""
 
-    def __init__(self, statistics: Statistics, sizes: Mapping[str, int]) -> None:
+    def __init__(self, statistics: FittedMaps, sizes: Mapping[str, int]) -> None:
         self._statistics = statistics
         self._back = _rewriter(sizes)
 

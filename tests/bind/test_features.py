@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.bind import Bindings, bind
 from fwdsl.bind.evaluate import evaluate
-from fwdsl.bind.features import Features, SavedFeatures, Statistics, saved
+from fwdsl.bind.features import Features, FittedMaps, SavedFeatures, saved
 from fwdsl.bind.instance import Instance
 from fwdsl.features import GramOperator, RankOneUpdated
 from fwdsl.features.gram import CrossGram
@@ -107,7 +107,7 @@ def test_maps_that_depend_on_no_changed_parameter_are_kept():
     assert (other.dims["dim(Phi)"], other.values["mu"]) == (4, 0.25) and i.dims["dim(Phi)"] == 8
 
 
-def rebound(i: Instance, new: Any, fitted: Statistics | None = None) -> Instance:
+def rebound(i: Instance, new: Any, fitted: FittedMaps | None = None) -> Instance:
     data = {"X": new, "y": np.zeros(new.shape[0])}
     other, found = bind(i.model, Bindings(data), Path(), fitted=fitted or i.features)
     assert found == () and other is not None
@@ -132,7 +132,7 @@ def test_new_data_go_through_the_statistics_of_the_fit(made, kept, sparse, tmp_p
     data = sp.csr_array(X) if sparse else X
     i = instance(made, data)
     assert i.features is not None
-    fitted: Statistics = i.features
+    fitted: FittedMaps = i.features
     if kept == "in a file":
         np.savez(tmp_path / "maps.npz", **saved(i.model, i.features))
         with np.load(tmp_path / "maps.npz", allow_pickle=False) as arrays:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from fwdsl.readers import files
-from fwdsl.readers.findings import Findings
+from fwdsl.readers.findings import FileFindings
 from fwdsl.readers.libsvm_chunks import Layout, parse_exactly, parse_fast
 from fwdsl.readers.read import LabelSets, Role, read
 from fwdsl.readers.sources import SourceSpec
@@ -226,7 +226,7 @@ pieces = st.sampled_from(
 def test_fast_and_exact_parsers_agree(words: list[tuple[str, str]], multilabel: bool, fixed: bool) -> None:
     text = "".join(word + space for word, space in words).encode() + b"\n"
     layout = Layout(1, 4 if fixed else None, multilabel)
-    findings = Findings("a.svm")
+    findings = FileFindings("a.svm")
     exact = parse_exactly(text, 1, layout, findings)
     fast = parse_fast(text, layout)
     if findings.failed:

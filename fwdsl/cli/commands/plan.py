@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
-from ...readers.files import Unreadable, check
-from ...readers.findings import Findings
+from ...readers.files import Unreadable, check_readable
+from ...readers.findings import FileFindings
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import OF_STATUS, OK
 from ..opening import bindings_of, opened_to_solve, solve
@@ -79,9 +79,9 @@ def _absent(model: Model, given: Bindings, folder: Path) -> tuple[Diagnostic, ..
     sources = {d.source.span.start: d.source for d in model.data if d.source is not None and not given.sources}
     found: list[Diagnostic] = []
     for source in sources.values():
-        findings = Findings(spec_of(source, folder).path)
+        findings = FileFindings(spec_of(source, folder).path)
         with suppress(Unreadable):
-            check(findings.file, findings)
+            check_readable(findings.file, findings)
         # what else is wrong with a file is told when it is read
         found += [
             replace(d, severity="warning", rule=_WITHOUT, span=source.span, source=model.source)

@@ -57,8 +57,8 @@ def _parts(value: Value) -> list[Expr]:
     assert isinstance(value, Combination)
     for s in value.summands:
         out.append(s.coefficient)
-        if isinstance(s.piece, Expr):
-            out.append(s.piece)
+        if isinstance(s.body, Expr):
+            out.append(s.body)
         else:
-            out.extend(e for e in (s.piece.argument, s.piece.target, s.piece.weights) if e is not None)
+            out.extend(e for e in (s.body.argument, s.body.target, s.body.weights) if e is not None)
     return out
