@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import misuse
+from ..frames import as_array, column_names
 from ..grammar import tree
 from .built import describe
-from .convert import identifier, operand
+from .convert import identifier, number, operand
 from .expression import Constraint
-from .infer import data_type
 from .leaves import DataLeaf, Leaf, LetLeaf, ParamLeaf, Use, UseKind, VarLeaf, parts, uses
-from .naming import Names
-from .rewrite import rename
+from .naming import Names, rename
 
 Key = tuple[object, ...]
 """What makes two leaves one declaration."""
@@ -141,3 +140,27 @@ def _declaration(name: str, entry: _Entry) -> tree.Statement:
     kind = leaf.type or data_type(leaf.value, entry.roles)
     promised = leaf.member or (tree.Name("nonnegative") if "weights" in entry.roles else None)
     return tree.Declaration("data", (tree.Item(ident, kind, member=promised),))
+
+
+def data_type(value: Any, roles: Set[UseKind]) -> tree.TypeExpr:
+    """A type of the array's own size: `matrix[100, 20]`, or `signs[100]`, `labels[100, 3]`, ... where its uses need that."""
+    value = as_array(value) if column_names(value) else value
+    shape = tuple(int(size) for size in value.shape)
+    dims = tuple(number(size) for size in shape)
+    if "signs" in roles:
+        return tree.TypeExpr(tree.Ident("signs"), dims)
+    if "labels" in roles:
+        return tree.TypeExpr(tree.Ident("labels"), (*dims[:1], number(_distinct(value))))
+    if "index" in roles:
+        largest = int(value.max()) if value.size else -1
+        return tree.TypeExpr(tree.Ident("index"), dims[:1], number(largest + 1))
+    if "psd" in roles and len(shape) == 2:
+        return tree.TypeExpr(tree.Ident("psd"), dims[:1])
+    kind = {1: "vector", 2: "matrix"}.get(len(shape), "tensor")
+    return tree.TypeExpr(tree.Ident(kind), dims)
+
+
+def _distinct(value: Any) -> int:
+    import numpy as np
+
+    return int(np.unique(value).size)

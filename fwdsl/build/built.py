@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ..errors import misuse
 from ..grammar import tree
-from .text import text_of
+from .naming import text_of
 
 MAX_DEPTH = 200
 """The parser refuses deeper nesting, so that no stage can run out of stack."""

@@ -11,7 +11,7 @@ from .built import describe
 from .convert import array, dimension, identifier, operand
 from .expression import Expression, SetExpression
 from .leaves import DataLeaf, LetLeaf, ParamLeaf, VarLeaf, use
-from .text import text_of
+from .naming import text_of
 
 Size = int | str | Expression
 """A dimension: a size, a name, or `fw.dim(Phi)`."""

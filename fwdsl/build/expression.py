@@ -14,7 +14,7 @@ from ..grammar import tree
 from .built import Built, Stated, describe
 from .convert import as_weights, identifier, operand
 from .indexing import indexed
-from .text import text_of
+from .naming import text_of
 
 
 class Expression(Built):

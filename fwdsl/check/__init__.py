@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .compile import compile_text
 from .printer import describe_model, format_constraint, format_set, format_term, format_typed
-from .program import check
+from .program import check, compile_text
 from .shapes import format_type
 
 __all__ = [

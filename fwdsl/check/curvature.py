@@ -1,20 +1,21 @@
-"""Curvature by composition: a convex function of an affine argument, times a coefficient of known sign."""
+"""Curvature by composition: a convex function of an affine argument, times a coefficient of known sign. The facts that prove it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Literal
 
 from ..grammar import tree
 from ..grammar.diagnostic import Fix, Label
-from ..model import Expr, Fact, Sign, Term
-from ..words import CONVEX
+from ..model import Constraint, DataDecl, Expr, Fact, ParamDecl, Sign, Term
+from ..words import CONVEX, SETS
 from . import algebra, signs
 from .atoms import report_weight
 from .context import Context
 from .operands import report_infinite
-from .printer import format_typed
+from .printer import format_set, format_typed
 from .scalars import scalar_sign, tidied
 from .values import AppliedAtom, Summand, as_term
 
@@ -129,4 +130,28 @@ def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sig
         rule=rule,
         hint=hint,
         fix=fix,
+    )
+
+
+def constraint_fact(c: Constraint) -> Fact:
+    """Why the points that satisfy a constraint are a convex set."""
+    of = f"affine in {', '.join(f'`{v}`' for v in sorted(c.argument.variables))}"
+    if c.set is None:
+        what, kind = ("affine inequality", "<=") if c.relation == "le" else ("affine equality", "==")
+        return Fact(c.name, what, f"`{format_typed(c.argument)} {kind} 0`, {of}", c.span)
+    norm = SETS[c.set.name].norm
+    reason = f"`{format_set(c.set)}` is " + (f"a ball of `{norm}`" if norm else "a convex set")
+    radius = dict(c.set.args).get("r")
+    if radius is not None:
+        reason += f", its radius `{format_typed(radius)}` is positive"
+    return Fact(c.name, "convex set", f"{reason}; what it contains is {of}", c.span)
+
+
+def promises(data: Sequence[DataDecl], params: Sequence[ParamDecl]) -> tuple[Fact, ...]:
+    """Signs that declarations promise; they are checked when values are bound."""
+    declared = [(d.name, d.type, d.span) for d in data] + [(p.name, p.type, p.span) for p in params]
+    return tuple(
+        Fact(name, "positive" if type_.domain == "count" else type_.domain, "declared so", span)
+        for name, type_, span in declared
+        if type_.domain != "real"
     )

@@ -1,4 +1,4 @@
-"""The check of a whole program."""
+"""The check of a whole program, and its compilation: text to syntax tree to checked model."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..grammar import tree
-from ..grammar.diagnostic import Diagnostic, Label
+from ..grammar.diagnostic import Diagnostic, Label, has_errors
 from ..grammar.source import Span
 from ..model import Constraint, Expr, Fact, Model, Term
 from .constraints import comparison, declared_sets, member
 from .context import Context
+from .curvature import constraint_fact, promises
 from .declarations import Declared, declare, declare_let
-from .facts import constraint_fact, promises
 from .infer import infer
 from .kernels import check_kernels
 from .objective import objective
@@ -203,3 +203,20 @@ def _named(
         taken.add(name)
         out.append(replace(c, name=name))
     return out
+
+
+AT_MOST = 20
+"""Diagnostics of one program."""
+
+
+def compile_text(text: str | bytes, name: str = "<text>") -> tuple[Model | None, tuple[Diagnostic, ...]]:
+    """Parse and check a program; no model where there is an error. What a broken statement hides is not reported, nor are
+    warnings beside an error, as they may follow from it."""
+    from ..grammar import parse
+
+    program, found = parse(text, name)
+    broken = has_errors(found)
+    model, more = check(program, partial=broken)
+    told = [d for d in (*found, *more) if d.severity == "error" or not broken]
+    every = sorted(told, key=lambda d: d.span.start if d.span else -1)
+    return (None if broken else model), tuple(every[:AT_MOST])

@@ -14,10 +14,10 @@ import numpy as np
 
 from .csv_columns import Choice, Header
 from .csv_table import Table, first_line
-from .decimals import is_infinite, to_finite
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
 from .roles import Role, Triplets
+from .tokens import is_infinite, to_finite
 
 if TYPE_CHECKING:
     from .roles import Raw

@@ -15,12 +15,12 @@ import numpy as np
 
 from ..grammar.diagnostic import Place
 from .csv_columns import Choice, Header, choose
-from .decimals import floats, is_infinite, to_finite
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .scan import not_two, odd_one
+from .tokens import floats, is_infinite, to_finite
 
 if TYPE_CHECKING:
     from .roles import Raw

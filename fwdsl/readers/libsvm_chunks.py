@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .decimals import Floats, Ints, floats, integers, is_infinite, to_finite
 from .findings import FileFindings
-from .tokens import tokenize
+from .tokens import Floats, Ints, floats, integers, is_infinite, to_finite, tokenize
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _QID = re.compile(rb"(?m)^([ \t]*[^ \t\r\n:]+[ \t]+)qid:\d+(?=\s)")

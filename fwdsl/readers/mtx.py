@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .decimals import floats, integers, is_infinite, to_finite
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
-from .tokens import tokenize
+from .tokens import floats, integers, is_infinite, to_finite, tokenize
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

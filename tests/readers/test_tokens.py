@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdsl.readers.decimals import Floats, Ints, floats, integers, is_infinite, to_finite
+from fwdsl.readers.tokens import Floats, Ints, floats, integers, is_infinite, to_finite
 
 decimal_texts = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
