@@ -148,8 +148,7 @@ class Session:
         model, tol, earlier = self.compile(), self.options.tol, self._earlier
 
         def work() -> tuple[Instance | None, Diagnostics]:
-            from .bind import bind
-            from .bind.binder import rebind
+            from .bind import bind, rebind
 
             if earlier is not None and earlier.value is not None:
                 return rebind(earlier.value, self.bindings)
