@@ -1,4 +1,4 @@
-"""From an objective and constraints in Python to a whole program, with the arrays that belong to it by name."""
+"""Makes a whole program of an objective and constraints in Python, with its arrays by name."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .leaves import DataLeaf, Leaf, LetLeaf, ParamLeaf, Use, UseKind, VarLeaf, p
 from .naming import Names, rename
 
 Key = tuple[object, ...]
-"""What makes two leaves one declaration."""
+"""Leaves with equal keys share a declaration."""
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """A program in the syntax tree's words, and the value of each datum that was given as an array."""
+    """A program as a syntax tree, and the value of each datum that was given as an array."""
 
     program: tree.Program
     values: Mapping[str, object]
@@ -29,7 +29,7 @@ class Assembled:
 
 @dataclass
 class _Entry:
-    """One declaration to be: its leaf, and the roles its uses gave it."""
+    """A declaration to make: its leaf, and the kinds of its uses."""
 
     leaf: Leaf
     roles: set[UseKind]
@@ -38,7 +38,7 @@ class _Entry:
 def assemble(
     sense: Literal["minimize", "maximize"], objective: object, constraints: Iterable[object], name: str | None = None
 ) -> Assembled:
-    """The program of an objective and its constraints; declarations come in the order of their first use."""
+    """The program of an objective and its constraints. Declarations come in the order of their first use."""
     value = operand(objective).node
     relations = tuple(_flat(constraints))
     entries: dict[Key, _Entry] = {}
@@ -82,7 +82,7 @@ def _flat(constraints: Iterable[object]) -> Iterable[Constraint]:
 
 
 def _key(leaf: Leaf, role: UseKind) -> Key:
-    """Data are one datum where they share one array and are needed as the same kind of thing."""
+    """The key of a leaf. Two data share a declaration where they share an array and the kind of their use."""
     if not isinstance(leaf, DataLeaf):
         return ("leaf", id(leaf))
     if leaf.name is not None:
@@ -92,7 +92,7 @@ def _key(leaf: Leaf, role: UseKind) -> Key:
 
 
 def _collect(node: tree.Node, entries: dict[Key, _Entry]) -> None:
-    """Enter all leaves under a node, what a leaf's own declaration uses before the leaf itself."""
+    """Enter all leaves under a node. The leaves that a declaration uses come before it."""
     for found in uses(node):
         leaf = found.leaf
         assert leaf is not None
@@ -143,7 +143,7 @@ def _declaration(name: str, entry: _Entry) -> tree.Statement:
 
 
 def data_type(value: Any, roles: Set[UseKind]) -> tree.TypeExpr:
-    """A type of the array's own size: `matrix[100, 20]`, or `signs[100]`, `labels[100, 3]`, ... where its uses need that."""
+    """The declared type of an array that was given without one: `matrix[100, 20]`, or `signs[100]`, `labels[100, 3]`, ... as its uses need."""
     value = as_array(value) if column_names(value) else value
     shape = tuple(int(size) for size in value.shape)
     dims = tuple(number(size) for size in shape)

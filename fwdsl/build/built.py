@@ -1,4 +1,4 @@
-"""What the builder makes of Python values: expressions with their syntax trees, and what is no expression."""
+"""The builder's objects: expressions with their syntax trees, and statements about expressions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..grammar import tree
 from .naming import text_of
 
 MAX_DEPTH = 200
-"""The parser refuses deeper nesting, so that no stage can run out of stack."""
+"""The greatest depth of nesting. The parser refuses more too, so that no stage runs out of stack."""
 
 
 class Built:
     """An expression as a syntax tree, without operators.
 
-    `depth` counts nested operations. `per_sample` tells that a loss stands in it outside `mean` and `sum`, so that an array multiplied with it is
+    `depth` counts nested operations. `per_sample` says that it has a loss outside of `mean` and `sum`, so that an array times it is
     a weight per sample. Raises `BuildError` FW0305 where it is nested too deep.
     """
 
@@ -39,7 +39,7 @@ class Built:
 
 
 class Stated:
-    """What a program states of expressions, and is none: a set, a constraint. `sort` names it in messages."""
+    """A part of a program that is no expression: a set or a constraint. Messages call it by its `sort`."""
 
     __slots__ = ()
     sort: ClassVar[str]

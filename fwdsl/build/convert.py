@@ -1,4 +1,4 @@
-"""From Python values to syntax trees: numbers become literals, arrays become data."""
+"""Converts Python values to syntax trees: numbers to literals, arrays to data."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ KEYWORDS = frozenset(
 
 
 def operand(value: object, role: UseKind = "") -> Built:
-    """An expression for a value: itself, a literal for a number, data for an array or a list of numbers.
+    """The expression of a value. An expression stays, a number becomes a literal, an array or a list of numbers becomes data.
 
-    `role` is what the place needs an array to be.
+    `role` is the kind of data that the place needs.
     """
     if isinstance(value, Built):
         return with_role(value, role) if role else value
@@ -32,14 +32,14 @@ def operand(value: object, role: UseKind = "") -> Built:
     if isinstance(value, bool):
         raise misuse("FW0304", f"{value} is not a number of the language", hint="write 1.0 or 0.0")
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
-        value = value.item()  # an array of no dimensions is a number
+        value = value.item()  # an array without dimensions is a number
     if isinstance(value, numbers.Real):
         return Built(number(value))
     return Built(use(DataLeaf(None, None, array(value, role)), role))
 
 
 def with_role(expression: Built, role: UseKind) -> Built:
-    """The same expression; where it is a datum of undeclared type, this use says what it is."""
+    """The expression with a role. The role tells the type of a datum that has no declared type."""
     node = expression.node
     if isinstance(node, Use) and isinstance(node.leaf, DataLeaf) and node.leaf.type is None and not node.role:
         return Built(use(node.leaf, role))
@@ -47,7 +47,7 @@ def with_role(expression: Built, role: UseKind) -> Built:
 
 
 def as_weights(expression: Built) -> Built:
-    """An array that multiplies a loss is a weight per sample, and so promised to be nonnegative."""
+    """The expression as sample weights: an array that multiplies a loss is promised to be nonnegative."""
     node = expression.node
     if isinstance(node, Use) and isinstance(node.leaf, DataLeaf) and node.leaf.member is None:
         return with_role(expression, "weights")
@@ -55,7 +55,7 @@ def as_weights(expression: Built) -> Built:
 
 
 def number(value: Any) -> tree.Number | tree.Neg:
-    """A literal that reads back as exactly this number."""
+    """A literal that the parser reads as exactly this number."""
     if isinstance(value, numbers.Integral):
         text = str(abs(int(value)))
     else:
@@ -70,14 +70,14 @@ def number(value: Any) -> tree.Number | tree.Neg:
 
 
 def whole(value: object) -> int | None:
-    """A whole number as an int; None for anything else, truth values included."""
+    """A whole number as an int; None for any other value, truth values included."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         return None
     return int(value)
 
 
 def array(value: object, role: UseKind = "") -> object:
-    """A value that can be data: an array of numbers, sparse or dense (kept as it is, never copied), or a list of them."""
+    """The value as data: an array of numbers, sparse or dense, which is never copied, or a list of numbers."""
     if isinstance(value, list | tuple):
         import numpy as np
 
@@ -94,7 +94,7 @@ def array(value: object, role: UseKind = "") -> object:
         from ..frames import as_array, column_names
 
         if column_names(value):
-            kind = as_array(value).dtype.kind  # the frame stays: its columns have names
+            kind = as_array(value).dtype.kind  # a frame is kept, since its columns have names
         else:
             value = np.asarray(value)
             kind = value.dtype.kind

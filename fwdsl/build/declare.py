@@ -89,8 +89,8 @@ def psd_type(d: Size) -> TypeSpec:
 def data(name: str, *given: object, in_: SetExpression | None = None) -> Expression:
     """Name or declare data: `fw.data("X", array)`, `fw.data("X", fw.matrix_type("n", "p"))`, or both, type first.
 
-    An array of undeclared type is a vector or matrix of its own size, or what the one loss that it is the target of needs (`signs`, `labels`).
-    `in_=fw.nonnegative` is a promise, checked when the data is bound.
+    An array without a declared type is a vector or matrix of its own size, or has the type that its loss needs of a target (`signs`,
+    `labels`). `in_=fw.nonnegative` is a promise that binding checks.
     """
     identifier(name)
     types = [g for g in given if isinstance(g, TypeSpec)]
@@ -101,7 +101,7 @@ def data(name: str, *given: object, in_: SetExpression | None = None) -> Express
             f"fw.data({name!r}, ...) takes an array, a type, or a type and an array, and got {len(given)} things",
             hint=f'write fw.data("{name}", array) or fw.data("{name}", fw.matrix_type("n", "p"))',
         )
-    # What an array of undeclared type may hold is known once its uses are: labels may be text.
+    # The uses of an array without a declared type tell what it may hold: labels may be text.
     value = (
         array(values[0], "" if types and types[0].node.name.name not in ("signs", "labels") else "labels")
         if values
@@ -115,9 +115,9 @@ Domain = Literal["real", "positive", "nonnegative", "count"]
 
 
 def param(name: str, value: float | Expression | None = None, domain: Domain | None = None) -> Expression:
-    """A parameter, with a default or without: `fw.param("delta", 5.0)`, `fw.param("mu", 10 / fw.dim("n"), "nonnegative")`.
+    """A parameter, with or without a default: `fw.param("delta", 5.0)`, `fw.param("mu", 10 / fw.dim("n"), "nonnegative")`.
 
-    The domain follows the sign of the default where it is not given: positive, nonnegative for 0, real otherwise.
+    Without a domain, the default's sign tells it: `positive`, `nonnegative` for 0, and otherwise `real`.
     """
     identifier(name)
     default = None if value is None else operand(value).node
@@ -167,7 +167,7 @@ def psd_var(d: Size, *, name: str | None = None, in_: SetExpression | None = Non
 
 
 def family(count: Size, of: TypeSpec, *, name: str | None = None, in_: SetExpression | None = None) -> Expression:
-    """A variable of `count` blocks of one type: `fw.family(3, fw.psd_type(5))`; the set holds for each block."""
+    """A variable of `count` blocks of one type: `fw.family(3, fw.psd_type(5))`; a set holds for each block."""
     if not isinstance(of, TypeSpec):
         raise misuse(
             "FW0309",

@@ -1,8 +1,8 @@
 """Expressions, sets and constraints as Python objects over the syntax tree.
 
-The operators of an `Expression` make the node that the parser would have made of the same text: sums and products are flat from left
-to right, a bracketed sum or product stays nested. `__array_ufunc__ = None` and `__array_priority__` make NumPy and SciPy hand `A @ x`,
-`A * x`, `A + x` and comparisons over to the expression, whatever the array's format.
+The operators of an `Expression` make the same node as the parser makes of the same text. Sums and products are flat from left to
+right, and a bracketed sum or product stays nested. `__array_ufunc__ = None` and `__array_priority__` make NumPy and SciPy leave `A @ x`,
+`A * x`, `A + x` and comparisons to the expression, for every array format.
 """
 
 from __future__ import annotations
@@ -18,11 +18,7 @@ from .naming import text_of
 
 
 class Expression(Built):
-    """An expression of the language, such as `X @ beta` or `fw.mean(fw.logistic(X @ beta, y))`; its repr is its text.
-
-    `node` is the syntax tree. `depth` counts nested operations. `per_sample` tells that a loss stands in it outside `mean` and
-    `sum`, so that an array multiplied with it is a weight per sample.
-    """
+    """An expression of the language, such as `X @ beta` or `fw.mean(fw.logistic(X @ beta, y))`. Its repr is its text."""
 
     __slots__ = ()
     __array_ufunc__ = None
@@ -99,7 +95,7 @@ class Expression(Built):
             )
         return Constraint(tree.Member(self.node, members.node))
 
-    # --- what Python offers and the language does not ----------------------------------------------------------------
+    # --- operations of Python that the language lacks ----------------------------------------------------------------
 
     def __ne__(self, other: object) -> NoReturn:
         raise _no_operator("!=", "the set of points that differ is not convex")
@@ -157,7 +153,7 @@ class Expression(Built):
 
 
 class SetExpression(Stated):
-    """A set, such as `fw.l1_ball(5)` or `fw.nonnegative`; membership is `x.in_(set)`."""
+    """A set, such as `fw.l1_ball(5)` or `fw.nonnegative`. Write membership as `x.in_(set)`."""
 
     __slots__ = ("node",)
     sort = "set"
@@ -184,7 +180,7 @@ class Constraint(Stated):
         self.name = name
 
     def named(self, name: str) -> Constraint:
-        """The same constraint under a name: `sol.dual[name]` is its dual."""
+        """The same constraint with a name. `sol.dual[name]` is its dual."""
         return Constraint(self.relation, identifier(name))
 
     @property

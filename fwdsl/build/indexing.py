@@ -1,4 +1,4 @@
-"""What stands between the brackets of `x[...]` in Python: what the language has of it, and what to write for the rest."""
+"""Indices in Python, `x[...]`: makes nodes of those that the language has, and says what to write for others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RULE = "Positions and slices without a step are chosen as in NumPy; another cho
 
 
 def indexed(base: Built, index: object) -> tree.Index:
-    """The node of `base[index]`. Raises `BuildError` FW0308 for what the language has no index for, with what to write."""
+    """The node of `base[index]`. Raises `BuildError` FW0308, with a hint, for an index that the language lacks."""
     items = index if isinstance(index, tuple) else (index,)
     nodes = tuple(_item(base, item, axis, len(items)) for axis, item in enumerate(items))
     return tree.Index(base.node, nodes)
@@ -40,7 +40,7 @@ def _item(base: Built, item: object, axis: int, count: int) -> tree.Expr | tree.
 
 
 def _check_data(base: Built, item: Built, axis: int, count: int) -> None:
-    """Refuse data made of an array that chooses entries of what is no family."""
+    """Refuse an array as an index into an expression that is no family."""
     node = item.node
     leaf = node.leaf if isinstance(node, Use) else None
     if isinstance(leaf, DataLeaf) and leaf.type is None and leaf.value is not None and _axes(leaf.value) == 1:
@@ -48,7 +48,7 @@ def _check_data(base: Built, item: Built, axis: int, count: int) -> None:
 
 
 def _array(base: Built, item: object, axis: int, count: int) -> tree.Expr:
-    """The blocks of a family for each sample: its number of blocks is that of the index's positions."""
+    """The node of `F[task]`, the block of a family for each sample. The index's type gets the family's number of blocks."""
     value: Any = array(item, "index")
     _refuse(base, value, axis, count)
     blocks = _blocks(base.node)
@@ -101,7 +101,7 @@ def _length(leaf: object, axis: int) -> str:
 
 
 def _families(node: tree.Node) -> Iterator[tree.TypeExpr]:
-    """The types of all families in an expression, named parts looked into."""
+    """The types of all families in an expression, and in the named expressions that it uses."""
     for found in uses(node):
         if isinstance(found.leaf, VarLeaf) and found.leaf.type.name.name == "family":
             yield found.leaf.type
@@ -115,7 +115,7 @@ def _has_family(node: tree.Node) -> bool:
 
 
 def _blocks(node: tree.Node) -> tree.Expr | None:
-    """The number of blocks of the family that is indexed."""
+    """The number of blocks of the indexed family."""
     found = next(_families(node), None)
     return None if found is None else found.dims[0]
 
@@ -129,6 +129,6 @@ def _text(item: slice) -> str:
 
 
 def _position(value: object) -> tree.Expr:
-    """An end of a slice, or a position; negative ones count from the end, as in NumPy."""
+    """A position or an end of a slice. Negative ones count from the end, as in NumPy."""
     at = whole(value)
     return operand(value).node if at is None else number(at)

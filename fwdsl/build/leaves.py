@@ -1,7 +1,7 @@
-"""What expressions are made of: data, parameters, variables and named expressions, before they have got their names.
+"""The leaves of expressions: data, parameters, variables and named expressions.
 
-A leaf is an object of its own: two leaves are the same only if they are one object, or data that share one array. Names
-of the unnamed (`data1`, `var1`, ...) are given when a whole program is assembled.
+Two leaves are the same only if they are one object, or data that share one array. Assembly names the unnamed
+leaves (`data1`, `var1`, ...).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Literal
 from ..grammar import tree
 
 UseKind = Literal["", "signs", "labels", "index", "weights", "psd"]
-"""What the place where an array is used needs it to be; "" is numbers."""
+"""The kind of data that a place needs an array to be; "" stands for numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataLeaf:
-    """A datum; without a name it gets one, without a type it is declared as its uses need it."""
+    """A datum. Assembly names it where it has no name. Its uses tell its type where it has none."""
 
     name: str | None
     type: tree.TypeExpr | None
@@ -57,7 +57,7 @@ Leaf = DataLeaf | ParamLeaf | VarLeaf | LetLeaf
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Use(tree.Name):
-    """A use of a leaf inside a tree that is being built; assembly replaces it by a plain `Name`."""
+    """A use of a leaf inside a tree. Assembly replaces it by a plain `Name`."""
 
     leaf: Leaf | None = None
     role: UseKind = ""
@@ -69,7 +69,7 @@ def use(leaf: Leaf, role: UseKind = "") -> Use:
 
 
 def parts(leaf: Leaf) -> Iterator[tree.Node]:
-    """The trees that the declaration of a leaf contains."""
+    """The trees in the declaration of a leaf."""
     for part in (
         getattr(leaf, "type", None),
         getattr(leaf, "member", None),

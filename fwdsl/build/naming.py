@@ -11,14 +11,14 @@ from .leaves import DataLeaf, Leaf, Use, uses
 
 
 class Names:
-    """The names of one program; fresh ones avoid those that are taken."""
+    """The names of one program. Fresh names avoid taken ones."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._count = {"data": 0, "var": 0}
 
     def take(self, name: str) -> bool:
-        """Reserve a name; False if it is taken already."""
+        """Reserve a name; False where it is taken."""
         if name in self._taken:
             return False
         self._taken.add(name)
@@ -60,7 +60,7 @@ LONGEST = 400
 
 
 def text_of(node: tree.Expr | tree.Constraint) -> str:
-    """The node as the language writes it, cut after a few lines' worth of characters."""
+    """The text of a node in the language, cut after `LONGEST` characters."""
     from ..grammar import format_expr
 
     names = Names()

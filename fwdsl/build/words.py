@@ -47,7 +47,7 @@ def _set(word: SetWord) -> Callable[..., SetExpression]:
 
 
 def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> tuple[tree.Call, list[Built]]:
-    """The call as written: the checker, which points into the printed program, says what is wrong with its arguments."""
+    """The call as written. The checker reports wrong arguments at their place in the printed program."""
     given: list[Built] = []
     roles: dict[str, UseKind] = {p.name: p.kind for p in word.parameters}
 
@@ -67,7 +67,7 @@ def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> 
 
 
 def _dressed(function: F, word: Word, returns: str) -> F:
-    """Give a made function its name, signature and docstring."""
+    """The function with its name, signature and docstring."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     function.__name__ = function.__qualname__ = word.name
     function.__module__ = "fwdsl"

@@ -1,4 +1,4 @@
-"""Typed expressions built from typed expressions. Callers have checked the shapes; constants are folded."""
+"""Builds typed expressions from typed expressions. The callers have checked the shapes. Constants are folded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ONE = const(1.0)
 
 
 def number(expr: Expr) -> float | None:
-    """The value of a literal number; None for anything else."""
+    """The value of a literal number, or None for any other expression."""
     return expr.value if expr.op == "const" and isinstance(expr.value, float) else None
 
 
@@ -36,7 +36,7 @@ def make(
     sign: Sign = "unknown",
     span: Span = NOWHERE,
 ) -> Expr:
-    """An operation; its variables are those of its arguments."""
+    """An operation on arguments. It depends on the variables of its arguments."""
     variables = _variables(args)
     return Expr(op, type_, tuple(args), name, value, options, sign, variables, span)  # type: ignore[arg-type]
 
@@ -92,7 +92,7 @@ def divide(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
 
 
 def matmul(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
-    """a @ b; scalar factors and signs come out in front, so that data is never copied to scale it."""
+    """a @ b. Scalar factors and signs move to the front, so that no data are copied to be scaled."""
     for scale, rest, other, left in ((*scale_of(a), b, True), (*scale_of(b), a, False)):
         if scale is not None:
             inner = matmul(rest, other, type_, span) if left else matmul(other, rest, type_, span)
@@ -102,7 +102,7 @@ def matmul(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
 
 
 def scale_of(e: Expr) -> tuple[Expr | None, Expr]:
-    """A constant scalar factor of a non-scalar expression and what is left; (None, e) where there is none."""
+    """A constant scalar factor of a non-scalar expression, and the rest; (None, e) where there is no such factor."""
     if shapes.is_scalar(e.type):
         return None, e
     if e.op == "neg":
@@ -122,7 +122,7 @@ def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:
 
 
 def spread(scalar: Expr, samples: Dim) -> Expr:
-    """A scalar as a vector with an entry for each sample."""
+    """A scalar repeated to a vector with an entry for each sample."""
     vector = ones((samples,), scalar.span)
     return multiply(scalar, vector, vector.type, scalar.span)
 
@@ -133,7 +133,7 @@ def root(a: Expr) -> Expr:
     return const(sqrt(value), a.span) if value is not None else make("sqrt", REAL, (a,), sign="positive", span=a.span)
 
 
-# --- scalars: coefficients and radii, the number always in front ---------------------------------------------------
+# --- scalars: coefficients and radii, with the number in front ------------------------------------------------------
 
 
 def _split_number(e: Expr) -> tuple[float, Expr]:
@@ -160,7 +160,7 @@ def _joined(c: float, rest: Expr) -> Expr:
 
 
 def times(a: Expr, b: Expr) -> Expr:
-    """a * b for scalars, numbers folded and in front."""
+    """a * b for scalars. Numbers are folded into one in front."""
     c, left = _split_number(a)
     d, right = _split_number(b)
     if left == ONE or right == ONE:
@@ -169,7 +169,7 @@ def times(a: Expr, b: Expr) -> Expr:
 
 
 def ratio(a: Expr, b: Expr) -> Expr:
-    """a / b for scalars, numbers folded and in front."""
+    """a / b for scalars. Numbers are folded into one in front."""
     c, left = _split_number(a)
     d, right = _split_number(b)
     if not d:
@@ -180,7 +180,7 @@ def ratio(a: Expr, b: Expr) -> Expr:
 
 
 def plus(a: Expr, b: Expr) -> Expr:
-    """a + b for scalars; multiples of one thing are added up."""
+    """a + b for scalars. Multiples of the same expression are added up."""
     c, left = _split_number(a)
     d, right = _split_number(b)
     if left == right:

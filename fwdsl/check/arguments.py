@@ -1,4 +1,4 @@
-"""Arguments by position and by name against a signature, and the domains of options."""
+"""Matches arguments, by position and by name, with a signature, and checks the domains of options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BoundArguments = dict[str, tree.Expr]
 
 
 def bind_arguments(ctx: Context, call: tree.Call, parameters: Sequence[Parameter]) -> BoundArguments | None:
-    """Argument nodes by parameter name; None after an error. All wrong keywords are reported."""
+    """The argument nodes by parameter name; None after an error. Every wrong keyword is reported."""
     bound: BoundArguments = {}
     usage = signature(call.func.name, parameters)
     fine = True
@@ -82,7 +82,7 @@ def _unknown_keyword(ctx: Context, call: tree.Call, keyword: tree.Keyword, names
 
 
 def signature(name: str, parameters: Sequence[Parameter]) -> str:
-    """A call as it is written: `huber(prediction, target, delta=1)`."""
+    """A call as a user writes it: `huber(prediction, target, delta=1)`."""
     parts = []
     for p in parameters:
         if p.default is not None:
@@ -108,7 +108,7 @@ _WORDS: dict[Domain, str] = {
 
 
 def option(ctx: Context, func: str, parameter: Parameter, node: tree.Expr | None) -> Expr | None:
-    """The value of an option of a loss or feature map, its default where `node` is None; None after an error."""
+    """The value of an option of a loss or a feature map: its default where `node` is None. None after an error."""
     if node is None:
         if isinstance(parameter.default, bool):
             return Expr("boolean", shapes.BOOLEAN, value=parameter.default)
@@ -133,7 +133,7 @@ def option(ctx: Context, func: str, parameter: Parameter, node: tree.Expr | None
 
 
 def _fits(value: Expr, domain: Domain) -> bool:
-    """Whether a constant is in the domain as far as the text tells; the rest is checked when it is bound."""
+    """Whether a constant is in the domain, as far as the text tells. Binding checks the rest."""
     if not value.is_constant:
         return False
     if domain == "boolean":
@@ -170,7 +170,7 @@ def _could_fit(value: Expr, domain: Domain) -> bool:
 def report_unknown_sign(
     ctx: Context, what: str, node: tree.Node, value: Expr, domain: Domain, code: str = "FW2064", text: str = ""
 ) -> None:
-    """A constant that must be positive or nonnegative and is not known to be: propose the declaration that says so."""
+    """Report a constant that must be positive or nonnegative but is not known to be. The hint is the declaration that promises it."""
     wanted = "nonnegative" if domain == "nonnegative" else "positive"
     culprits = [e for e in value.walk() if e.op == "param" and e.type.domain not in ("positive", wanted)]
     names = list(dict.fromkeys(e.name for e in culprits))
@@ -198,7 +198,7 @@ def report_unknown_sign(
 
 
 def literal(node: tree.Expr) -> object:
-    """The value of a number, text, truth value or list of these; None for anything else."""
+    """The value of a number, a text, a truth value or a list of these; None for any other expression."""
     match node:
         case tree.Number():
             return node.value

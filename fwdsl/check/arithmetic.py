@@ -1,4 +1,4 @@
-"""Sums, entrywise products and quotients: of expressions, and of expanded sums of losses and convex functions."""
+"""Sums, entrywise products and quotients of expressions, and of expanded sums of losses and convex functions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _sum_type(ctx: Context, terms: Sequence[Expr], node: tree.Sum) -> Type | Non
 
 
 def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node, b: Type) -> None:
-    """`left + right` where the shapes do not fit."""
+    """Report `left + right` where the shapes do not fit."""
     hint = ""
     pair = (a, b) if len(a.array_shape) < len(b.array_shape) else (b, a)
     if shapes.is_vector(pair[0]) and shapes.is_matrix(pair[1]):
@@ -60,7 +60,7 @@ def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node
 
 
 def _combined(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Combination | None:
-    """A sum in which losses or convex functions occur: one number, or one a sample."""
+    """A sum with losses or convex functions in it: one number, or one for each sample."""
     samples = next((v.samples for v in values if isinstance(v, Combination) and v.samples is not None), None)
     first = next(
         t for t, v in zip(node.terms, values, strict=True) if isinstance(v, Combination) and v.samples == samples
@@ -85,7 +85,7 @@ def _combined(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Combinat
 
 
 def report_size(ctx: Context, node: tree.Node) -> None:
-    """An expression too large or too deep with every `let` written out."""
+    """Report an expression that is too large or too deep once every `let` is written out."""
     ctx.error(
         "FW2067",
         "this expression is too large",
@@ -147,7 +147,7 @@ def quotient(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr
 
 
 def finite(ctx: Context, e: Expr) -> Expr | None:
-    """The expression, or an error where its value is known and no finite number."""
+    """The expression. Reports an error where its value is known and is not finite."""
     values = [algebra.number(part) for part in (e, *e.args)]
     if all(v is None or isfinite(v) for v in values):
         return e
@@ -156,7 +156,7 @@ def finite(ctx: Context, e: Expr) -> Expr | None:
 
 
 def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
-    """A convex expression times a constant: a scalar, or a weight for each sample."""
+    """A convex expression times a constant, which is a scalar or a weight for each sample."""
     if isinstance(a, Combination) and isinstance(b, Combination):
         report_product(ctx, a, b, left, right, span)
         return None
@@ -181,7 +181,7 @@ def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Exp
 
 
 def _with_weight(s: Summand, weight: Expr) -> Summand:
-    """A summand times a weight for each sample; the weight's scalar factors go into the coefficient."""
+    """A summand times a weight for each sample. Scalar factors of the weight move into the coefficient."""
     coefficient, weight = split_scale(s.coefficient, weight)
     if isinstance(s.body, Expr):
         return replace(s, coefficient=coefficient, body=algebra.multiply(weight, s.body, shapes.plain(weight.type)))
@@ -193,7 +193,7 @@ def _with_weight(s: Summand, weight: Expr) -> Summand:
 
 
 def split_scale(coefficient: Expr, weight: Expr) -> tuple[Expr, Expr]:
-    """Scalar factors of a vector moved into the coefficient."""
+    """The coefficient times the scalar factors of a vector, and the vector without them."""
     scale, rest = algebra.scale_of(weight)
     while scale is not None:
         coefficient, weight = algebra.times(coefficient, scale), rest
@@ -202,7 +202,7 @@ def split_scale(coefficient: Expr, weight: Expr) -> tuple[Expr, Expr]:
 
 
 def report_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> None:
-    """A product of two expressions that both depend on variables."""
+    """Report a product of two expressions that both depend on variables."""
     hint = "fix one of the two as data or as a parameter"
     same = isinstance(a, Expr) and isinstance(b, Expr) and (a == b or (a.op == "transpose" and a.args[0] == b))
     if same and isinstance(a, Expr):
@@ -228,7 +228,7 @@ def _untransposed(e: Expr) -> Expr:
 
 
 def report_entrywise(ctx: Context, op: str, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr, span: Span) -> None:
-    """`a * b` or `a / b` where neither is a scalar and the shapes differ."""
+    """Report `a * b` or `a / b` where neither is a scalar and the shapes differ."""
     hint = "use `@` for a matrix product" if op == "*" else ""
     vector, matrix = (left, right) if shapes.is_vector(a.type) else (right, left)
     if (shapes.is_vector(a.type) and shapes.is_matrix(b.type)) or (

@@ -17,7 +17,7 @@ from .values import AppliedAtom, Combination, Summand
 
 
 def loss(ctx: Context, node: tree.Call) -> Combination | None:
-    """A loss: one value a sample, to be wrapped in `mean` or `sum`."""
+    """A loss: one value for each sample. `mean` or `sum` must stand around it."""
     name = node.func.name
     signature = LOSSES[name]
     bound = bind_arguments(ctx, node, signature.parameters)
@@ -37,7 +37,7 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
 
 
 def _as_samples(prediction: Expr, target: Expr, signature: LossWord) -> Expr:
-    """A scalar prediction as a vector: the same for each sample of the target."""
+    """A scalar prediction repeated for each sample of the target."""
     if signature.scores or not shapes.is_scalar(prediction.type):
         return prediction
     shape = _values_shape(target) or (1,)
@@ -48,14 +48,14 @@ def _as_samples(prediction: Expr, target: Expr, signature: LossWord) -> Expr:
 
 
 def _values_shape(target: Expr) -> tuple[Dim, ...]:
-    """The shape of a target's values: observed entries are a vector of them."""
+    """The shape of a target's values. Observed entries are a vector of values."""
     return (f"len({target.name})",) if target.type.kind == "entries" else target.type.array_shape
 
 
 def _target(
     ctx: Context, node: tree.Call, part: tree.Expr, signature: LossWord, prediction: Expr | None
 ) -> Expr | None:
-    """The target: numbers, signs or classes as the loss asks; observed `entries` stand for their values."""
+    """The target, with the numbers, signs or classes that the loss asks for. Observed `entries` stand for their values."""
     value = ctx.infer(ctx, part)
     if value is None:
         return None
@@ -101,7 +101,7 @@ _TARGETS = {
 
 
 def _gram_hint(ctx: Context, p: Expr, x: Expr) -> str:
-    """What to write for the quadratic form of `A.T @ A`."""
+    """The hint for a quadratic form of `A.T @ A`."""
     if p.op == "matmul" and p.args[0].op == "transpose" and p.args[0].args[0] == p.args[1]:
         return f"write `sum_squares({ctx.text(p.args[1].span)} @ {ctx.text(x.span)})`"
     return ""
@@ -130,7 +130,7 @@ def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, s
 def _fit(
     ctx: Context, node: tree.Call, bound: BoundArguments, prediction: Expr, target: Expr, signature: LossWord
 ) -> bool:
-    """Whether prediction and target have the shapes the loss asks for."""
+    """Whether prediction and target have the shapes that the loss asks for."""
     shape, wanted = prediction.type.array_shape, _values_shape(target)
     part = bound["prediction"]
     if signature.scores:
@@ -174,7 +174,7 @@ def _class_hint(prediction: Type, target: Type, signature: LossWord) -> str:
 
 
 def convex(ctx: Context, node: tree.Call) -> Combination | None:
-    """A norm or another convex function: one number."""
+    """A norm or another convex function. Its value is one number."""
     name = node.func.name
     signature = CONVEX[name]
     bound = bind_arguments(ctx, node, signature.parameters)
@@ -193,7 +193,7 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
 def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
     """The further arguments of `group_norm` and `quad_form`."""
     if "groups" in bound:
-        # of a family the groups are those of each block
+        # groups of a family divide the entries of each block
         block = x.type.element if x.type.kind == "family" else None
         return group_arguments(ctx, node, bound, block or x.type)
     if "P" in bound:
@@ -203,7 +203,7 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
 
 
 def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
-    """Whether the function is of such an argument; on a family it adds up over the blocks."""
+    """Whether the function takes such an argument. On a family it adds up over the blocks."""
     type_ = x.type.element if x.type.kind == "family" and x.type.element is not None else x.type
     axes = len(type_.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"
@@ -232,7 +232,7 @@ def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: C
 def group_arguments(
     ctx: Context, node: tree.Call, bound: BoundArguments, type_: Type
 ) -> tuple[tuple[str, Expr], ...] | None:
-    """`groups` (an `index[d] of G` or a literal list of lists of positions) and `weights`, one a group."""
+    """The `groups` (an `index[d] of G` or a literal list of lists of positions) and the `weights`, one for each group."""
     size = type_.array_shape[0]
     part = bound["groups"]
     groups = literal_groups(ctx, part, size) if isinstance(part, tree.List) else _index(ctx, node, part, size)
@@ -270,7 +270,7 @@ def _index(ctx: Context, node: tree.Call, part: tree.Expr, size: Dim) -> Expr | 
 
 
 def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
-    """A vector of weights that is not known to be nonnegative."""
+    """Report a vector of weights that is not known to be nonnegative."""
     entry = ctx.entry_of(node)
     name = entry.name if entry is not None and entry.kind == "data" else ""
     text = ctx.text(node)
@@ -288,7 +288,7 @@ def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
 
 
 def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
-    """The matrix of `quad_form`: proved positive semidefinite by its declaration, or by the numbers of a literal."""
+    """The matrix of `quad_form`. Its declaration, or the numbers of a literal, prove that it is positive semidefinite."""
     p = constant(ctx, node, part)
     if p is None:
         return None
@@ -305,7 +305,7 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         if not is_symmetric(values):
             what = "is not symmetric"
         elif is_psd(values):
-            # Other values may be bound to data in place of their literal: the canonical form looks at them again.
+            # A user may bind other values to data in place of their literal, so the canonical form checks them again.
             return p if p.op == "data" else replace(p, type=Type("psd", (d,)))
         else:
             what = f"is not positive semidefinite: its smallest eigenvalue is {smallest_eigenvalue(values):.6g}"

@@ -1,4 +1,4 @@
-"""A scaled norm against a constant, in any arrangement: the norm form of a ball."""
+"""The norm form of a ball: a scaled norm compared with a constant, in any arrangement."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _summands(value: Value, sign: float, node: tree.Expr) -> tuple[Summand, ...]
 
 
 def _are_norms(ctx: Context, convex: list[Summand], span: Span) -> bool:
-    """Whether there is one convex function and it has a ball; an error for losses, entropy, sums of norms."""
+    """Whether there is exactly one convex function and it has a ball. Reports losses, entropies and sums of norms."""
     fine = True
     for s in convex:
         body = s.body
@@ -107,7 +107,7 @@ def _reduced(body: AppliedAtom) -> str:
 
 
 def _report_direction(ctx: Context, body: AppliedAtom, op: str, span: Span) -> None:
-    """A norm bounded from below, or set equal to something."""
+    """Report a norm that is bounded from below or set equal."""
     if op == "==":
         ctx.error(
             "FW3009",
@@ -128,7 +128,7 @@ def _report_direction(ctx: Context, body: AppliedAtom, op: str, span: Span) -> N
 
 
 def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand], span: Span) -> Constraint | None:
-    """coefficient * norm + rest <= 0 as argument in ball(-rest / coefficient)."""
+    """The constraint `coefficient * norm + rest <= 0`, as `argument in ball(-rest / coefficient)`."""
     bound = algebra.const(0.0, span)
     for s in rest:
         e = s.body

@@ -1,4 +1,4 @@
-"""How large an expression is with every `let` written out: sharing makes small texts of exponential size."""
+"""Limits how large an expression is once every `let` is written out, since a short text can stand for exponentially many operations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEPTH_AT_MOST = 200
 
 @dataclass
 class Budget:
-    """Sizes and depths of the expressions seen so far, each measured once. Keeps them alive, as identities are its keys."""
+    """The sizes and depths of expressions, each measured once. It keeps the expressions alive, since their identities are its keys."""
 
     measured: dict[int, tuple[int, int, Expr]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Calls in expressions: which word it is, and what to write instead of one that is none."""
+"""Calls in expressions: finds the word that is called, and says what to write instead of a name that is no word."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     return None if bound is None else apply(ctx, node, bound)
 
 
-#: What to use for functions that have no namesake here, as a name in their place would change what is meant.
+#: Hints for functions that have no equivalent here. They are no fixes, since another name would change the meaning.
 _INSTEAD = {
     "abs": "`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
     "max": "`norm_inf(x)` is the largest absolute value, and the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample",
@@ -78,7 +78,7 @@ _INSTEAD |= dict.fromkeys(("norms", "pnorm"), _BARE_NORM)
 
 
 def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
-    """Whether a function takes as many arguments as are given, and is of the shape of the first."""
+    """Whether a function takes this number of arguments, and the shape of the first one."""
     word = function_named(name)
     assert word is not None
     parameters = word.parameters

@@ -1,4 +1,4 @@
-"""Constraints, normalised: memberships, affine comparisons, and norm balls in any arrangement."""
+"""Checks and normalises constraints: memberships, affine comparisons, and norm balls in any arrangement."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def member(ctx: Context, node: tree.Member) -> Made | None:
 
 
 def declared_sets(ctx: Context, item: tree.Item, variable: Expr) -> Made:
-    """The constraints that a variable's declaration states: its type's (`nonnegative`, `psd[d]`), and the set behind `in`."""
+    """The constraints that a variable's declaration states: by its type (`nonnegative`, `psd[d]`), and by the set after `in`."""
     made: Made = []
     block = variable.type.element if variable.type.element is not None else variable.type
     if block.domain == "nonnegative" or block.kind == "psd":
@@ -150,12 +150,12 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
 
 
 def _is_bounded_by(e: Expr, bound: Expr) -> bool:
-    """Whether a constant bounds a bare variable (then it is a box)."""
+    """Whether a constant bounds a bare variable. The constraint is then a box."""
     return e.op == "var" and e.type.kind != "family" and bound.type.array_shape in ((), e.type.array_shape)
 
 
 def _difference(a: Expr, b: Expr) -> Expr:
-    """a - b, zeros left out."""
+    """a - b, without terms that are zero."""
     type_ = shapes.added(a.type, b.type)
     assert type_ is not None
     if algebra.number(b) == 0.0:
@@ -238,13 +238,13 @@ def _report_infinite(ctx: Context, left: Side, right: Side, span: Span) -> None:
     )
 
 
-# --- what `<=` could mean of matrices ------------------------------------------------------------------------------
+# --- the meaning of `<=` for matrices ------------------------------------------------------------------------------
 
 
 def _is_entrywise(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> bool:
-    """Whether `<=` can only mean entry by entry; an error where it could also mean the order of symmetric matrices.
+    """Whether `<=` can only be meant entrywise. Reports a comparison that could also mean the order of symmetric matrices.
 
-    Where only a constant is symmetric, as in `W >= eye(d)`, the difference is not, and no order of it is meant.
+    Where only a constant is symmetric, as in `W >= eye(d)`, the difference is not symmetric, so `<=` is entrywise.
     """
     constant = [shapes.is_symmetric(e.type) and e.is_constant for e in (a, b)]
     general = [shapes.is_matrix(e.type) and not shapes.is_symmetric(e.type) for e in (a, b)]

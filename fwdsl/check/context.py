@@ -1,4 +1,4 @@
-"""What the checker knows while it reads a program: declared names, dimensions, and what it has found wrong."""
+"""The state of the checker while it reads a program: declared names, dimensions and diagnostics."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .values import Nested, Value
 ERRORS_AT_MOST = 20
 _RECORDED_AT_MOST = 200
 _SLIP = 0.8
-"""How alike two words are of which one is the other with a letter wrong, missing or too many."""
+"""The least similarity of two words that differ by one wrong, missing or extra letter."""
 
 EntryKind = Literal["data", "param", "var", "let", "dimension"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A declared name. `value` is what a use of it means; None after an error that was already reported.
+    """A declared name. `value` is the meaning of its uses, or None after an error that was reported.
 
-    `literal` are the numbers that the program gives to data.
+    `literal` holds the numbers that the program gives to data.
     """
 
     name: str
@@ -47,8 +47,8 @@ IS = {"data": "data", "param": "a parameter", "var": "a variable", "let": "a `le
 class Context:
     """One run of the checker.
 
-    `partial` says that statements are missing because they could not be parsed: what may follow from that is not reported.
-    `lost` are the names that those may declare.
+    `partial` says that statements are missing because they could not be parsed. Errors that may follow from that are not reported.
+    `lost` holds the names that the missing statements may declare.
     """
 
     source: Source
@@ -82,7 +82,7 @@ class Context:
         hint: str = "",
         fix: Fix | None = None,
     ) -> None:
-        """Report an error; a second one with the same code at the same place is the same error."""
+        """Report an error. A second error with the same code at the same place is dropped."""
         self._report(Diagnostic(code, message, span, self.source, label, tuple(labels), rule, hint, fix))
 
     def warn(
@@ -111,19 +111,19 @@ class Context:
         return any(d.severity == "error" for d in self.found)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was found: the errors in order of the text, then the warnings; after an error warnings could follow from it."""
+        """The errors in the order of the text, or the warnings where there is no error, since warnings may follow from an error."""
         found = [d for d in self.found if d.severity == "error"] or self.found
         return tuple(sorted(found, key=lambda d: d.span or tree.NOWHERE)[:ERRORS_AT_MOST])
 
     # --- the text
 
     def text(self, node: tree.Node | Span) -> str:
-        """What stands in the program at a place, on one line, shortened in the middle where long."""
+        """The program's text at a place, on one line. A long text is shortened in the middle."""
         text = " ".join(self.source.slice(node if isinstance(node, Span) else node.span).split())
         return text if len(text) <= 60 else f"{text[:40]} ... {text[-15:]}"
 
     def declared(self, *nodes: tree.Node) -> list[Label]:
-        """Labels at the declarations of the names that stand in these places, each with its type."""
+        """A label at the declaration of each name in these places, with its type."""
         labels = []
         for node in nodes:
             entry = self.entry_of(node)
@@ -135,7 +135,7 @@ class Context:
         return labels
 
     def entry_of(self, node: tree.Node) -> Entry | None:
-        """The entry of the name in a node that is a name, or a transpose or slice of one."""
+        """The entry of the name that a node is, or is a transpose or a slice of."""
         while isinstance(node, tree.Transpose | tree.Index | tree.Neg):
             node = node.base if isinstance(node, tree.Index) else node.operand
         if isinstance(node, tree.Ident):
@@ -145,7 +145,7 @@ class Context:
     # --- names
 
     def declare(self, entry: Entry) -> bool:
-        """Enter a name; an error where it is taken or reserved. The first declaration stands."""
+        """Enter a name. Reports a name that is taken or reserved; the first declaration counts."""
         word = kind_of_word(entry.name) if is_reserved(entry.name) else ""
         if word:
             self.error(
@@ -170,7 +170,7 @@ class Context:
         return False
 
     def use_dimension(self, name: str, span: Span) -> None:
-        """Enter a dimension at its first use in a type; an error where the name is something else."""
+        """Enter a dimension at its first use in a type. Reports a name that is declared as something else."""
         earlier = self.entries.get(name)
         if earlier is None:
             self.declare(Entry(name, "dimension", span, dimension(name, span)))
@@ -185,7 +185,7 @@ class Context:
             )
 
     def lookup(self, name: str, span: Span) -> Value | None:
-        """What a use of a name means; None where it is unknown or in error."""
+        """The meaning of a use of a name; None where the name is unknown or had an error."""
         entry = self.entries.get(name)
         if entry is not None:
             self.used.add(name)
@@ -214,7 +214,7 @@ class Context:
         return None
 
     def undeclared(self, name: str, span: Span) -> None:
-        """Report a name that nothing declares; once, unless it is a misspelling, which is mended at each place."""
+        """Report a name that nothing declares. It is reported once, but a misspelling at each place, so that each gets its fix."""
         if name in self.missing:
             return
         if not similar(name, [*self.entries, *self.coming]):
@@ -243,9 +243,8 @@ class Context:
         rule: str,
         otherwise: str = "",
     ) -> None:
-        """Report a word that is none of the known ones, with the one that is meant: what goes by that name `elsewhere`, or
-        the most similar one; the hint is `otherwise` where there is none. A word that does not fit the place is only offered for
-        a slip of the pen."""
+        """Report an unknown word, and suggest a known one: the equivalent of that name `elsewhere`, or the most similar word.
+        The hint is `otherwise` where there is neither. A word that does not fit the place is only suggested for a typing error."""
         known, other = list(known), elsewhere.get(name.lower(), "")
         guess = other if other and fits(other) else similar(name, [k for k in known if fits(k)])
         guess = guess or similar(name, known, _SLIP)
@@ -255,17 +254,17 @@ class Context:
 
 
 def kind_of_type(name: str) -> str:
-    """ "a type" for the name of one, else nothing."""
+    """ "a type" for the name of a type, otherwise an empty text."""
     return "a type" if kind_of_word(name) == "a type" else ""
 
 
 def dimension(name: str, span: Span) -> Expr:
-    """A dimension used as a number."""
+    """A dimension as a number."""
     return Expr("dim", shapes.REAL, name=name, sign="positive", span=span)
 
 
 def similar(name: str, known: Iterable[str], least: float = 0.0) -> str:
-    """The known name most like a misspelt one, by at least this much of them; empty where none is."""
+    """The known name most similar to a misspelt one, or an empty text where none reaches the least similarity."""
     from difflib import get_close_matches
 
     folded: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Curvature by composition: a convex function of an affine argument, times a coefficient of known sign. The facts that prove it."""
+"""Curvature by composition: a convex function of an affine argument, times a coefficient of known sign. Also makes the facts that prove it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _warn_zero(ctx: Context, text: str, s: Summand) -> None:
 
 
 def _place(e: Expr, s: Summand) -> tree.Node:
-    """A node for messages at the place of an expression, a name where it is one."""
+    """A node at the place of an expression, for messages. It is a name where the expression is one."""
     span = s.span if e.span == tree.NOWHERE else e.span
     return tree.Name(e.name, span=span) if e.op == "data" else tree.Node(span=span)
 
@@ -94,7 +94,7 @@ def _reason(s: Summand, body: AppliedAtom, sign: Sign) -> str:
 
 
 def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sign) -> None:
-    """A convex function whose coefficient has the wrong sign, or none that is known."""
+    """Report a convex function whose coefficient has the wrong or an unknown sign."""
     coefficient = format_typed(s.coefficient)
     wants, wanted = ("convex", "nonnegative") if sense == "minimize" else ("concave", "nonpositive")
     elsewhere = body.span != tree.NOWHERE and s.span.to(body.span) != s.span
@@ -134,7 +134,7 @@ def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sig
 
 
 def constraint_fact(c: Constraint) -> Fact:
-    """Why the points that satisfy a constraint are a convex set."""
+    """The reason why the points that satisfy a constraint form a convex set."""
     of = f"affine in {', '.join(f'`{v}`' for v in sorted(c.argument.variables))}"
     if c.set is None:
         what, kind = ("affine inequality", "<=") if c.relation == "le" else ("affine equality", "==")
@@ -148,7 +148,7 @@ def constraint_fact(c: Constraint) -> Fact:
 
 
 def promises(data: Sequence[DataDecl], params: Sequence[ParamDecl]) -> tuple[Fact, ...]:
-    """Signs that declarations promise; they are checked when values are bound."""
+    """The signs that declarations promise. Binding checks them."""
     declared = [(d.name, d.type, d.span) for d in data] + [(p.name, p.type, p.span) for p in params]
     return tuple(
         Fact(name, "positive" if type_.domain == "count" else type_.domain, "declared so", span)

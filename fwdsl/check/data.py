@@ -1,4 +1,4 @@
-"""`data`: types, promises, literals, and what a source serves."""
+"""Checks `data`: types, promises, literals, and the names that a source serves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .values import Nested
 
 @dataclass(frozen=True)
 class DataItem:
-    """A declared datum before it is known which source serves it; `type` is None after an error."""
+    """A declared datum before its source is known. `type` is None after an error."""
 
     node: tree.Item
     type: Type | None
@@ -55,7 +55,7 @@ def data_item(ctx: Context, item: tree.Item) -> DataItem:
 
 
 def _promise(ctx: Context, item: tree.Item, type_: Type) -> Type:
-    """`in nonnegative`."""
+    """The type with the promise `in nonnegative`. Reports every other promise."""
     member = item.member
     called = isinstance(member, tree.Call) and not member.args and not member.keywords
     name = (
@@ -81,7 +81,7 @@ def _promise(ctx: Context, item: tree.Item, type_: Type) -> Type:
         rule="Data may promise `in nonnegative`; it is checked when it is bound.",
         hint=hint,
     )
-    return replace(type_, domain="nonnegative")  # so that a use as a weight is no error of its own
+    return replace(type_, domain="nonnegative")  # so that a use as a weight is no further error
 
 
 # --- literals ------------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def _literal(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type) -> Nes
 
 
 def _agree(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, axis: int, size: int, dim: Dim | None) -> bool:
-    """Whether the size of a literal along an axis is its dimension's, and the same as another literal's."""
+    """Whether the size of a literal along an axis agrees with its dimension and with other literals."""
     if isinstance(dim, int) and dim != size:
         _misfit(
             ctx,
@@ -157,7 +157,7 @@ def _agree(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, axis: in
 
 
 def _content(type_: Type, values: Nested) -> str:
-    """What is wrong with the numbers of a literal of this type; empty if nothing."""
+    """The error of a literal's numbers for this type in words; empty where they fit."""
     numbers = list(flat(values))
     if type_.kind == "signs" and len(set(numbers)) != 2 and not set(numbers) <= {-1.0, 1.0}:
         return f"has {len(set(numbers))} distinct values, and `signs` have two"
@@ -221,7 +221,7 @@ def _misfit(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, problem
 
 
 def serve(ctx: Context, items: Sequence[DataItem]) -> list[DataDecl]:
-    """The declarations of one statement: a `from` serves the names since the previous `from` or literal."""
+    """The declarations of one statement. A `from` serves the names since the previous `from` or literal."""
     out: list[DataDecl] = []
     waiting: list[DataItem] = []
     for item in items:
@@ -291,7 +291,7 @@ def _listed(items: Sequence[DataItem]) -> str:
 
 
 def _cannot_serve(serves: str, name: str, types: Sequence[Type], bound: BoundArguments) -> tuple[str, str]:
-    """Why a source cannot give data of these types, and what to do; empty if it can."""
+    """The reason why a source cannot give data of these types, and a hint; both are empty where it can."""
     matrices = [t for t in types if len(t.array_shape) >= 2 and t.kind not in ("signs", "labels", "entries")]
     others = [t for t in types if t not in matrices]
     if serves == "entries":

@@ -1,4 +1,4 @@
-"""`data`, `param`, `var` and `let`."""
+"""Checks the declarations: `data`, `param`, `var` and `let`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .values import Combination, Value
 
 @dataclass
 class Declared:
-    """The declarations of a program, in order; `members` are the sets that variables are declared in."""
+    """The declarations of a program, in order. `members` holds the sets that variables are declared in."""
 
     data: list[DataDecl] = field(default_factory=list)
     params: list[ParamDecl] = field(default_factory=list)
@@ -86,7 +86,7 @@ def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
 
 
 def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None) -> Expr | None:
-    """The default of a parameter: a scalar of numbers, dimensions and other parameters, in its domain."""
+    """The default of a parameter: a scalar in its domain, made of numbers, dimensions and other parameters."""
     value = ctx.infer(ctx, node)
     if value is None or type_ is None:
         return None

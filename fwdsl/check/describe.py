@@ -1,4 +1,4 @@
-"""What a program takes and gives, told without its data: `fwdsl info`."""
+"""Describes the inputs and outputs of a program without its data, for `fwdsl info`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .shapes import format_type
 
 
 def describe(model: Model) -> dict[str, Any]:
-    """Data, parameters, variables, dimensions, objective and constraints of a checked program, as plain values.
+    """The data, parameters, variables, dimensions, objective and constraints of a checked program, as plain values.
 
     Keys: `name`, `sense`, `data`, `parameters`, `variables`, `dimensions`, `terms`, `constraints`, `lets`, `options`. Each
-    is a list of dictionaries in the order of the program; `needed` tells what must be supplied to run it.
+    is a list of dictionaries in the order of the program. `needed` marks what a user must supply to run it.
     """
     return {
         "name": model.name or None,
@@ -33,7 +33,7 @@ def describe(model: Model) -> dict[str, Any]:
 
 
 def dimensions(model: Model) -> list[str]:
-    """The names of a program's dimensions in the order of its text, those of feature maps (`dim(Phi)`) included."""
+    """The names of a program's dimensions in the order of its text, with those of feature maps (`dim(Phi)`)."""
     types = [d.type for d in model.data] + [v.type for v in model.variables]
     names = [split_dim(d)[0] for t in types for d in _dims(t) if isinstance(d, str)]
     names += [split_dim(d)[0] for d in model.dims if isinstance(d, str)]
@@ -41,7 +41,7 @@ def dimensions(model: Model) -> list[str]:
 
 
 def binders(name: str, model: Model) -> list[str]:
-    """What gives a dimension its size, in words: `rows of X`, `classes of y`; nothing where `--dim` must."""
+    """The data that give a dimension its size, in words (`rows of X`, `classes of y`); empty where `--dim` must give it."""
     sized = [words for d in model.data for dim, words in _parts(d) if dim == name]
     if sized or not name.startswith("dim("):
         return sized or [f"the largest index of {d.name}" for d in model.data if d.type.classes == name]
@@ -49,7 +49,7 @@ def binders(name: str, model: Model) -> list[str]:
 
 
 def is_shown(name: str, model: Model) -> bool:
-    """Whether an array of data has the dimension among its sizes; ids of observed entries and an index may leave some out."""
+    """Whether the shape of a datum shows the size of the dimension. Ids of observed entries and an index may leave positions out."""
     return any(dim == name for d in model.data if d.type.kind != "entries" for dim, _ in _parts(d))
 
 
@@ -88,7 +88,7 @@ def _dimension(name: str, model: Model) -> dict[str, Any]:
 
 
 def _parts(decl: DataDecl) -> Iterator[tuple[Dim, str]]:
-    """The dimensions that a datum binds, each with the words for it."""
+    """The dimensions that a datum binds, each with its words."""
     kind, shape = decl.type.kind, decl.type.shape
     if kind in ("symmetric", "psd"):
         yield shape[0], f"size of {decl.name}"

@@ -48,7 +48,7 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
 
 
 def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, alone: bool) -> Summand:
-    """One summand of a loss under `mean` or `sum`; what is one number counts once a sample."""
+    """One summand under `mean` or `sum`. A summand that is one number counts once for each sample."""
     if isinstance(s.body, Expr):
         vector = algebra.spread(s.body, samples) if shapes.is_scalar(s.body.type) else s.body
         return replace(s, body=algebra.make(how, shapes.REAL, (vector,), sign=vector.sign, span=vector.span))
@@ -70,7 +70,7 @@ def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, 
 
 
 def _pair(ctx: Context, node: tree.Call, left: tree.Expr, right: tree.Expr) -> tuple[Expr, Expr] | None:
-    """Two arguments, of which at most one depends on variables."""
+    """Two arguments. At most one of them depends on variables."""
     a, b = affine(ctx, node, left), affine(ctx, node, right)
     if a is None or b is None:
         return None
@@ -147,7 +147,7 @@ def _mismatch(
     )
 
 
-# --- arrays made of nothing, and diagonals -------------------------------------------------------------------------
+# --- constant arrays, and diagonals --------------------------------------------------------------------------------
 
 
 def _filled(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:

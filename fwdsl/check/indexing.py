@@ -15,7 +15,7 @@ from .types import dimension
 from .values import Combination, Value
 
 Item = Dim | tuple[Dim | None, Dim | None]
-"""A position or a range: whole numbers, or what dimensions make of them (`n-1`)."""
+"""A position or a range of positions: whole numbers, or dimensions with a whole number added (`n-1`)."""
 
 
 def index(ctx: Context, node: tree.Expr) -> Value | None:
@@ -91,12 +91,12 @@ def _by_data(ctx: Context, node: tree.Index, base: Value, chosen: Expr) -> Value
 
 
 def _is_position(ctx: Context, node: tree.Expr) -> bool:
-    """Whether what stands in brackets is written as a position, and not as data."""
+    """Whether an index is written as a position and not as data."""
     return _is_dimension(ctx, node) or isinstance(node, tree.Number | tree.Neg | tree.Sum)
 
 
 def _no_list(ctx: Context, node: tree.Index) -> None:
-    """`[[1, 0] [0, 1]]`: what looks like an index is the next row."""
+    """Report `[[1, 0] [0, 1]]`: the apparent index is the next row."""
     at = Span(node.base.span.end, node.base.span.end)
     ctx.error(
         "FW2040",
@@ -157,7 +157,7 @@ def _is_dimension(ctx: Context, node: tree.Expr) -> bool:
 
 
 def _from_the_end(position: Dim | None, dim: Dim) -> Dim | None:
-    """A position in words of its own axis' dimension, `n-1` along `n`, as one counted from the end; None for the end itself."""
+    """A position such as `n-1` along `n`, counted from the end; None for the end itself."""
     if not (isinstance(position, str) and isinstance(dim, str)):
         return position
     (base, shift), (own, by) = split_dim(position), split_dim(dim)
@@ -165,7 +165,7 @@ def _from_the_end(position: Dim | None, dim: Dim) -> Dim | None:
 
 
 def _resolved(item: Item, dim: Dim) -> Item | None:
-    """An index along an axis of this dimension, without the dimension's name where that can be; None where it is out of range."""
+    """An index along an axis of this dimension, without the dimension's name where possible; None where it is out of range."""
     if not isinstance(item, tuple):
         at = _from_the_end(item, dim)
         inside = at is not None and not (at != item and isinstance(at, int) and at > 0)
@@ -213,7 +213,7 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
 
 
 def _is_unnamed(item: Item) -> bool:
-    """Whether an index speaks of another dimension in a way whose number of entries has no name, as `k:` along `n`."""
+    """Whether the number of entries that an index takes cannot be written by one dimension, as for `k:` along `n`."""
     if not isinstance(item, tuple):
         return isinstance(item, str)
     start, stop = item
@@ -234,7 +234,7 @@ def _no_size(ctx: Context, part: tree.Node, dim: Dim) -> None:
 
 
 def _length(dim: Dim, item: Item) -> Dim | None:
-    """How many entries an index takes along an axis; None where out of range."""
+    """The number of entries that an index takes along an axis; None where it is out of range."""
     if isinstance(item, tuple):
         return shapes.sliced(dim, *item)
     return None if isinstance(dim, int) and isinstance(item, int) and not -dim <= item < dim else 1

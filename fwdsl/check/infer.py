@@ -1,6 +1,6 @@
-"""The meaning of an expression: its type by dimension names, its sign, and what convex pieces it is a sum of.
+"""Infers the meaning of an expression: its type by dimension names, its sign, and the losses and convex functions in its sum.
 
-`infer` gives None after an error that it has reported, so that nothing which merely follows is reported again.
+`infer` returns None after an error that it has reported, so that consequences of the error are not reported.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .products import matrix_product
 from .values import Combination, Value
 
 _LEVELS = 40
-"""Levels of an expression that are inferred on one stack. Each takes up to six calls, and Python allows 1,000."""
+"""The number of levels of an expression that are inferred on one stack. Each level takes up to six calls; Python allows 1,000."""
 
 
 def infer(ctx: Context, node: tree.Expr) -> Value | None:
-    """What an expression means; None where it is in error."""
+    """The meaning of an expression; None after an error."""
     if ctx.depth >= DEPTH_AT_MOST:
         if not ctx.too_deep:
             report_size(ctx, node)
@@ -41,7 +41,7 @@ def infer(ctx: Context, node: tree.Expr) -> Value | None:
 
 
 def _on_own_stack(run: Callable[[], Value | None]) -> Value | None:
-    """What `run` gives, called in a new thread: Python's limit of nested calls is one for each thread."""
+    """The result of `run` in a new thread. Python limits nested calls for each thread on its own."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
@@ -49,7 +49,7 @@ def _on_own_stack(run: Callable[[], Value | None]) -> Value | None:
 
 
 def infer_whole(ctx: Context, node: tree.Expr) -> Value | None:
-    """What a whole objective, `let` or side of a constraint means, its size with every `let` written out within limits."""
+    """The meaning of a whole objective, `let` or side of a constraint. Reports one that is too large with every `let` written out."""
     ctx.too_deep = False
     value = infer(ctx, node)
     if value is None or ctx.budget.allows(value):
@@ -84,7 +84,7 @@ def _neg(ctx: Context, node: tree.Expr) -> Value | None:
 
 
 def operand_value(ctx: Context, node: tree.Expr) -> Value | None:
-    """An expression that stands in arithmetic: an error unless it is made of numbers."""
+    """An operand of arithmetic. Reports an expression that is not made of numbers."""
     value = infer(ctx, node)
     if isinstance(value, Expr) and not shapes.is_numeric(value.type):
         _not_numbers(ctx, node, value.type)
@@ -122,7 +122,7 @@ def _sum(ctx: Context, node: tree.Expr) -> Value | None:
 
 
 def _minus(value: Value, term: tree.Expr) -> Value:
-    """What a term of a sum means behind a minus."""
+    """The meaning of a term of a sum after a minus sign."""
     if isinstance(value, Combination):
         return value.scaled(algebra.const(-1.0), span=term.span)
     return algebra.negate(value)
@@ -146,7 +146,7 @@ def _product(ctx: Context, node: tree.Expr) -> Value | None:
 
 
 def _factor(ctx: Context, node: tree.Expr, op: str) -> Value | None:
-    """A factor; in a matrix product an implicit feature map may stand."""
+    """A factor. A matrix product may have an implicit feature map as a factor."""
     if op != "@":
         return operand_value(ctx, node)
     value = infer(ctx, node)

@@ -1,4 +1,4 @@
-"""Variables over implicit feature maps: used as `Phi @ W` only, and with a Euclidean norm."""
+"""Checks variables over implicit feature maps, which stand only in `Phi @ W` and in Euclidean norms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _is_euclidean_ball(set_: SetRef | None) -> bool:
 def check_kernels(
     ctx: Context, variables: list[VarDecl], terms: tuple[Term, ...], constraints: list[Constraint]
 ) -> None:
-    """The rule of implicit maps, for every variable of such a dimension."""
+    """Check the rule of implicit maps for every variable with such a dimension."""
     for variable in variables:
         maps = [ctx.implicit[d] for d in variable.type.array_shape if d in ctx.implicit]
         if not maps or variable.name not in ctx.used:
@@ -63,7 +63,7 @@ def _is(name: str, e: Expr) -> bool:
 
 
 def _other_uses(name: str, terms: tuple[Term, ...], constraints: list[Constraint]) -> Iterator[Span]:
-    """Places where the variable stands neither as `Phi @ W` nor bare in one of its norms or balls."""
+    """The places where the variable stands neither in `Phi @ W` nor alone in a norm or ball."""
     for t in terms:
         if not (_is_euclidean(t.atom) and _is(name, t.argument)):
             yield from _uses_in(name, t.argument, t.span)

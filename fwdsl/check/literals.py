@@ -16,7 +16,7 @@ RAGGED_RULE = "The rows of a literal have equal lengths."
 
 
 def numbers(ctx: Context, node: tree.List) -> tuple[Nested, tuple[Dim, ...], Sign] | None:
-    """A nested list of numbers: its values, shape and the sign of all entries; None after an error."""
+    """The values, the shape and the common sign of a nested list of numbers; None after an error."""
     values = nested(ctx, node, strings=False)
     if values is None:
         return None
@@ -25,7 +25,7 @@ def numbers(ctx: Context, node: tree.List) -> tuple[Nested, tuple[Dim, ...], Sig
 
 
 def nested(ctx: Context, node: tree.Expr, strings: bool) -> Nested | None:
-    """A literal's values as nested tuples; None after an error. Every wrong entry of it is reported."""
+    """A literal's values as nested tuples; None after an error. Every wrong entry is reported."""
     if isinstance(node, tree.List):
         if not node.items:
             ctx.error("FW2021", "this list is empty", node.span, rule="A literal array has at least one entry.")
@@ -41,7 +41,7 @@ def nested(ctx: Context, node: tree.Expr, strings: bool) -> Nested | None:
 
 
 def literal_number(ctx: Context, node: tree.Expr) -> float | None:
-    """A number written out, a fraction of such included; None after an error."""
+    """The value of a written number or a fraction of written numbers; None after an error."""
     sign, part = 1.0, node
     while isinstance(part, tree.Neg):
         sign, part = -sign, part.operand
@@ -70,7 +70,7 @@ def literal_number(ctx: Context, node: tree.Expr) -> float | None:
 
 
 def shape_of(ctx: Context, values: Nested, node: tree.Expr) -> tuple[Dim, ...] | None:
-    """The shape of nested tuples; an error at the first ragged row."""
+    """The shape of nested tuples. Reports the first ragged row."""
     if not isinstance(values, tuple):
         return ()
     assert isinstance(node, tree.List)
@@ -111,7 +111,7 @@ def flat(values: Nested) -> Iterable[float]:
 
 
 def groups(ctx: Context, node: tree.List, size: Dim) -> Expr | None:
-    """A literal list of lists of positions, `[[0, 1], [2]]`, into a vector of `size` entries."""
+    """The value of a literal list of lists of positions, such as `[[0, 1], [2]]`, in a vector of `size` entries."""
     out: list[tuple[int, ...]] = []
     for item in node.items:
         members = _members(ctx, item, size)
@@ -168,7 +168,7 @@ def _members(ctx: Context, node: tree.Expr, size: Dim) -> tuple[int, ...] | None
 
 
 def is_psd(matrix: Nested) -> bool:
-    """Whether a literal symmetric matrix is positive semidefinite, up to rounding: by a pivoted Cholesky factorisation."""
+    """Whether a literal symmetric matrix is positive semidefinite up to rounding, by a pivoted Cholesky factorisation."""
     assert isinstance(matrix, tuple)
     a = [[float(x) for x in flat(row)] for row in matrix]
     d = len(a)
@@ -189,7 +189,7 @@ def is_psd(matrix: Nested) -> bool:
 
 
 def smallest_eigenvalue(matrix: Nested) -> float:
-    """Of a literal symmetric matrix, for a message."""
+    """The smallest eigenvalue of a literal symmetric matrix, for a message."""
     import numpy as np
 
     return float(np.linalg.eigvalsh(np.array(matrix, dtype=np.float64))[0])

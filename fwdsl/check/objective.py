@@ -1,4 +1,4 @@
-"""The objective as an expanded sum of terms, each proved convex (or concave, to be maximised)."""
+"""Expands the objective into a sum of terms, and proves each convex (or concave, where it is maximised)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .values import AppliedAtom, Combination, Summand, merged
 
 
 def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tuple[Fact, ...]] | None:
-    """The terms of the objective, and why each is convex; None after an error."""
+    """The terms of the objective, and the fact that proves each convex; None after an error."""
     value = infer_whole(ctx, node.value)
     if value is None:
         return None
@@ -67,7 +67,7 @@ def _not_a_number(ctx: Context, node: tree.Objective, value: Expr) -> None:
 
 
 def report_no_reduction(ctx: Context, value: Combination, node: tree.Node) -> None:
-    """A loss without `mean` or `sum`."""
+    """Report a loss without `mean` or `sum`."""
     body = next(s.body for s in value.summands if isinstance(s.body, AppliedAtom) and s.body.per_sample)
     span = body.span if body.span != tree.NOWHERE else node.span
     text = ctx.text(span)
@@ -84,7 +84,7 @@ def report_no_reduction(ctx: Context, value: Combination, node: tree.Node) -> No
 
 
 def _split(ctx: Context, s: Summand) -> Iterator[Summand]:
-    """An affine summand as one for each of its own terms, scalar factors in the coefficient; convex ones as they are."""
+    """An affine summand, split into one for each of its terms with scalar factors in the coefficient. Convex summands stay whole."""
     stack = [s]
     while stack:
         s = stack.pop()
@@ -115,7 +115,7 @@ def _span(e: Expr, otherwise: Span) -> Span:
 
 
 def _positive_weight(s: Summand) -> Summand:
-    """Sample weights that are negative throughout have their sign in the coefficient, where it is judged."""
+    """The summand with positive weights: where all sample weights are negative, their sign moves into the coefficient."""
     if not isinstance(s.body, AppliedAtom) or s.body.weights is None:
         return s
     coefficient, weights = split_scale(s.coefficient, s.body.weights)

@@ -1,4 +1,4 @@
-"""Arguments that must be affine expressions of numbers, and what is said of those that are not."""
+"""Checks arguments that must be affine expressions of numbers, and reports others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def affine(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
 
 
 def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | None) -> Expr | None:
-    """What an argument means, where it is an affine expression of numbers; None after an error. `inf` is for boxes."""
+    """The meaning of an argument that is an affine expression of numbers; None after an error. Only boxes take `inf`."""
     if isinstance(value, Combination):
         ctx.error(
             "FW3005",
@@ -43,7 +43,7 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
 
 
 def is_finite(ctx: Context, value: Expr, node: tree.Node) -> bool:
-    """Whether an operand is finite as far as the text tells; an error where it is `inf`."""
+    """Whether an operand is finite, as far as the text tells. Reports `inf`."""
     number = algebra.number(value)
     if number is None or isfinite(number):
         return True
@@ -52,7 +52,7 @@ def is_finite(ctx: Context, value: Expr, node: tree.Node) -> bool:
 
 
 def report_infinite(ctx: Context, span: Span) -> None:
-    """Arithmetic with infinity, or that overflows."""
+    """Report arithmetic with infinity, or arithmetic that overflows."""
     ctx.error(
         "FW2060",
         f"`{ctx.text(span)}` is not a finite number",
@@ -62,7 +62,7 @@ def report_infinite(ctx: Context, span: Span) -> None:
 
 
 def constant(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
-    """An argument of numbers without variables; None after an error."""
+    """An argument of numbers that has no variables; None after an error."""
     value = affine(ctx, node, part)
     if value is None or value.is_constant:
         return value
@@ -77,7 +77,7 @@ def constant(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
 
 
 def wrong_kind(ctx: Context, node: tree.Call, part: tree.Node, type_: Type, takes: str, hint: str = "") -> None:
-    """An argument of a type the function is not of."""
+    """Report an argument of a type that the function does not take."""
     ctx.error(
         "FW2044",
         f"`{node.func.name}` takes {takes}, and `{ctx.text(part)}` is {shapes.describe(type_)}",
@@ -89,7 +89,7 @@ def wrong_kind(ctx: Context, node: tree.Call, part: tree.Node, type_: Type, take
 
 
 def report_kernel_use(ctx: Context, node: tree.Expr, how: str) -> None:
-    """An implicit feature map used as a matrix."""
+    """Report an implicit feature map that is used as a matrix."""
     ctx.error(
         "FW3015",
         f"`{ctx.text(node)}` is an implicit feature map and {how}",

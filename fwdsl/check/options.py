@@ -1,4 +1,4 @@
-"""`solve`: options by name, each in its range."""
+"""Checks the options of `solve` by name and range."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .context import Context
 
 
 def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, object], ...]:
-    """The options of all `solve` statements: numbers, `gap` and `method` as text, `method_options` as a dictionary."""
+    """The options of all `solve` statements: numbers, `gap` and `method` as text, and `method_options` as a dictionary."""
     seen: dict[str, tree.Keyword] = {}
     out: list[tuple[str, object]] = []
     for keyword in (k for node in nodes for k in node.options):
@@ -35,7 +35,7 @@ def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, obj
 
 
 def method_option(text: str) -> tuple[str, dict[str, object]] | None:
-    """The name of a method and its options from `NAME` or `NAME(option=value, ...)`; None where the text is neither."""
+    """The name of a method and its options, from `NAME` or `NAME(option=value, ...)`; None for any other text."""
     from .infer import infer
 
     program, found = parse(f"solve method = {text}")
@@ -108,7 +108,7 @@ def _value(ctx: Context, keyword: tree.Keyword, domain: str) -> object:
 
 
 def _method(ctx: Context, keyword: tree.Keyword) -> list[tuple[str, object]]:
-    """`NAME`, or `NAME(option=value)`; which methods there are is the planner's matter."""
+    """A method, `NAME` or `NAME(option=value)`. The planner checks that it exists."""
     node = keyword.value
     if isinstance(node, tree.Name):
         return [("method", node.id)]

@@ -1,4 +1,4 @@
-"""Expressions and models as text."""
+"""Writes expressions and models as text."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ _SUM, _PRODUCT, _UNARY, _ATOM = range(4)
 
 
 def format_number(value: float) -> str:
-    """A number as briefly as it can be written exactly: `5`, `0.5`, `1e-06`."""
+    """A number in its shortest exact form: `5`, `0.5`, `1e-06`."""
     if value == int(value) if abs(value) < 1e15 else False:
         return str(int(value))
     return repr(value)
 
 
 def format_typed(expr: Expr) -> str:
-    """A typed expression in the language's own notation, with the brackets it needs."""
+    """A typed expression in the language's notation, with the brackets that it needs."""
     return _format(expr)[0]
 
 
 def _format(e: Expr) -> tuple[str, int]:
-    """The text and how tightly it holds together."""
+    """The text of an expression and its operator precedence."""
     match e.op:
         case "const":
             text = format_number(e.value) if isinstance(e.value, float) else str(e.value)
@@ -87,14 +87,14 @@ def _item(item: object) -> str:
 
 
 def format_set(ref: SetRef) -> str:
-    """A set in the language's own notation."""
+    """A set in the language's notation."""
     args = [format_set(ref.inner)] if ref.inner is not None else []
     args += [format_typed(v) if i < 2 else f"{n}={format_typed(v)}" for i, (n, v) in enumerate(ref.args)]
     return f"{ref.name}({', '.join(args)})" if args else ref.name
 
 
 def format_term(term: Term) -> str:
-    """A term in the language's own notation, coefficient first."""
+    """A term in the language's notation, with the coefficient first."""
     if term.kind == "affine":
         body = _wrapped(term.argument, _PRODUCT)
     else:
@@ -112,7 +112,7 @@ def format_term(term: Term) -> str:
 
 
 def format_constraint(c: Constraint) -> str:
-    """A constraint as it was normalised."""
+    """A constraint in its normalised form."""
     left = format_typed(c.argument)
     if c.set is not None:
         return f"{left} in {format_set(c.set)}"
@@ -123,7 +123,7 @@ def format_constraint(c: Constraint) -> str:
 
 
 def describe_model(model: Model) -> str:
-    """A checked model, printable: declarations with what binds them, dimensions, terms, constraints, facts."""
+    """The text of a checked model: declarations with their sources, dimensions, terms, constraints and facts."""
     blocks = [[f"problem {model.name}"] if model.name else []]
     blocks.append(_section("data", [(d.name, _data(d)) for d in model.data]))
     blocks.append(_section("param", [(p.name, _param(p)) for p in model.params]))

@@ -67,7 +67,7 @@ def _report_operand(ctx: Context, value: Expr, node: tree.Expr) -> None:
 
 
 def _report_inner(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr, span: Span) -> None:
-    """The dimensions that meet in a @ b differ: name both, and the transpose or the type that would fit."""
+    """Report that the inner dimensions of a @ b differ. The message names both, and a transpose or a type that would fit."""
     inner, outer = a.type.array_shape[-1], b.type.array_shape[0]
     has = "columns" if len(a.type.array_shape) == 2 else "entries"
     needs = "rows" if len(b.type.array_shape) == 2 else "entries"
@@ -91,7 +91,7 @@ def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> 
     sa, sb = a.type.array_shape, b.type.array_shape
     entry = ctx.entry_of(right)
     if entry is not None and entry.kind == "var" and str(sa[-1]).startswith("dim("):
-        # the samples of a feature map are no coordinates of its variable, whatever their number
+        # the samples of a feature map are not coordinates of its variable, even where their numbers agree
         return f"declare `{entry.name}: {shapes.format_type(shapes.of_shape((sa[-1], *sb[1:])))}`"
     simple = isinstance(left, tree.Name | tree.Call) and isinstance(right, tree.Name | tree.Call)
     if simple and len(sa) == 2 and sa[0] == sb[0]:

@@ -1,4 +1,4 @@
-"""The check of a whole program, and its compilation: text to syntax tree to checked model."""
+"""Checks whole programs, and compiles text to a checked model."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Judged = tuple[tuple[Term, ...], tuple[Fact, ...]]
 
 
 def check(program: tree.Program, *, partial: bool = False) -> tuple[Model | None, tuple[Diagnostic, ...]]:
-    """The checked model of a program, and what was found: errors (then there is no model), or warnings.
+    """The checked model of a program and the diagnostics: errors (there is no model then), or warnings.
 
-    `partial` says that statements are missing because they could not be parsed: no model is made, and nothing is reported that
-    may merely follow from their absence. Never raises.
+    `partial` says that statements are missing because they could not be parsed. No model is made then, and errors that may
+    follow from the missing statements are not reported. Never raises.
     """
     ctx = Context(program.source, infer, partial, frozenset(program.lost))
     model = _check(ctx, program)
@@ -86,12 +86,12 @@ def _check(ctx: Context, program: tree.Program) -> Model | None:
 
 
 def _let_terms(value: Combination) -> tuple[Term, ...]:
-    """The terms that a `let` names, as they are, without judging their curvature."""
+    """The terms that a `let` names. Their curvature is not checked."""
     return tuple(replace(as_term(s), text=getattr(s.body, "text", "")) for s in merged(value.summands))
 
 
 def _declared_names(statements: Sequence[tree.Statement]) -> Iterator[tuple[str, Span]]:
-    """Every name that is declared anywhere, dimensions included, with the first place."""
+    """Every declared name, dimensions included, with its first place."""
     seen: set[str] = set()
     for statement in statements:
         if isinstance(statement, tree.Let):
@@ -114,7 +114,7 @@ def _dimensions(type_: tree.TypeExpr) -> Iterator[tree.Name]:
 
 
 def _check_name(ctx: Context, statements: Sequence[tree.Statement]) -> None:
-    """One `problem` at most. (That `fw 1` stands first is the parser's to see.)"""
+    """Report a second `problem` statement. The parser checks that `fw 1` stands first."""
     names = [s for s in statements if isinstance(s, tree.ProblemName)]
     for again in names[1:]:
         ctx.error(
@@ -127,7 +127,7 @@ def _check_name(ctx: Context, statements: Sequence[tree.Statement]) -> None:
 
 
 def _check_whole(ctx: Context, program: tree.Program, objectives: Sequence[tree.Objective]) -> None:
-    """One objective, at least one variable."""
+    """Report a program without exactly one objective, or without a variable."""
     if len(objectives) > 1:
         ctx.error(
             "FW2063",
@@ -160,12 +160,12 @@ def _check_whole(ctx: Context, program: tree.Program, objectives: Sequence[tree.
 
 
 def _end(program: tree.Program) -> Span:
-    """The last statement, or the start of an empty program."""
+    """The place of the last statement, or the start of an empty program."""
     return program.statements[-1].span if program.statements else Span(0, 0)
 
 
 def _constraint(ctx: Context, node: tree.Constraint) -> list[tuple[Constraint, str]]:
-    """The normalised constraints of one written one, with the user's name for it."""
+    """The normalised constraints that one written constraint stands for, with the user's name."""
     relation = node.relation
     made = member(ctx, relation) if isinstance(relation, tree.Member) else comparison(ctx, relation)
     return [(c, node.name.name if node.name is not None else "") for c in made or ()]
@@ -174,7 +174,7 @@ def _constraint(ctx: Context, node: tree.Constraint) -> list[tuple[Constraint, s
 def _named(
     ctx: Context, made: Sequence[tuple[Constraint, str]], statements: Sequence[tree.Statement]
 ) -> list[Constraint]:
-    """Every constraint with a name: the user's, or `c1`, `c2`, ... by position."""
+    """The constraints, each with a name: the user's, or `c1`, `c2`, ... by position."""
     spans: dict[str, Span] = {}
     for statement in statements:
         for node in statement.constraints if isinstance(statement, tree.SubjectTo) else ():
@@ -206,12 +206,13 @@ def _named(
 
 
 AT_MOST = 20
-"""Diagnostics of one program."""
+"""The number of diagnostics that are reported of one program."""
 
 
 def compile_text(text: str | bytes, name: str = "<text>") -> tuple[Model | None, tuple[Diagnostic, ...]]:
-    """Parse and check a program; no model where there is an error. What a broken statement hides is not reported, nor are
-    warnings beside an error, as they may follow from it."""
+    """Parse and check a program. There is no model where there is an error.
+
+    Errors that a statement with a syntax error may cause are not reported, and no warnings are reported beside an error."""
     from ..grammar import parse
 
     program, found = parse(text, name)

@@ -1,4 +1,4 @@
-"""Constant scalars as polynomials in parameters and dimensions: their sign judged on the expanded sum, and a form of their own."""
+"""Constant scalars as polynomials in parameters and dimensions: their sign, from the expanded sum, and their normal form."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MONOMIALS_AT_MOST = 64
 
 
 def scalar_sign(expr: Expr) -> Sign:
-    """The sign of a constant scalar: of the expression as it stands, else of its expanded sum of monomials.
+    """The sign of a constant scalar: that of the expression, or else that of its expanded sum of monomials.
 
-    So `2*mu - mu` with `mu: positive` is positive, though a difference of positives is of unknown sign.
+    So `2*mu - mu` with `mu: positive` is positive, although a difference of positive numbers may have any sign.
     """
     if expr.sign != "unknown":
         return expr.sign
@@ -35,9 +35,9 @@ def scalar_sign(expr: Expr) -> Sign:
 
 
 def tidied(expr: Expr) -> Expr:
-    """The same scalar as number * factors / divisors in alphabetical order, where it is a single product; else as it stands.
+    """A single product as number * factors / divisors in alphabetical order. Any other scalar is returned unchanged.
 
-    So equal products of a text and of the Python builder are equal expressions.
+    So equal products from a text and from the Python builder are equal expressions.
     """
     atoms: Atoms = {}
     polynomial = _expand(expr, atoms)
@@ -75,7 +75,7 @@ def _monomial_sign(monomial: Monomial, atoms: Atoms) -> Sign:
 
 
 def _expand(expr: Expr, atoms: Atoms) -> Polynomial | None:
-    """The expression as a sum of monomials with coefficients; None where that would be too long."""
+    """The expression as a sum of monomials with coefficients; None where the sum would be too long."""
     match expr.op:
         case "const":
             value = expr.value

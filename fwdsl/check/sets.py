@@ -1,4 +1,4 @@
-"""Sets: their parameters, and what they are of."""
+"""Checks sets: their parameters, and the expressions that they can contain."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _RADIUS_RULE = "A radius is a positive scalar."
 
 
 def set_ref(ctx: Context, node: tree.Expr, value: Expr, at: tree.Node) -> SetRef | None:
-    """A set as it is written, for an expression it should contain; None after an error. On a family it holds for each block."""
+    """The set that a program writes for an expression; None after an error. For a family it holds for each block."""
     type_ = value.type.element if value.type.kind == "family" and value.type.element is not None else value.type
     call = _as_call(ctx, node, type_)
     return None if call is None else _set(ctx, call, type_, at)
 
 
 def _as_call(ctx: Context, node: tree.Expr, type_: Type | None = None) -> tree.Call | None:
-    """The set's name and arguments; an error where it is no set."""
+    """The set's name and arguments. Reports what is no set."""
     if isinstance(node, tree.Name):
         node = tree.Call(tree.Ident(node.id, span=node.span), span=node.span)
     if not isinstance(node, tree.Call):
@@ -53,12 +53,12 @@ def _as_call(ctx: Context, node: tree.Expr, type_: Type | None = None) -> tree.C
 
 
 def _elsewhere() -> dict[str, str]:
-    """Sets by the names of the same thing elsewhere; that of a norm is its ball's."""
+    """Sets by the names that other languages have for them. The name of a norm stands for its ball."""
     return {name: function.ball for name, function in CONVEX.items() if function.ball} | elsewhere(SETS.values())
 
 
 def _may_hold(sig: SetWord, type_: Type) -> bool:
-    """Whether a set is of arrays with these axes."""
+    """Whether a set contains arrays with this number of axes."""
     axes = len(type_.array_shape)
     if sig.of == "symmetric":
         return shapes.is_symmetric(type_)
@@ -104,7 +104,7 @@ def _of_vectors(ctx: Context, call: tree.Call, bound: BoundArguments, type_: Typ
 
 
 def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.Node) -> bool:
-    """Whether the set is of such expressions."""
+    """Whether the set contains such expressions."""
     name, text = call.func.name, ctx.text(at)
     axes = len(type_.array_shape)
     matrix = shapes.is_matrix(type_)
@@ -210,7 +210,7 @@ def _arguments(
 
 
 def radius(ctx: Context, call: tree.Call, node: tree.Expr) -> Expr | None:
-    """A radius as it is written: a constant scalar proved positive; None after an error."""
+    """The radius that a node writes: a constant scalar that is proved positive; None after an error."""
     value = constant(ctx, call, node)
     if value is None:
         return None
@@ -221,8 +221,9 @@ def radius(ctx: Context, call: tree.Call, node: tree.Expr) -> Expr | None:
 
 
 def check_radius(ctx: Context, value: Expr, node: tree.Node, text: str = "") -> bool:
-    """Whether a constant scalar is a radius; an error where it is not proved positive. `text` is how messages write it,
-    where that is not the text at its place."""
+    """Whether a constant scalar is a radius. Reports one that is not proved positive.
+
+    Messages write `text` for it where that differs from the program's text."""
     number, sign = algebra.number(value), scalar_sign(value)
     if sign == "positive" and (number is None or isfinite(number)):
         return True
@@ -308,7 +309,7 @@ def _have_one_size(ctx: Context, call: tree.Call, bound: BoundArguments, sig: Se
 
 
 def _is_empty(ctx: Context, call: tree.Call, sig: SetWord, args: dict[str, Expr]) -> bool:
-    """Whether the two bounds of a set leave no number between them."""
+    """Whether no number lies between the two bounds of a set."""
     bounds = [algebra.number(args[p.name]) for p in sig.parameters if p.shape == "bound"]
     if len(bounds) < 2:
         return False
@@ -320,7 +321,7 @@ def _is_empty(ctx: Context, call: tree.Call, sig: SetWord, args: dict[str, Expr]
 
 
 def report_empty_box(ctx: Context, node: tree.Node, low: float, high: float) -> None:
-    """A box whose lower bound exceeds its upper bound."""
+    """Report a box whose lower bound exceeds its upper bound."""
     ctx.error(
         "FW2066",
         f"no number lies between {low:g} and {high:g}",

@@ -1,4 +1,4 @@
-"""Options of a solve from Python: checked, and merged with those of the program."""
+"""Checks the options of a solve from Python, and merges them with those of the program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EXPECTED = {
 
 
 def resolve_options(model: Model, **given: object) -> Options:
-    """The program's `solve` options with those that are given (not None) winning; unknown ones belong to the method named.
+    """The program's `solve` options, overridden by the given ones that are not None. Unknown options belong to the named method.
 
     Raises `BuildError` for a value that an option cannot have, and for an unknown option where no method is named.
     """
@@ -50,7 +50,7 @@ def resolve_options(model: Model, **given: object) -> Options:
 
 
 def swept(model: Model, given: Mapping[str, object]) -> tuple[str, tuple[float, ...]]:
-    """The one parameter among what is given to `path`, and its values. Raises `BuildError` FW0313 where there is none, or more."""
+    """The one swept parameter among the arguments of `path`, and its values. Raises `BuildError` FW0313 where there is not exactly one."""
     params = [p.name for p in model.params]
     names = [n for n in given if n in params]
     listed = ", ".join(f"`{n}`" for n in params) or "none"
@@ -74,7 +74,7 @@ def swept(model: Model, given: Mapping[str, object]) -> tuple[str, tuple[float, 
 
 
 def _declared(model: Model) -> dict[str, Any]:
-    """The program's own options; a method with options of its own is a pair in the model."""
+    """The program's options. A method with options is a pair in the model."""
     declared: dict[str, Any] = dict(model.options)
     method = declared.get("method")
     if isinstance(method, tuple):
@@ -83,7 +83,7 @@ def _declared(model: Model) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """A number or a truth value of NumPy as Python's own, which is what methods look for."""
+    """A NumPy number or truth value as a Python one, which methods expect."""
     if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     if isinstance(value, bool | int | float) or not isinstance(value, numbers.Real):

@@ -1,4 +1,4 @@
-"""Shapes by dimension name: which types combine, and to what."""
+"""Shapes by dimension name: which types can be combined, and the types of the results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Shape = tuple[Dim, ...]
 
 
 def of_shape(shape: Shape) -> Type:
-    """The plain type of an array of numbers."""
+    """The type of an array of numbers with this shape."""
     return Type(("real", "vector", "matrix")[len(shape)] if len(shape) < 3 else "tensor", shape)
 
 
 def plain(type_: Type) -> Type:
-    """The type without its domain, promise or labels: what is left of it in a sum or a product."""
+    """The type without its domain, promise or labels, as in a sum or a product."""
     if type_.kind in _SYMMETRIC:
         return Type("symmetric", type_.shape)
     if type_.kind == "family" and type_.element is not None:
@@ -30,32 +30,32 @@ def plain(type_: Type) -> Type:
 
 
 def is_numeric(type_: Type) -> bool:
-    """Whether it may stand in arithmetic."""
+    """Whether values of the type may stand in arithmetic."""
     return type_.kind in _NUMERIC
 
 
 def is_scalar(type_: Type) -> bool:
-    """Whether it is one number."""
+    """Whether the type is one number."""
     return type_.kind == "real"
 
 
 def is_symmetric(type_: Type) -> bool:
-    """Whether it is known to be a symmetric matrix."""
+    """Whether the type promises a symmetric matrix."""
     return type_.kind in _SYMMETRIC
 
 
 def is_matrix(type_: Type) -> bool:
-    """Whether it is an array of numbers with two axes."""
+    """Whether the type is an array of numbers with two axes."""
     return is_numeric(type_) and type_.kind != "family" and len(type_.array_shape) == 2
 
 
 def is_vector(type_: Type) -> bool:
-    """Whether it is an array of numbers with one axis."""
+    """Whether the type is an array of numbers with one axis."""
     return is_numeric(type_) and len(type_.array_shape) == 1
 
 
 def added(a: Type, b: Type) -> Type | None:
-    """The type of a + b: equal shapes, a scalar with anything, a `vector[k]` with each row of a `matrix[n, k]`."""
+    """The type of a + b for equal shapes, for a scalar and any shape, and for a `vector[k]` and the rows of a `matrix[n, k]`."""
     if is_scalar(a):
         return plain(b)
     if is_scalar(b):
@@ -78,7 +78,7 @@ def added(a: Type, b: Type) -> Type | None:
 
 
 def multiplied(a: Type, b: Type) -> Type | None:
-    """The type of a * b: one side a scalar, or equal shapes entrywise."""
+    """The type of a * b, where one side is a scalar or the shapes are equal."""
     if is_scalar(a):
         return plain(b)
     if is_scalar(b):
@@ -96,7 +96,7 @@ def matrix_product(left: Shape, right: Shape) -> Shape | None:
 
 
 def transposed(type_: Type) -> Type | None:
-    """The type of `a.T`; a vector stays as it is, as in NumPy."""
+    """The type of `a.T`. A vector stays a vector, as in NumPy."""
     if type_.kind in _SYMMETRIC:
         return type_
     return of_shape(type_.array_shape[::-1]) if len(type_.array_shape) <= 2 and type_.kind != "family" else None
@@ -105,7 +105,7 @@ def transposed(type_: Type) -> Type | None:
 def sliced(dim: Dim, start: Dim | None, stop: Dim | None) -> Dim | None:
     """The number of entries of `[start:stop]` along an axis; None where it is out of range or not positive.
 
-    A name in `stop` is another dimension than the axis' own, and one in `start` the same as that in `stop`.
+    A name in `stop` differs from the axis' own dimension, and a name in `start` equals the name in `stop`.
     """
     if isinstance(stop, str):
         base, shift = split_dim(start) if isinstance(start, str) else ("", start or 0)
@@ -132,7 +132,7 @@ def _place(position: int | None, dim: int, otherwise: int) -> int:
 
 
 def format_type(type_: Type) -> str:
-    """A type as it is written in a program; a promise or a scalar's domain included."""
+    """A type as a program writes it, with its promise or a scalar's domain."""
     if type_.kind == "real":
         return type_.domain
     if type_.kind == "family" and type_.element is not None:

@@ -1,6 +1,6 @@
 """The algebra of signs.
 
-A `Sign` is a set of possible signs of one number, {-1, 0, +1} at most; operations act on the sets.
+A `Sign` is the set of the signs that a number may have, a subset of {-1, 0, +1}. Operations act on the sets.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ def _name(possible: Iterable[int]) -> Sign:
 
 
 def sign_of_value(value: float) -> Sign:
-    """The sign of a number; NaN has none."""
+    """The sign of a number. It is unknown for NaN."""
     if value != value:
         return "unknown"
     return "positive" if value > 0 else "negative" if value < 0 else "zero"
 
 
 def sign_of_values(values: Iterable[float]) -> Sign:
-    """What holds for every one of several numbers."""
+    """The sign that all of several numbers have."""
     return union(sign_of_value(v) for v in values)
 
 
 def union(signs: Iterable[Sign]) -> Sign:
-    """What holds whichever of the signs is the case."""
+    """The sign of a number that has one of the given signs."""
     possible = frozenset().union(*(_POSSIBLE[s] for s in signs))
     return _name(possible) if possible else "unknown"
 
@@ -49,12 +49,12 @@ def negated(sign: Sign) -> Sign:
 
 
 def product(a: Sign, b: Sign) -> Sign:
-    """The sign of a * b; also of a sum of at least one such product."""
+    """The sign of a * b, and of a sum of one or more such products."""
     return _name(x * y for x in _POSSIBLE[a] for y in _POSSIBLE[b])
 
 
 def quotient(a: Sign, b: Sign) -> Sign:
-    """The sign of a / b, b not zero."""
+    """The sign of a / b where b is not zero."""
     divisor = _POSSIBLE[b] - {0}
     return _name(x * y for x in _POSSIBLE[a] for y in divisor) if divisor else "unknown"
 
@@ -84,6 +84,6 @@ def is_nonpositive(sign: Sign) -> bool:
 
 
 def power(sign: Sign, exponent: int) -> Sign:
-    """The sign of a whole power, of something that is not zero where the exponent is negative."""
+    """The sign of an integer power. The base is not zero where the exponent is negative."""
     possible = _POSSIBLE[sign] - {0} if exponent < 0 else _POSSIBLE[sign]
     return _name(x ** abs(exponent) for x in possible) if possible else "unknown"

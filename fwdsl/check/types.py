@@ -1,4 +1,4 @@
-"""Types as declared, and dimensions."""
+"""Checks declared types and dimensions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIMENSION_RULE = "A dimension is a name, a whole number of at least 1, or `dim(P
 
 
 def dimension(ctx: Context, node: tree.Expr, declaring: bool = False) -> Dim | None:
-    """A dimension in a type (`declaring`: a new name is one) or as an argument; None after an error."""
+    """A dimension in a type or an argument; None after an error. With `declaring` a new name declares a dimension."""
     match node:
         case tree.Number() if node.is_integer and node.value >= 1:
             return int(node.value)
@@ -73,11 +73,11 @@ def _columns(ctx: Context, node: tree.Call) -> Dim | None:
 
 
 Declares = Literal["data", "param", "var"]
-"""What a type is declared for."""
+"""The kind of declaration that a type stands in."""
 
 
 def resolve(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None:
-    """A declared type; None after an error. New dimension names are entered."""
+    """A declared type; None after an error. New names of dimensions are declared."""
     name = node.name.name
     signature = TYPES.get(name)
     if signature is None:
@@ -167,7 +167,7 @@ _OTHER_WORDS = {
     "semidefinite": "psd",
     "groups": "index",
 }
-#: Words for numbers in general: which type is meant is told by the number of dimensions.
+#: Words of other languages for arrays of numbers. The number of dimensions tells which type is meant.
 _ANY_NUMBERS = ("float", "double", "number", "scalar", "array", "ndarray", "vec", "mat", "sparse", "dense")
 
 

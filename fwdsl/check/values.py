@@ -1,4 +1,4 @@
-"""What an expression of the objective means while it is being checked: an `Expr`, or an expanded sum of losses and convex functions."""
+"""The meaning of an expression of the objective in the checker: an `Expr`, or an expanded sum of losses and convex functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Nested = float | str | tuple["Nested", ...]
 
 @dataclass(frozen=True, slots=True)
 class AppliedAtom:
-    """A loss or another convex function applied to its arguments, without coefficient. `reduce` is empty until `mean` or `sum`."""
+    """A loss or another convex function with its arguments, without coefficient. `reduce` is empty until `mean` or `sum` is applied."""
 
     kind: Literal["loss", "function"]
     atom: str
@@ -50,14 +50,14 @@ class Summand:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """An expanded sum with at least one loss or convex function in it: one number, or one a sample (`samples`)."""
+    """An expanded sum with at least one loss or convex function: one number, or one for each sample along the dimension `samples`."""
 
     summands: tuple[Summand, ...]
     samples: Dim | None = None
     span: Span = NOWHERE
 
     def scaled(self, by: Expr, divide: bool = False, span: Span | None = None) -> Combination:
-        """Times (or divided by) a constant scalar. Convex summands that are written elsewhere, in a `let`, stand at `span`."""
+        """The sum times, or divided by, a constant scalar. Convex summands from a `let` elsewhere get the place `span`."""
         combine = algebra.ratio if divide else algebra.times
         alone = len(self.summands) == 1
 
@@ -69,7 +69,7 @@ class Combination:
         return replace(self, summands=summands, span=span or self.span)
 
     def named(self, name: str) -> Combination:
-        """With the name of a `let` on every summand that has none yet."""
+        """The sum with the name of a `let` for every summand without a name."""
         return replace(self, summands=tuple(s if s.name else replace(s, name=name) for s in self.summands))
 
 
@@ -77,7 +77,7 @@ Value = Expr | Combination
 
 
 def merged(summands: tuple[Summand, ...]) -> tuple[Summand, ...]:
-    """Like terms added up, in order of first appearance: signs are judged on the sum. Affine summands stay apart."""
+    """The summands with like terms added up, in the order of first appearance, so that signs are those of the sum. Affine ones stay apart."""
     places: dict[AppliedAtom, int] = {}
     out: list[Summand] = []
     for s in summands:

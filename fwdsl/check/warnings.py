@@ -1,4 +1,4 @@
-"""What is no error and yet worth saying: unused declarations, constraints that others imply."""
+"""Warnings about unused declarations, and about constraints that others imply."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNUSED = {"data": ("FW2090", "data"), "param": ("FW2091", "parameter"), "var": 
 
 
 def warn_unused(ctx: Context) -> None:
-    """Data, parameters and variables that no expression uses."""
+    """Warn about data, parameters and variables that no expression uses."""
     for entry in ctx.entries.values():
         if entry.kind in _UNUSED and entry.name not in ctx.used:
             code, what = _UNUSED[entry.kind]
@@ -26,7 +26,7 @@ def warn_unused(ctx: Context) -> None:
 
 
 def warn_implied(ctx: Context, constraints: list[Constraint]) -> None:
-    """Constraints that follow from another one, as far as the text shows."""
+    """Warn about constraints that follow from another one, as far as the text shows."""
     of_types = {entry.type_span for entry in ctx.entries.values()}
     by_argument: dict[Expr, list[Constraint]] = {}
     for c in constraints:
@@ -34,7 +34,7 @@ def warn_implied(ctx: Context, constraints: list[Constraint]) -> None:
     for group in by_argument.values():
         dropped: list[Constraint] = []
         for i, c in enumerate(group):
-            if c.span in of_types:  # `X: psd[d]` is a type, whatever else is said of X
+            if c.span in of_types:  # `X: psd[d]` is a type, so it is not redundant beside other constraints on X
                 continue
             others = [o for j, o in enumerate(group) if j != i and o not in dropped]
             by = next((o for j, o in enumerate(group) if j != i and o in others and _implies(o, c)), None)
@@ -51,7 +51,7 @@ def warn_implied(ctx: Context, constraints: list[Constraint]) -> None:
 
 
 def _implies(a: Constraint, b: Constraint) -> bool:
-    """Whether every point that satisfies a satisfies b; both have the same argument."""
+    """Whether every point that satisfies a satisfies b. Both have the same argument."""
     if a.relation != b.relation:
         return False
     if a.set is None or b.set is None:
@@ -81,7 +81,7 @@ def _within(a: SetRef, b: SetRef) -> bool:
 
 
 def _bounds(s: SetRef) -> tuple[float, float] | None:
-    """Literal bounds of every entry; None where the text does not show them."""
+    """The literal bounds of every entry; None where the text does not show them."""
     if s.name == NONNEGATIVE:
         return 0.0, float("inf")
     args, word = dict(s.args), SETS[s.name]

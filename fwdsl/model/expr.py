@@ -25,7 +25,7 @@ Op = Literal[
     "neg",  # args: (a,)
     "mul",  # args: (a, b): one side scalar or equal shapes, entrywise; at most one side has a variable
     "div",  # args: (a, b): b is constant; scalar or equal shapes
-    "matmul",  # args: (a, b), binary, bracketed as the user did; vectors and matrices as in NumPy
+    "matmul",  # args: (a, b), with the user's brackets; vectors and matrices as in NumPy
     "transpose",  # args: (a,)
     "slice",  # args: (a,), value: tuple of per-axis (start, stop) pairs or ints, with None for open ends
     "inner",  # args: (D, X)
@@ -50,7 +50,7 @@ Op = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Expr:
-    """One operation. `variables` says which variables it depends on (empty: constant)."""
+    """One operation. It depends on `variables`, and is constant where there are none."""
 
     op: Op
     type: Type
@@ -64,11 +64,10 @@ class Expr:
 
     @property
     def is_constant(self) -> bool:
-        """Whether no variable occurs in it."""
         return not self.variables
 
     def walk(self) -> Iterator[Expr]:
-        """All subexpressions, itself first."""
+        """All subexpressions, beginning with the expression itself."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -78,7 +77,7 @@ class Expr:
 
 
 def evaluate_dim(dim: Dim, dims: Mapping[str, int]) -> int:
-    """The size of a dimension under a binding of names; `KeyError` where it is not bound."""
+    """The size of a dimension, from the sizes by name. Raises `KeyError` for a name without a size."""
     if isinstance(dim, int):
         return dim
     if dim in dims:

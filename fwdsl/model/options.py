@@ -1,4 +1,4 @@
-"""How a program is solved: options with their defaults. None of them changes what is minimised."""
+"""The options of a solve, with their defaults. None of them changes the problem."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `solve` (language.md, section 8).
+    """The options of `solve` (docs/language.md, "Options").
 
-    tol: relative duality gap to certify; gap: whether `tol` is relative or absolute; method: "auto" or a method's name, with its own options in
-    `method_options`; max_iter: iterations; time: seconds of solving, without those of compiling kernels; seed: of the random generator;
-    threads: of the kernels (0: one a core).
+    tol: the duality gap to certify; gap: whether `tol` is relative or absolute; method: "auto" or the name of a method, whose options are in
+    `method_options`; max_iter: the number of iterations; time: seconds of solving, without those of compiling kernels; seed: the seed
+    of the random generator; threads: the number of threads of the kernels (0: one for each core).
     """
 
     tol: float = 1e-6

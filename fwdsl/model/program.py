@@ -1,4 +1,4 @@
-"""The model of a whole program: declarations, terms, constraints, and the facts the checker proved."""
+"""The model of a whole program: declarations, terms, constraints, and the facts that the checker proved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .types import Dim, Type
 
 @dataclass(frozen=True, slots=True)
 class DataDecl:
-    """A declared datum. `source` is its `from` call (shared by the names it serves, `serves` in order), `literal` its value."""
+    """A declared datum. `source` is its `from` call, which serves the names `serves` in order. `literal` is its value."""
 
     name: str
     type: Type
@@ -25,7 +25,7 @@ class DataDecl:
 
 @dataclass(frozen=True, slots=True)
 class ParamDecl:
-    """A parameter with its default, a constant scalar expression, or None where a value must be supplied."""
+    """A parameter. `default` is a constant scalar expression, or None where a user must supply a value."""
 
     name: str
     type: Type
@@ -35,7 +35,7 @@ class ParamDecl:
 
 @dataclass(frozen=True, slots=True)
 class VarDecl:
-    """A variable. The set of its declaration is among the model's constraints."""
+    """A variable. The model's constraints contain the set of its declaration."""
 
     name: str
     type: Type
@@ -56,10 +56,10 @@ class SetRef:
 class Term:
     """One term of the expanded objective: coefficient * reduce(atom(argument, target; options)).
 
-    `kind` is "loss" (then `reduce` is "mean" or "sum", `target` is given, `weights` may be), "function" (a regulariser or
-    another convex function: `norm1`, `sum_squares`, ...), or "affine" (`argument` is a scalar affine expression, `atom` is
-    empty). `coefficient` is a constant scalar whose sign the checker has proved to fit the sense of the objective;
-    it is +1/-1 times what the user wrote. `name` is the `let` that named it, or "" .
+    `kind` is "loss" (`reduce` is "mean" or "sum"; there is a `target`, and there may be `weights`), "function" (a
+    regulariser or another convex function: `norm1`, `sum_squares`, ...), or "affine" (`argument` is a scalar affine
+    expression, `atom` is empty). `coefficient` is a constant scalar: +1 or -1 times the user's. The checker has proved that
+    its sign fits the sense of the objective. `name` is the name of its `let`, or "".
     """
 
     kind: Literal["loss", "function", "affine"]
@@ -80,10 +80,10 @@ class Constraint:
     """One constraint, normalised.
 
     `relation` is "in" (argument in set), "le" (argument <= 0 entrywise, argument = left - right) or "eq" (argument == 0).
-    The norm form becomes the set form (`norm1(x) <= r` is `x in l1_ball(r)`, `c * norm(e) <= r` divides), comparisons of a bare
-    variable with constants become `nonnegative` or `box`. `flipped` tells that a `>=` was turned round. `name` is the
-    user's, or one made from its text and position (`c1`, `c2`, ...; "" never occurs). Where the user bounded `factor * norm(e)`, or
-    a `sum_squares` (`squared`), by r, these lead from the radius back to r; a set form has neither.
+    A norm form becomes a set form: `norm1(x) <= r` is `x in l1_ball(r)`, and `c * norm(e) <= r` is divided by c. A comparison of a
+    bare variable with constants becomes `nonnegative` or `box`. `flipped` says that the user wrote `>=`. `name` is the user's name,
+    or `c1`, `c2`, ... by position; it is never empty. Where the user bounded `factor * norm(e)`, or a `sum_squares` (`squared`), by r,
+    `factor` and `squared` lead from the radius back to r; a set form has neither.
     """
 
     relation: Literal["in", "le", "eq"]
@@ -99,7 +99,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something the checker proved, with where it comes from: ("fit", "convex", "mean of logistic, convex in X @ beta")."""
+    """A property that the checker proved, and its reason: ("fit", "convex", "mean of logistic, convex in X @ beta")."""
 
     subject: str
     fact: str
@@ -109,7 +109,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Model:
-    """A checked program. Equal models say the same (spans, texts and the program tree do not count)."""
+    """A checked program. Models are compared without their spans, texts and syntax trees."""
 
     name: str
     data: tuple[DataDecl, ...]
@@ -130,5 +130,5 @@ class Model:
         return self.program.source
 
     def variable(self, name: str) -> VarDecl:
-        """The declaration of a variable; `KeyError` if there is none."""
+        """The declaration of a variable. Raises `KeyError` where there is none."""
         return next(v for v in self.variables if v.name == name)

@@ -13,7 +13,7 @@ Dim = int | str
 _SHIFTED = re.compile(r"(.+?)([+-]\d+)")
 
 Sign = Literal["zero", "positive", "nonnegative", "negative", "nonpositive", "unknown"]
-"""What is known of every entry of an expression. `positive` and `negative` are strict."""
+"""The sign of every entry of an expression, as far as it is known. `positive` and `negative` are strict."""
 
 Kind = Literal[
     "real",  # also positive, nonnegative, count: see `Type.domain`
@@ -27,7 +27,7 @@ Kind = Literal[
     "symmetric",
     "psd",
     "family",
-    "features",  # a feature map over a data matrix: implicit ones are only ever used through their Gram matrix
+    "features",  # a feature map over a data matrix: an implicit one is only used through its Gram matrix
     "list",  # literal lists (groups)
     "string",
     "boolean",
@@ -35,7 +35,7 @@ Kind = Literal[
 
 
 def split_dim(dim: str) -> tuple[str, int]:
-    """A named dimension as its base and the integer added to it: `"n-2"` is ("n", -2), `"n"` is ("n", 0)."""
+    """The name in a dimension, and the integer that is added to it: `"n-2"` is ("n", -2), `"n"` is ("n", 0)."""
     found = _SHIFTED.fullmatch(dim)
     return (found[1], int(found[2])) if found else (dim, 0)
 
@@ -55,8 +55,8 @@ class Type:
 
     `shape` lists the dimensions as declared; `()` for scalars. For `labels[n, k]` it is `(n, k)` or `(n,)`, for
     `symmetric[d]` and `psd[d]` it is `(d,)`, for `family[T] of B` it is `(T,)` with `element` = B, for `index[n] of T`
-    it is `(n,)` with `classes` = T. `domain` refines scalars and, on vectors and matrices of data, records a promise
-    (`in nonnegative`).
+    it is `(n,)` with `classes` = T. `domain` is the domain of a scalar, or the
+    promise (`in nonnegative`) of vectors and matrices of data.
     """
 
     kind: Kind
@@ -67,7 +67,7 @@ class Type:
 
     @property
     def array_shape(self) -> tuple[Dim, ...]:
-        """The shape of the numbers: `symmetric[d]` is (d, d), a family is (T, ...), labels and index are (n,)."""
+        """The shape of the array: (d, d) for `symmetric[d]`, (T, ...) for a family, (n,) for labels and an index."""
         if self.kind in ("symmetric", "psd"):
             return self.shape * 2
         if self.kind == "family" and self.element is not None:
