@@ -10,9 +10,24 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..model import Expr, evaluate_dim
-from .arithmetic import divide, dot, inner, matmul, plus, quad, take, times, total
 from .data_operator import DataOperator
-from .values import Entries, Value, csr, double, is_formed, is_sparse
+from .values import (
+    Entries,
+    Value,
+    as_csr,
+    as_float64,
+    divide,
+    dot,
+    inner,
+    is_formula,
+    is_sparse,
+    matmul,
+    plus,
+    quad,
+    take,
+    times,
+    total,
+)
 
 Slots = Mapping[str, Any]
 
@@ -113,7 +128,7 @@ def _add(expr: Expr, env: Environment) -> Value:
 def _spread(matrix: Any, other: Any, sources: Sequence[Expr]) -> Value:
     """A sparse matrix plus a scalar or a row, which fills the matrix; refused for the user's data."""
     if not np.any(other):
-        return double(matrix)
+        return as_float64(matrix)
     name = next((e.name for s in sources for e in s.walk() if e.op == "data" and len(e.type.array_shape) == 2), "")
     if name:
         raise ValueError(f"`{name}` is sparse, and adding a number to every entry would make it dense")
@@ -149,9 +164,9 @@ def _transpose(expr: Expr, env: Environment) -> Value:
     value = _value(expr.args[0], env)
     if isinstance(value, DataOperator):
         return value.T
-    if is_formed(value):
+    if is_formula(value):
         return value.T.tocsr_rows()
-    return csr(value.T) if is_sparse(value) else np.asarray(value).T
+    return as_csr(value.T) if is_sparse(value) else np.asarray(value).T
 
 
 def _slice(expr: Expr, env: Environment) -> Value:
@@ -165,7 +180,7 @@ def _diag(expr: Expr, env: Environment) -> Value:
         return np.asarray(value.diagonal())
     from scipy.sparse import csr_array, diags_array
 
-    return csr_array(diags_array(double(value), format="csr"))
+    return csr_array(diags_array(as_float64(value), format="csr"))
 
 
 def _trace(expr: Expr, env: Environment) -> Value:
@@ -190,11 +205,11 @@ def _gather(expr: Expr, env: Environment) -> Value:
 def _observe(expr: Expr, env: Environment) -> Value:
     matrix = _value(expr.args[0], env)
     at: Entries = env.values[expr.args[1].name]
-    return _observed_sparse(matrix, at) if is_sparse(matrix) or is_formed(matrix) else matrix[at.rows, at.columns]
+    return _observed_sparse(matrix, at) if is_sparse(matrix) or is_formula(matrix) else matrix[at.rows, at.columns]
 
 
 def _observed_sparse(matrix: Any, at: Entries) -> Value:
-    if is_formed(matrix):
+    if is_formula(matrix):
         return _observed_sparse(matrix.A, at) - matrix.u[at.rows] * matrix.v[at.columns]
     return np.asarray(matrix[at.rows, at.columns]).reshape(-1)
 

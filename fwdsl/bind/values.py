@@ -1,14 +1,19 @@
-"""The values of data: numbers, dense and sparse arrays, observed entries, and matrices kept as formulas."""
+"""The values of data (numbers, dense and sparse arrays, observed entries, matrices kept as formulas) and their arithmetic.
+
+Sums, products and slices are computed in float64. Sparse values stay sparse, and formulas stay formulas.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..model import Dim, evaluate_dim
 from .data_operator import DataOperator
 
 Value = Any
@@ -20,19 +25,19 @@ def is_sparse(value: object) -> bool:
     return hasattr(value, "tocsr") and hasattr(value, "nnz")
 
 
-def is_formed(value: object) -> bool:
+def is_formula(value: object) -> bool:
     """Whether a value is a matrix kept as a formula: `RankOneUpdated`, or the Gram matrix of an implicit feature map."""
     return hasattr(value, "matvec") and hasattr(value, "toarray")
 
 
-def double(value: Any) -> Any:
+def as_float64(value: Any) -> Any:
     """The value in float64; formulas and operators stay as they are."""
-    if is_formed(value) or isinstance(value, DataOperator):
+    if is_formula(value) or isinstance(value, DataOperator):
         return value
     return value.astype(np.float64, copy=False) if is_sparse(value) else np.asarray(value, dtype=np.float64)
 
 
-def csr(value: Any) -> Value:
+def as_csr(value: Any) -> Value:
     """The value as a `csr_array`."""
     from scipy.sparse import csr_array
 
@@ -83,3 +88,178 @@ def most_numbers() -> int:
         allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
         size = size if allowed == resource.RLIM_INFINITY else min(size, allowed)
     return size // 8
+
+
+def plus(a: Any, b: Any) -> Value:
+    """a + b. A sparse matrix must not meet a number or a row here: their sum would be dense."""
+    if is_formula(a) or is_formula(b):
+        return _plus_formula(a, b)
+    if is_sparse(a) or is_sparse(b):
+        total = as_float64(a) + as_float64(b)
+        return as_csr(total) if is_sparse(total) else np.asarray(total)
+    return float(a) + float(b) if not np.ndim(a) and not np.ndim(b) else np.add(a, b, dtype=np.float64)
+
+
+def _plus_formula(a: Any, b: Any) -> Value:
+    """A sum with a matrix that is kept as a sum already: a number or a row added to it is one more rank-one term."""
+    from ..features.rank_one import RankOneUpdated
+
+    if not is_formula(a):
+        a, b = b, a
+    if is_formula(b):
+        return RankOneUpdated(_plus_formula(a, b.A), b.u, b.v)
+    if is_sparse(b):
+        return RankOneUpdated(plus(a.A, b), a.u, a.v)
+    if np.ndim(b) == 2:
+        return a.toarray() + b
+    row = np.broadcast_to(np.asarray(b, dtype=np.float64), a.shape[1:])
+    return RankOneUpdated(a, np.full(a.shape[0], -1.0), row) if np.any(row) else a
+
+
+def times(a: Any, b: Any) -> Value:
+    """a * b, entry by entry."""
+    if not np.ndim(a) and not np.ndim(b):
+        return float(a) * float(b)
+    if isinstance(a, DataOperator) or isinstance(b, DataOperator):
+        return a * b if not np.ndim(a) or not np.ndim(b) else np.multiply(np.asarray(a), np.asarray(b))
+    if is_sparse(b) and not is_sparse(a):
+        a, b = b, a
+    if is_formula(a) or is_formula(b):
+        return _times_formula(a, b)
+    if is_sparse(a):
+        return as_csr(as_float64(a) * float(b)) if not np.ndim(b) else as_csr(as_float64(a).multiply(as_float64(b)))
+    return np.multiply(a, b, dtype=np.float64)
+
+
+def _times_formula(a: Any, b: Any) -> Value:
+    if not is_formula(a):
+        a, b = b, a
+    if not np.ndim(b):
+        return a.astype(np.float64, copy=False) * float(b)
+    if is_formula(b):
+        raise ValueError("two sparse matrices that are centred have no entrywise product that is sparse")
+    if not is_sparse(b):
+        return np.multiply(a.toarray(), b, dtype=np.float64)
+    own = times(a.A, b)
+    from scipy.sparse import diags_array
+
+    return as_csr(own - diags_array(a.u) @ as_float64(b) @ diags_array(a.v))
+
+
+def divide(a: Any, b: Any) -> Value:
+    """a / b, entry by entry."""
+    if is_sparse(b) or (not is_formula(b) and not np.all(b)):
+        raise ValueError("division by zero")
+    if is_formula(b):
+        b = b.toarray()
+        if not np.all(b):
+            raise ValueError("division by zero")
+    if not np.ndim(a) and not np.ndim(b):
+        return float(a) / float(b)
+    if is_formula(a):
+        return a.astype(np.float64, copy=False) / float(b) if not np.ndim(b) else a.toarray() / b
+    if is_sparse(a):
+        return as_csr(
+            as_float64(a) * (1.0 / float(b)) if not np.ndim(b) else as_float64(a).multiply(1.0 / as_float64(b))
+        )
+    return np.divide(a, b, dtype=np.float64)
+
+
+def matmul(a: Any, b: Any) -> Value:
+    """a @ b."""
+    return _product(as_float64(a), as_float64(b))
+
+
+def _product(a: Any, b: Any) -> Value:
+    if is_formula(b) and np.ndim(a) == 2 and not is_formula(a):
+        product = b.T @ a.T
+        return product.T.tocsr_rows() if is_formula(product) else product.T
+    if is_formula(a) or is_formula(b):
+        return a @ b
+    if is_sparse(a) and is_sparse(b):
+        return as_csr(a @ b)
+    result = b.T @ a if is_sparse(b) and np.ndim(a) == 1 else a @ b
+    return float(result) if not np.ndim(result) else np.asarray(result)
+
+
+def dot(a: Any, b: Any) -> Value:
+    """The sum of a * b."""
+    a, b = as_float64(a), as_float64(b)
+    if np.ndim(a) == 1 and np.ndim(b) == 1:
+        return float(a @ b)
+    return float(np.sum(times(a, b)))
+
+
+def inner(a: Any, b: Any) -> Value:
+    """Contract all axes of a but the first with b, or the family's block of each sample with that sample's row."""
+    a, b = as_float64(a), as_float64(b)
+    if is_formula(a) or is_sparse(a):
+        return np.asarray(_product(a, b) if np.ndim(b) == 1 else times(a, b).sum(axis=1)).reshape(-1)
+    if np.ndim(a) == np.ndim(b):
+        return (
+            np.asarray(times(b, a).sum(axis=1)).reshape(-1) if is_sparse(b) else (a * b).reshape(len(a), -1).sum(axis=1)
+        )
+    flat = b.toarray() if is_sparse(b) or is_formula(b) else b
+    return np.asarray(a.reshape(len(a), -1) @ np.reshape(flat, -1))
+
+
+def quad(U: Any, X: Any) -> Value:
+    """u_i' X u_i for each row of U; X is one matrix for all rows, or has one for each."""
+    U, X = as_float64(U), as_float64(X)
+    if np.ndim(X) == 3:
+        rows = U.toarray() if is_sparse(U) or is_formula(U) else U
+        return np.asarray(np.einsum("ij,ijk,ik->i", rows, X, rows))
+    if is_formula(U):
+        U = U.toarray()
+    product = _product(U, X)
+    if is_sparse(U):
+        return np.asarray(U.multiply(product).sum(axis=1)).reshape(-1)
+    return np.asarray(np.einsum("ij,ij->i", U, product.toarray() if is_sparse(product) else product))
+
+
+def total(value: Any) -> float:
+    """The sum of all entries."""
+    if is_formula(value):
+        return float(value.sum())
+    return float(np.sum(value.data if is_sparse(value) else value, dtype=np.float64))
+
+
+def take(value: Any, items: Sequence[Any], dims: Mapping[str, int]) -> Value:
+    """`value[items]`: for each axis a position, or the two ends of a slice. Raises ValueError for what is out of range."""
+    for axis, item in enumerate(items):
+        _check_range(item, value.shape[axis], dims)
+    if not is_sparse(value) and not is_formula(value):
+        index = tuple(slice(*(_end(e, dims) for e in i)) if isinstance(i, tuple) else i for i in items)
+        result = value[index]
+        return float(result) if not np.ndim(result) else result
+    # Two axes are kept while slicing, since SciPy's releases differ on the shape of one row of a sparse array.
+    kept = tuple(_ends(i, value.shape[axis], dims) for axis, i in enumerate(items))
+    part = value[kept if len(kept) > 1 else (*kept, slice(None))]
+    single = [isinstance(i, int) for i in items] + [False] * (2 - len(items))
+    if not any(single):
+        return part if is_formula(part) else as_csr(part)
+    line = part.toarray().reshape(-1)
+    return float(line[0]) if all(single) else line
+
+
+def _ends(item: Any, size: int, dims: Mapping[str, int]) -> slice:
+    if isinstance(item, tuple):
+        return slice(*(_end(e, dims) for e in item))
+    at = item % size
+    return slice(at, at + 1)
+
+
+def _check_range(item: Any, size: int, dims: Mapping[str, int]) -> None:
+    if isinstance(item, tuple):
+        start, stop = (_end(e, dims) for e in item)
+        low = 0 if start is None else start + size * (start < 0)
+        high = size if stop is None else stop + size * (stop < 0)
+        if 0 <= low < high <= size:
+            return
+        raise ValueError(f"a slice `{'' if start is None else start}:{'' if stop is None else stop}` of {size} entries")
+    if not -size <= item < size:
+        raise ValueError(f"position {item} of {size} entries")
+
+
+def _end(end: Dim | None, dims: Mapping[str, int]) -> int | None:
+    return None if end is None else evaluate_dim(end, dims)
