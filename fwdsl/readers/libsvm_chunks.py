@@ -197,44 +197,8 @@ def _pair(word: str, row: int, into: dict[int, float], layout: Layout, findings:
             value=word,
         )
         return
-    # Python refuses to convert very many digits; no index has as many.
-    if not _INDEX.match(left) or len(left) > 4000 or int(left) > _LARGEST:
-        findings.add(
-            "FW4012",
-            f"the index `{left}` on line {row} is not a whole number"
-            if not _INDEX.match(left)
-            else f"the index `{left}` on line {row} is too large",
-            rule="The index of a libsvm pair is a whole number that counts columns.",
-            hint="write it as in `3:0.5`",
-            row=row,
-            value=word,
-        )
-        return
-    column = int(left) - layout.base
-    if column < 0:
-        if findings.has("FW4013"):
-            return
-        findings.add(
-            "FW4013",
-            f"index 0 on line {row}, where indices count from 1",
-            rule="Indices of a libsvm file count from 1 unless `base=0` says otherwise.",
-            hint="give the source `base=0` if the file counts from 0",
-            row=row,
-            value=word,
-        )
-        return
-    if layout.features is not None and column >= layout.features:
-        if findings.has("FW4014"):
-            return
-        findings.add(
-            "FW4014",
-            f"index {left} on line {row} is outside the {layout.features} columns declared",
-            rule="No index may exceed the number of columns that `features=` or the declared shape gives.",
-            hint=f"give at least `features={column + 1}`, or name that dimension instead of fixing it",
-            row=row,
-            column=column + 1,
-            value=word,
-        )
+    column = _column(left, word, row, layout, findings)
+    if column is None:
         return
     value = to_finite(right)
     if value is None and is_infinite(right):
@@ -253,3 +217,47 @@ def _pair(word: str, row: int, into: dict[int, float], layout: Layout, findings:
         )
     else:
         into[column] = value
+
+
+def _column(left: str, word: str, row: int, layout: Layout, findings: FileFindings) -> int | None:
+    """The column of the index `left` of a pair, counted from 0; None after an error."""
+    # Python refuses to convert very many digits; no index has as many.
+    if not _INDEX.match(left) or len(left) > 4000 or int(left) > _LARGEST:
+        findings.add(
+            "FW4012",
+            f"the index `{left}` on line {row} is not a whole number"
+            if not _INDEX.match(left)
+            else f"the index `{left}` on line {row} is too large",
+            rule="The index of a libsvm pair is a whole number that counts columns.",
+            hint="write it as in `3:0.5`",
+            row=row,
+            value=word,
+        )
+        return None
+    column = int(left) - layout.base
+    if column < 0:
+        if findings.has("FW4013"):
+            return None
+        findings.add(
+            "FW4013",
+            f"index 0 on line {row}, where indices count from 1",
+            rule="Indices of a libsvm file count from 1 unless `base=0` says otherwise.",
+            hint="give the source `base=0` if the file counts from 0",
+            row=row,
+            value=word,
+        )
+        return None
+    if layout.features is not None and column >= layout.features:
+        if findings.has("FW4014"):
+            return None
+        findings.add(
+            "FW4014",
+            f"index {left} on line {row} is outside the {layout.features} columns declared",
+            rule="No index may exceed the number of columns that `features=` or the declared shape gives.",
+            hint=f"give at least `features={column + 1}`, or name that dimension instead of fixing it",
+            row=row,
+            column=column + 1,
+            value=word,
+        )
+        return None
+    return column
