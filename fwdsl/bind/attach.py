@@ -26,7 +26,7 @@ from .values import Entries, is_sparse, most_numbers
 
 @dataclass
 class BoundValues:
-    """The values, statistics and origins that are bound so far."""
+    """The values, statistics, maps and origins of the data that are bound so far."""
 
     values: dict[str, Any] = field(default_factory=dict)
     stats: dict[str, DataStats] = field(default_factory=dict)
@@ -84,7 +84,7 @@ def attach_datum(datum: RawDatum, sizes: Sizes, bound: BoundValues, findings: Fi
 
 
 def attach_index(datum: RawDatum, sizes: Sizes, bound: BoundValues, findings: Findings) -> None:
-    """Convert and check the positions of an index. They tell its number of classes where nothing else does."""
+    """Convert and check the positions of an index. They give its number of classes where nothing else does."""
     decl = datum.decl
     try:
         value = index(datum.raw)

@@ -36,7 +36,7 @@ class Bindings:
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def merge(self, other: Bindings) -> Bindings:
-        """Both; a name that both have gets the value of `other`."""
+        """Both bindings together. A name in both gets the value of `other`."""
         served = {name for names, _ in other.sources for name in names}
         again = served | set(other.data) | set(other.params) | set(other.dims)
         return Bindings(
@@ -62,13 +62,13 @@ DECLARED = "the declaration"
 
 
 def supplied_names(bindings: Bindings) -> list[str]:
-    """Every given name, however it is given."""
+    """Every name that the user gives, in any way."""
     names = [*bindings.data, *(n for names, _ in bindings.sources for n in names), *bindings.params, *bindings.dims]
     return list(dict.fromkeys(names))
 
 
 def describe_supplied(bindings: Bindings) -> str:
-    """A list of what was given, for messages about what is missing."""
+    """The list of given names, for messages about missing values."""
     unique = supplied_names(bindings)
     return f"given were {', '.join(f'`{n}`' for n in unique)}" if unique else "nothing was given"
 
@@ -77,7 +77,7 @@ def check_names(model: Model, bindings: Bindings, known_dims: Sequence[str], fin
     """Note given names that the program does not declare, or declares as another kind of thing."""
     data = [d.name for d in model.data]
     params = [p.name for p in model.params]
-    # The kinds that each way of giving takes; Python's `bind` takes all three.
+    # The names that each way accepts. Python's `bind` accepts all three kinds.
     ways: list[tuple[str, list[str], list[str]]] = [
         ("bind({}=...)", list(bindings.data), [*data, *params, *known_dims]),
         ("--data {}", [n for names, _ in bindings.sources for n in names], data),
@@ -129,10 +129,10 @@ def _similar(name: str, allowed: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class RawDatum:
-    """The unconverted value of a datum: `origin` says where it comes from, `place` is the file that it was read from, if any.
+    """The value of a datum before its conversion. `origin` says where it comes from, and `place` is its file, if it has one.
 
-    `located` says that rows and columns of the array are those of the file. `labels` are the values that an earlier fit
-    knows, `header` the names of a table's columns.
+    `located` says that rows and columns of the array are those of the file. `labels` holds the values that an earlier fit
+    knows, and `header` the names of a table's columns.
     """
 
     decl: DataDecl
@@ -163,7 +163,7 @@ class RawDatum:
 
 @dataclass(frozen=True)
 class _Job:
-    """A source to read, the declarations that it is read for, and which of them keep what it serves."""
+    """A source to read, the declarations that it serves, and the names among them that take their values from it."""
 
     spec: SourceSpec
     serves: tuple[DataDecl, ...]

@@ -1,7 +1,7 @@
-"""Data that are known by their products alone: what `fw.operator` makes.
+"""Operators, made by `fw.operator`: matrices of data that are only known by their products.
 
-The methods need A x and A'y and no entry of A, so a fast transform, a convolution or a matrix in some format of its own can
-stand for a matrix of data. Everything that the user's functions give is looked at here, once a product: its shape, its kind, that it is finite.
+The methods need A x and A'y and no entry of A, so a fast transform, a convolution or a matrix in another format can stand for
+a matrix of data. Each product of the user's functions is checked here: its shape, its type, and that it is finite.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 Function: TypeAlias = Callable[[Array], Any]
 
 _OVERFLOW = 1e100
-"""Beyond such entries of x a product may be infinite without being wrong."""
+"""A product with larger entries of x may overflow without an error."""
 
 
 class NeedsEntries(ValueError):
@@ -39,7 +39,7 @@ class ProductError(DataError):
 
 @dataclass(frozen=True)
 class NormBound:
-    """|A|_2 <= value, and why, in a sentence."""
+    """The bound |A|_2 <= value, and its reason in a sentence."""
 
     value: float
     statement: str
@@ -47,7 +47,7 @@ class NormBound:
 
 @dataclass(eq=False)
 class OperatorSource:
-    """What the user gave, what was found of it when it was bound (`bound`, `checked`), and how many products it has made."""
+    """The user's functions, the results of binding them (`bound`, `checked`), and the numbers of their products."""
 
     shape: tuple[int, int]
     matvec: Function
@@ -77,13 +77,11 @@ class DataOperator:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, n)."""
         m, n = self.source.shape
         return (n, m) if self.flipped else (m, n)
 
     @property
     def ndim(self) -> int:
-        """2."""
         return 2
 
     @property
@@ -93,12 +91,12 @@ class DataOperator:
 
     @property
     def size(self) -> int:
-        """Numbers that a product touches for certain: those of x and of A x. Its cost is the user's own."""
+        """The count of numbers in x and A x, a lower bound of the cost of a product."""
         return sum(self.source.shape)
 
     @property
     def bound(self) -> NormBound | None:
-        """What bounds |c A|_2, once it was bound or where the user states it."""
+        """The bound of |c A|_2, where binding has found it or the user states it."""
         known = self.source.bound
         return known if known is None else NormBound(abs(self.factor) * known.value, known.statement)
 
@@ -167,10 +165,10 @@ class DataOperator:
 
 @dataclass(frozen=True, eq=False)
 class EqualRows:
-    """What stands for |A| of an operator: x >= 0 -> |A|_2 |x|_2 in each entry.
+    """The substitute for |A| of an operator: it maps x >= 0 to |A|_2 |x|_2 in each entry.
 
-    Each entry of A x is at most that, and so are the roundings of a product that is backward stable, up to a factor: it is
-    what misses of equalities are measured with.
+    This bounds each entry of A x and, up to a factor, the rounding of a backward stable product. Violations of equalities
+    are measured relative to it.
     """
 
     norm: float
@@ -183,7 +181,7 @@ class EqualRows:
 
     @property
     def size(self) -> int:
-        """None of its numbers are stored."""
+        """0, since no numbers are stored."""
         return 0
 
     @property
@@ -265,7 +263,7 @@ def _norm(norm: object) -> float | None:
 
 
 def _product(function: Function, x: Array, size: int, length: int, name: str) -> Array:
-    """function(x) as a fresh float64 vector of `length` numbers; x is given as a copy, which the function may spoil."""
+    """function(x) as a new float64 vector of `length` numbers. The function gets a copy of x, which it may overwrite."""
     if x.shape != (size,):
         raise ValueError(f"a vector of {size} numbers is needed, not of shape {x.shape}")
     try:

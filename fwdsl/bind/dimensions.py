@@ -50,7 +50,7 @@ def _declared(model: Model) -> list[tuple[Span, Type]]:
 
 
 class Sizes:
-    """The sizes stated for each dimension. They are collected first and compared in the end, so that all clashes are found."""
+    """The sizes stated for each dimension. They are collected first and compared at the end, so that all clashes are found."""
 
     def __init__(self, fixed: Mapping[str, int]) -> None:
         self._claims: dict[str, list[_Claim]] = {n: [_Claim(s, "", None)] for n, s in fixed.items()}
@@ -93,7 +93,7 @@ class Sizes:
     def resolve(self, model: Model, excused: set[str], findings: Findings) -> dict[str, int]:
         """The size of every dimension. Clashes, and dimensions that nothing binds, are noted.
 
-        `excused` are the data whose value is missing or wrong: the dimensions that they would bind are not missed.
+        `excused` holds the data whose value is missing or wrong. Dimensions that they would bind are not reported.
         """
         for name, claims in self._claims.items():
             self._compare(name, claims, findings)

@@ -99,7 +99,7 @@ class Features:
 
 
 class SavedFeatures:
-    """The maps of a model, with the statistics that `saved` packed into arrays."""
+    """The maps of a model, with the statistics from the arrays of `saved`."""
 
     def __init__(self, model: Model, arrays: Mapping[str, Any]) -> None:
         self._fitted: dict[_Key, Fitted] = {}

@@ -56,9 +56,9 @@ class Findings:
 
 
 class InvalidDatum(Exception):
-    """A value does not fit its declaration. The reason is in words that follow the name, or a whole diagnostic.
+    """A value that does not fit its declaration. `found` continues a sentence that begins with the name, unless there is a `diagnostic`.
 
-    `at` is the wrong entry, where a single one is wrong. The exception never leaves this package.
+    `at` is the position of the wrong entry, where a single one is wrong. The exception never leaves this package.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Fingerprints of programs and data, computed on first need: what a saved state is refused by."""
+"""Fingerprints of programs and data, by which a saved state of another problem is refused. They are computed on first need."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _CHUNK = 1 << 24
 
 
 def of_array(value: Any) -> str:
-    """SHA-256 of shape, type and numbers; sparse matrices and observed entries by their three arrays, operators by two
-    products. Works through memory maps in chunks."""
+    """SHA-256 of the shape, type and numbers of a value. Memory maps are read in chunks.
+
+    A sparse matrix and observed entries are hashed by their three arrays, an operator by two products."""
     digest = hashlib.sha256()
     parts: tuple[Any, ...]
     if isinstance(value, DataOperator):
@@ -40,7 +41,7 @@ def of_array(value: Any) -> str:
 
 
 def _traces(A: DataOperator) -> tuple[Any, ...]:
-    """A x and A'y for fixed random x and y, to six digits of their size: what products round differently from run to run is left out."""
+    """A x and A'y for fixed random x and y, to six digits of their size, since products may round differently from run to run."""
     rng = np.random.default_rng(0)
     products = A.matvec(rng.standard_normal(A.shape[1])), A.rmatvec(rng.standard_normal(A.shape[0]))
     sizes = [float(f"{np.linalg.norm(p):.6g}") for p in products]
@@ -48,13 +49,13 @@ def _traces(A: DataOperator) -> tuple[Any, ...]:
 
 
 def of_program(model: Model) -> str:
-    """SHA-256 of what is minimised under which constraints, however it is written."""
+    """SHA-256 of the objective and the constraints. The program's notation does not matter."""
     text = "\n".join(repr(_plain(part)) for part in (model.terms, model.constraints, model.sense))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plain(part: Any) -> Any:
-    """A part of a model without its places in the text, and sets in order: Python's own order changes from run to run."""
+    """A part of a model without its places in the text. Sets are sorted, since Python's order changes from run to run."""
     if is_dataclass(part):
         return (type(part).__name__, *(_plain(getattr(part, f.name)) for f in fields(part) if f.compare))
     if isinstance(part, tuple | list):

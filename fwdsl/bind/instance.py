@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DataStats:
-    """What one pass over a datum measured.
+    """The measurements of one pass over a datum.
 
-    `storage` is "dense", "csr", "vector", "scalar", "entries" or "operator"; `largest_row_norm` the largest Euclidean norm of a row and
-    `column_norms` those of the columns, for matrices; `nbytes` what it occupies; `mapped` whether it is a memory map. Of an operator
-    the norms of rows are bounded by that of the whole, known as `norm_statement` says.
+    `storage` is "dense", "csr", "vector", "scalar", "entries" or "operator". `largest_row_norm` is the largest Euclidean norm of a row
+    of a matrix, and `column_norms` holds the norms of its columns. `nbytes` is its size, and `mapped` says whether it is a memory map.
+    The norm of an operator, known as `norm_statement` says, bounds the norms of its rows.
     """
 
     shape: tuple[int, ...]
@@ -36,14 +36,14 @@ class DataStats:
 class Instance:
     """A checked model, the sizes of its dimensions, and a value for each datum and parameter.
 
-    `values[name]` is, for data: a float64 or float32 array (a memory map stays one), a `scipy.sparse.csr_array` or a `DataOperator`;
-    signs are float64 in {-1, 1}; labels are int64 codes 0..k-1; observed entries are `fwdsl.bind.entries.Entries`; for parameters: a
-    float. `maps[name]` gives
-    the original label values in order of code; for observed entries whose ids were mapped, `maps["M.rows"]` and `maps["M.columns"]` the
-    ids in order of position; for matrices of files with a header, `maps["X.columns"]` the names of the columns. `dims` has the columns of
-    feature maps under "dim(Phi)" (of an implicit one the number of its expansion coefficients), numbers of observations under "len(M)".
-    `features` are the feature maps with their statistics.
-    `origins[name]` says where a value came from, for messages ("train.svm", "--set delta", "the declaration").
+    `values[name]` is a float for a parameter. For data it is a float64 or float32 array (a memory map stays one), a
+    `scipy.sparse.csr_array` or a `DataOperator`; signs are float64 in {-1, 1}, labels are int64 codes 0..k-1, and observed
+    entries are `fwdsl.bind.values.Entries`.
+    `maps[name]` gives the original label values in the order of their codes. `maps["M.rows"]` and `maps["M.columns"]` give
+    the ids of observed entries in the order of their positions, and `maps["X.columns"]` the column names of a table.
+    `dims` also has the number of columns of a feature map under "dim(Phi)" (of an implicit one the number of its expansion
+    coefficients), and the number of observations under "len(M)". `features` are the feature maps with their statistics.
+    `origins[name]` says in messages where a value comes from ("train.svm", "--set delta", "the declaration").
     """
 
     model: Model

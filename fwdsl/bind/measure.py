@@ -178,7 +178,7 @@ PROBES = 3
 ADJOINT_TOLERANCE = 1e-6
 """The relative difference of <A x, y> and <x, A'y> that is allowed, for operators in single precision."""
 NORM_TOLERANCE = 0.05
-"""How far the bound may lie above |A|. It scales steps and measures rounding, so a closer bound would not pay."""
+"""The relative distance of the bound from |A|. The bound scales steps and measures rounding, so a closer one is not worth its cost."""
 FAILURE = 1e-9
 """The probability with which the bound of |A| may be false."""
 SEED = 20210
@@ -205,7 +205,7 @@ def _check_adjoint(A: DataOperator) -> None:
         x, y = rng.standard_normal(A.shape[1]), rng.standard_normal(A.shape[0])
         Ax, Aty = A.matvec(x), A.rmatvec(y)
         left, right = float(Ax @ y), float(x @ Aty)
-        # both are sums of terms of random signs, which cancel: the terms give the size to compare with
+        # both are sums of terms with random signs, which cancel, so they are compared with the size of the terms
         size = float(np.linalg.norm(Ax) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(Aty))
         if abs(left - right) > ADJOINT_TOLERANCE * size / np.sqrt(max(A.shape)) or not np.isfinite(size):
             raise InvalidDatum(

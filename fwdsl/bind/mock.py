@@ -17,7 +17,7 @@ from ..model import DataDecl, Dim, Model, Type, evaluate_dim
 Array = np.ndarray[Any, Any]
 
 LARGEST = 4_000_000_000
-"""Bytes that mocked data may take together."""
+"""The bytes that all mocked data together may take."""
 
 _OBSERVED = 0.1
 _PLAIN_CLASSES = 3
@@ -94,7 +94,7 @@ def _examples() -> list[int]:
 
 
 def _too_few(decl: DataDecl, sizes: Mapping[str, int]) -> Diagnostic | None:
-    """What there are too few of for every value to occur."""
+    """The error for data with too few entries for every value to occur."""
     kind, type_ = decl.type.kind, decl.type
     count = _numbers(decl, sizes)
     need = 1
@@ -113,7 +113,7 @@ def _too_few(decl: DataDecl, sizes: Mapping[str, int]) -> Diagnostic | None:
 
 
 def _numbers(decl: DataDecl, sizes: Mapping[str, int]) -> int:
-    """How many numbers a datum has."""
+    """The number of entries of a datum."""
     if decl.type.kind == "entries":
         return _observations(decl, sizes)
     return math.prod(_shape(decl.type.array_shape, sizes))

@@ -142,7 +142,7 @@ def _known_entries(o: RawEntries, before: Sequence[tuple[Any, ...] | None], find
 
 
 class _Dimensions:
-    """What is known of the dimensions of observed entries before the entries bind them."""
+    """The sizes and ids of the dimensions of observed entries, as far as they are known before the entries bind them."""
 
     def __init__(self, observed: Sequence[RawEntries], sizes: Sizes) -> None:
         self._sizes: dict[Dim, int | None] = {}
@@ -161,7 +161,7 @@ class _Dimensions:
                 self._ids[dim] = _sorted_ids([o.axis(k) for o, k in axes])
 
     def size(self, dim: Dim) -> int | None:
-        """The size, None where only ids tell it."""
+        """The size; None where only ids give it."""
         return self._sizes[dim]
 
     def ids(self, dim: Dim) -> tuple[Any, ...] | None:

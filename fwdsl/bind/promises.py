@@ -1,4 +1,4 @@
-"""Checks what a declaration promises of its numbers: nonnegative, symmetric, positive semidefinite."""
+"""Checks the promises of declarations: nonnegative, symmetric, positive semidefinite."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_nonnegative(datum: RawDatum, array: Any, measured: Measured, findings:
 def check_symmetric(datum: RawDatum, array: Any, measured: Measured, findings: Findings) -> bool:
     """Whether a square matrix equals its transpose up to rounding; if not, the entry that differs most is noted."""
     size = float(np.max(measured.stats.column_norms, initial=0.0))
-    # The rounding of a symmetric formula passes: it is far below any tolerance to solve to.
+    # The rounding of a symmetric formula is allowed, since it is far below every tolerance of a solve.
     allowed = size * (1e-6 if array.dtype == np.float32 else 1e-12)
     at, difference = _asymmetry(array)
     if difference <= allowed:

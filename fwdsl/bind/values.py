@@ -78,7 +78,7 @@ class Entries:
 
 
 def most_numbers() -> int:
-    """How many float64 the memory of this machine, or the address space that this process may take, could hold."""
+    """The number of float64 that fit into this machine's memory or the address space that this process may take, if that is less."""
     size = sys.maxsize
     if hasattr(os, "sysconf"):  # not on Windows
         import resource
@@ -91,7 +91,7 @@ def most_numbers() -> int:
 
 
 def plus(a: Any, b: Any) -> Value:
-    """a + b. A sparse matrix must not meet a number or a row here: their sum would be dense."""
+    """a + b. The caller adds a number or a row to a sparse matrix itself, since the sum is dense."""
     if is_formula(a) or is_formula(b):
         return _plus_formula(a, b)
     if is_sparse(a) or is_sparse(b):
@@ -101,7 +101,7 @@ def plus(a: Any, b: Any) -> Value:
 
 
 def _plus_formula(a: Any, b: Any) -> Value:
-    """A sum with a matrix that is kept as a sum already: a number or a row added to it is one more rank-one term."""
+    """A sum with a matrix that is kept as a formula. A number or a row added to it is one more rank-one term."""
     from ..features.rank_one import RankOneUpdated
 
     if not is_formula(a):

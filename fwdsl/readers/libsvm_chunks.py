@@ -38,7 +38,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the program says of the file: the first index, the number of columns if fixed, and whether rows have several labels."""
+    """The file's layout in the program: the first index, the number of columns if it is fixed, and whether rows have several labels."""
 
     base: int = 1
     features: int | None = None

@@ -1,4 +1,4 @@
-"""What a source must serve, and what a reader returns."""
+"""The names that a source must serve, and the values that a reader returns."""
 
 from __future__ import annotations
 
