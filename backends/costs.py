@@ -10,18 +10,21 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.base import Loss, LossFunction
+from fwdsl.atoms.losses.logistic import Logistic
+from fwdsl.atoms.losses.poisson import Poisson
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import MAX_DENSE
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.words import THRESHOLD_SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`; methods.md, A8 has 0.7 to 1.0 and 0.43 to 0.85)."""
 
-NS_PER_SAMPLE = {"logistic": 3.2, "poisson": 9.0}
+NS_PER_SAMPLE: dict[type[Loss], float] = {Logistic: 3.2, Poisson: 9.0}
 """Value and gradient of a loss, a sample; all others about 1 (`benchmarks/costs.py`)."""
 
 NS_PER_COORDINATE = 15.0
@@ -48,7 +51,7 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
     share = dense / max(1, dense + sparse)
     per_pass = canonical.nnz * (share * NS_PER_NONZERO["dense"] + (1 - share) * NS_PER_NONZERO["csr"])
-    samples = sum(t.f.size * NS_PER_SAMPLE.get(t.f.name, 1.0) for t in canonical.terms if isinstance(t.f, LossFunction))
+    samples = sum(t.f.size * NS_PER_SAMPLE.get(t.f.loss, 1.0) for t in canonical.terms if isinstance(t.f, LossFunction))
     per_iteration = 1.7 * samples + NS_PER_COORDINATE * canonical.size
     return 1e-9 * (passes * per_pass + iterations * per_iteration) + iterations * OVERHEAD
 
@@ -158,9 +161,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     iterations = min(25.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
     passes = 1.8 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y until Newton steps on the support finish"
-    searched = sum(
-        b.size for b in canonical.blocks if b.g.pair[1] in ("l1_ball", "simplex", "solid_simplex", "group_ball")
-    )
+    searched = sum(b.size for b in canonical.blocks if b.g.pair[1] in THRESHOLD_SETS)
     return Estimate(
         passes,
         seconds(canonical, passes, iterations) + 1e-9 * NS_PER_THRESHOLD * searched * iterations,

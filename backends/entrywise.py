@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.vectors import Joint, Ridged
 from fwdsl.atoms.vectors.box import Box
 from fwdsl.atoms.vectors.free import Free
 from fwdsl.atoms.vectors.linf_ball import LinfBall
 from fwdsl.atoms.vectors.nonnegative import Nonnegative
 from fwdsl.atoms.vectors.norm1 import Norm1
+from fwdsl.atoms.vectors.norm1_box import Norm1Box
+from fwdsl.atoms.vectors.norm1_linf_ball import Norm1LinfBall
+from fwdsl.atoms.vectors.norm1_nonnegative import Norm1Nonnegative
+from fwdsl.atoms.vectors.ridge import Ridged
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,8 @@ def entrywise(f: VectorFunction) -> Entrywise | None:
         return Entrywise(0.0, 0.0, -np.inf, np.inf)
     if type(f) is Norm1:
         return Entrywise(f.c, 0.0, -np.inf, np.inf)
-    if isinstance(f, Joint):
-        on = entrywise(f.on) if f.pair[0] == "norm1" else None
+    if isinstance(f, Norm1Box | Norm1LinfBall | Norm1Nonnegative):
+        on = entrywise(f.on)
         return None if on is None else Entrywise(f.c, on.ridge, on.lo, on.hi)
     if isinstance(f, Box):
         return Entrywise(0.0, 0.0, f.lo, f.hi)

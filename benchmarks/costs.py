@@ -124,8 +124,8 @@ def losses(report: Report) -> list[list[str]]:
         rows.append([name, number(value), number(found[name])])
     report.section("Losses", "Nanoseconds a sample.")
     report.table(["loss", "value", "value and gradient"], rows)
-    named = [fit(f'NS_PER_SAMPLE["{k}"]', v, found[k]) for k, v in costs.NS_PER_SAMPLE.items()]
-    others = median(v for k, v in found.items() if k not in costs.NS_PER_SAMPLE)
+    named = [fit(f"NS_PER_SAMPLE[{k.__name__}]", v, found[k.name]) for k, v in costs.NS_PER_SAMPLE.items()]
+    others = median(v for k, v in found.items() if LOSSES[k] not in costs.NS_PER_SAMPLE)
     return [*named, fit("NS_PER_SAMPLE of the others (median)", 1.0, others)]
 
 

@@ -6,11 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.vectors.common import ConvexSet, Joint
+from fwdsl.atoms.vectors.l1_ball import L1Ball
+from fwdsl.atoms.vectors.l2_ball import L2Ball
+from fwdsl.atoms.vectors.simplex import Simplex
+from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines.common import (
     Baseline,
@@ -34,9 +38,16 @@ from fwdsl.backends.option import Option
 from fwdsl.backends.problem import Problem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.words import ADDITIVE_NORMS, CONVEX, SETS
 
-BOXES = (None, "nonnegative", "linf_ball", "box")
-BALLS = ("l1_ball", "l2_ball", "simplex", "solid_simplex")
+BOXES = tuple(name for name, word in SETS.items() if word.bounds)
+
+BALLS = tuple(
+    name
+    for name, word in SETS.items()
+    if word.of != "matrix" and not word.grouped and (word.threshold or (word.norm and CONVEX[word.norm].euclidean))
+)
+"""The sets with one multiplier: a threshold of all entries, or the factor of the Euclidean ball."""
 
 
 @dataclass
@@ -98,7 +109,8 @@ class SDCA(Baseline):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One loss over samples, a ridge, and a set and norm as above."""
-        return finite_sum.reasons(arrangement, sets=(*BOXES, *BALLS), norms=(None, "norm1"), smooth=False, ridge=True)
+        sets, norms = (None, *BOXES, *BALLS), (None, *ADDITIVE_NORMS)
+        return finite_sum.reasons(arrangement, sets=sets, norms=norms, smooth=False, ridge=True)
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
@@ -122,6 +134,10 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         self.multiplier, self.order = multiplier, order
         self.sum = FiniteSum.of(problem)
         self.squares = self.sum.row_squares()
+        (g,) = problem.g
+        self.inner = without_ridge(g.f)
+        self.on = self.inner.on if isinstance(self.inner, Joint) else self.inner
+        self.has_multiplier = self.on.pair[1] in BALLS
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SDCAState:
         """y of the start if there is one, else the slopes at x."""
@@ -140,24 +156,23 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
     def _respond(self, s: SDCAState) -> None:
         """x = grad G*(v), and the multiplier of its constraint."""
         problem = self.problem
-        (block,), (g,) = problem.canonical.blocks, problem.g
+        (g,) = problem.g
         mu = g.f.curvature
         u = s.v / mu
         x = np.empty_like(u)
-        inner = without_ridge(g.f)
-        type(g)(inner).prox(u, 1.0 / mu, x)
+        type(g)(self.inner).prox(u, 1.0 / mu, x)
         s.x = x
-        c = float(getattr(inner, "c", 0.0))
-        name = block.g.pair[1]
+        c = float(getattr(self.inner, "c", 0.0))
         s.threshold, s.inverse = c, 1.0 / mu
-        if name == "l2_ball":
+        if isinstance(self.on, L2Ball):
             soft = np.maximum(np.abs(s.v) - c, 0.0)
             size = float(np.linalg.norm(soft))
             s.inverse = float(np.linalg.norm(x)) / size if size > 0.0 else 1.0 / mu
-        elif name in BALLS:
-            top = float(np.abs(s.v).max(initial=0.0)) if name == "l1_ball" else float(s.v.max(initial=-math.inf))
+        elif self.has_multiplier:
+            signed = isinstance(self.on, L1Ball)
+            top = float(np.abs(s.v).max(initial=0.0)) if signed else float(s.v.max(initial=-math.inf))
             kept = mu * float(np.abs(x).max(initial=0.0))
-            s.threshold = top - kept if name == "simplex" else max(c, top - kept)
+            s.threshold = top - kept if isinstance(self.on, Simplex) else max(c, top - kept)
 
     def _certify(self, s: SDCAState) -> None:
         """P at the response to v, and D(y): one pass, v being kept."""
@@ -171,17 +186,15 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         problem, s, of = self.problem, self.state, self.sum
         f = of.loss
         lower, upper = of.f.dual_bounds
-        (block,), (g,) = problem.canonical.blocks, problem.g
-        name = block.g.pair[1]
-        lo, hi = _box(without_ridge(g.f), of.d)
+        lo, hi = self._box()
         advance = csr_advance if isinstance(of.operator.storage, Sparse) else dense_advance
         loop = linked(
             sdca_rows, of.row_kernels, prox_loss=f.loss.prox, derivative=f.loss.value_gradient, advance=advance
         )
         data, after = of.data, (self.squares, lower, upper, s.y, s.v)
-        signed, bounded = name not in ("simplex", "solid_simplex"), lo.size > 0
+        signed, bounded = not isinstance(self.on, Simplex | SolidSimplex), lo.size > 0
         most = between_looks(of.operator.nnz / of.n, 1, 0)
-        parts = np.cumsum([part.size for part in np.array_split(np.empty(of.n), self._parts(name))])
+        parts = np.cumsum([part.size for part in np.array_split(np.empty(of.n), self._parts())])
         epochs = epochs_a_step(of.operator.nnz)
         while s.epoch < epochs:
             rng = draws(problem.seed, (s.iteration << 8) + s.epoch)
@@ -191,7 +204,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
                 visited = order[s.at : min(end, s.at + most)]
                 of.count(loop(data, visited, *after, s.x, s.threshold, s.inverse, signed, bounded, lo, hi))
                 s.at += visited.size
-                if s.at == end and name in BALLS:
+                if s.at == end and self.has_multiplier:
                     self._respond(s)
                 if (s.at < of.n or s.epoch + 1 < epochs) and problem.must_stop():
                     return
@@ -202,23 +215,16 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         if due(s):
             self._certify(s)
 
-    def _parts(self, name: str | None) -> int:
+    def _parts(self) -> int:
         """Multiplier updates an epoch."""
         of = self.sum
-        if name not in BALLS:
+        if not self.has_multiplier:
             return 1
         wanted = self.multiplier if self.multiplier is not None else min(max(of.operator.nnz // (5 * of.d), 5), 100)
         return max(1, min(wanted, of.n))
 
-
-def _box(g: VectorFunction, d: int) -> tuple[Array, Array]:
-    """The bounds of the box, empty where there is none."""
-    name = g.pair[1]
-    on: Any = getattr(g, "on", g)
-    if name == "nonnegative":
-        return np.zeros(d), np.full(d, math.inf)
-    if name == "linf_ball":
-        return np.full(d, -on.r), np.full(d, on.r)
-    if name == "box":
-        return on.lo, on.hi
-    return np.zeros(0), np.zeros(0)
+    def _box(self) -> tuple[Array, Array]:
+        """The bounds of the box, empty where there is none."""
+        if isinstance(self.on, ConvexSet) and self.on.pair[1] in BOXES:
+            return self.on.bounds()
+        return np.zeros(0), np.zeros(0)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines import samples
@@ -268,7 +269,7 @@ def largest_slope(f: Any) -> float:
         return float(np.maximum(np.abs(lo), np.abs(hi)).max(initial=0.0))
     assert isinstance(f, VectorLossFunction)
     # p - e_y with p in the simplex; Weston-Watkins: entries in [0, 1] and minus their sum
-    return math.sqrt(f.k * (f.k - 1.0)) if f.name == "weston_watkins" else math.sqrt(2.0)
+    return math.sqrt(f.k * (f.k - 1.0)) if f.loss is WestonWatkins else math.sqrt(2.0)
 
 
 def _radius(problem: Problem, value: float, kty: Array) -> float:

@@ -40,7 +40,7 @@ from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.gsfw import rules
 from fwdsl.backends.gsfw.general import adaptive_step, given_step
 from fwdsl.backends.gsfw.loops import adaptive_steps, batches_of, given_steps
-from fwdsl.backends.gsfw.oracle import PENALTIES, Oracle, oracle
+from fwdsl.backends.gsfw.oracle import Oracle, is_penalty, oracle
 from fwdsl.backends.gsfw.state import GSFWState
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate
@@ -143,8 +143,7 @@ class GSFW(Baseline):
         """One smooth loss over samples; one variable with a ridge, in a bounded set, or with a penalty that bounds it."""
         reasons = list(finite_sum.reasons(arrangement))
         for block in arrangement.blocks:
-            pair = block.norm, block.set
-            if block.ridges or pair in PENALTIES:
+            if block.ridges or is_penalty(block.norm, block.set):
                 continue
             if not is_compact(block.set):
                 reasons.append(

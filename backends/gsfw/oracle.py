@@ -24,7 +24,7 @@ from fwdsl.atoms.matrices.l1_inf_ball import L1InfBall, Norm1InfL1InfBall
 from fwdsl.atoms.matrices.lines import Lines
 from fwdsl.atoms.matrices.spectral import Singular
 from fwdsl.atoms.vectors.box import Box
-from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm, largest, norm1, norm2
+from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm, largest, norm2
 from fwdsl.atoms.vectors.entropy_simplex import EntropySimplex
 from fwdsl.atoms.vectors.group_ball import GroupBall
 from fwdsl.atoms.vectors.group_norm import GroupNorm
@@ -33,31 +33,19 @@ from fwdsl.atoms.vectors.groups import even
 from fwdsl.atoms.vectors.l1_ball import L1Ball
 from fwdsl.atoms.vectors.l2_ball import L2Ball
 from fwdsl.atoms.vectors.linf_ball import LinfBall
+from fwdsl.atoms.vectors.norm1 import Norm1
+from fwdsl.atoms.vectors.norm1_l2_ball import Norm1L2Ball
+from fwdsl.atoms.vectors.norm1_nonnegative import Norm1Nonnegative
 from fwdsl.atoms.vectors.norm2 import Norm2
 from fwdsl.atoms.vectors.norm2_nonnegative import Norm2Nonnegative
 from fwdsl.atoms.vectors.norm_inf import NormInf
+from fwdsl.atoms.vectors.norm_inf_linf_ball import NormInfLinfBall
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.atoms.vectors.simplex import Simplex
 from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.gsfw import loops
 from fwdsl.backends.kernels.compile import Function, kernel
-
-PENALTIES = (
-    ("norm1", None),
-    ("norm2", None),
-    ("norm_inf", None),
-    ("norm_fro", None),
-    ("norm_nuc", None),
-    ("norm_spec", None),
-    ("norm21", None),
-    ("norm1_inf", None),
-    ("group_norm", None),
-    ("norm1", "nonnegative"),
-    ("norm2", "nonnegative"),
-    ("norm_fro", "nonnegative"),
-    ("norm21", "nonnegative"),
-)
-"""Norms that bound x by themselves."""
+from fwdsl.words import CONVEX, NONNEGATIVE
 
 Respond = Callable[[Array], Array]
 
@@ -88,6 +76,11 @@ class Oracle:
         return out
 
 
+def is_penalty(norm: str | None, on: str | None) -> bool:
+    """Whether a pair of names is a norm, perhaps of nonnegative entries, which bounds x by itself."""
+    return norm is not None and CONVEX[norm].is_norm and on in (None, NONNEGATIVE)
+
+
 def oracle(g: VectorFunction, q: Array, above: float) -> Oracle | None:
     """The oracle of g, None where it has none. `above` is P at 0 less the infimum of the loss, which bounds penalties; q the linear part."""
     if isinstance(g, Ridged):
@@ -97,7 +90,7 @@ def oracle(g: VectorFunction, q: Array, above: float) -> Oracle | None:
         return Oracle(g.c / r if r > 0.0 else 0.0, g.size, loops.softmax_of, args=(g.c, r))
     if isinstance(g, Lines) and g.pair[0] is not None:
         return _of_lines(g, q, above)
-    if g.pair in PENALTIES:
+    if is_penalty(*g.pair):
         return _of_penalty(g, q, above)
     if not math.isfinite(g.radius()):
         return None
@@ -121,21 +114,22 @@ def compiled(g: VectorFunction) -> tuple[Function, tuple[Any, ...]] | None:
     """The kernel of a bounded set, alone or with a norm, and its arguments; None where there is none."""
     on = g.on if isinstance(g, Joint) else g
     c = g.c if isinstance(g, Joint) else 0.0
-    signs = g.pair[0] in (None, "norm1")
-    if isinstance(on, L1Ball) and signs:
-        return loops.one_of_l1, (c, on.r)
-    if isinstance(on, Simplex) and signs:
-        return loops.one_of_simplex, (-math.inf, on.r)
-    if isinstance(on, SolidSimplex) and signs:
-        return loops.one_of_simplex, (c, on.r)
-    if isinstance(on, Box) and signs:
-        return loops.ends_of_box, (c, on.lo, on.hi)
-    if isinstance(on, LinfBall) and signs:
-        return loops.ends_of_box, (c, np.full(g.size, -on.r), np.full(g.size, on.r))
-    if isinstance(on, LinfBall):
-        return loops.signs_of_linf, (c, on.r)
+    if isinstance(g, EntropySimplex):
+        return None
+    if isinstance(g, NormInfLinfBall):
+        return loops.signs_of_linf, (c, g.on.r)
+    if isinstance(g, Norm1L2Ball):
+        return loops.soft_on_l2, (c, g.on.r)
     if isinstance(on, L2Ball):
-        return (loops.soft_on_l2, (c, on.r)) if g.pair[0] == "norm1" else (loops.along_l2, (c, on.r, True))
+        return loops.along_l2, (c, on.r, True)
+    if isinstance(on, L1Ball):
+        return loops.one_of_l1, (c, on.r)
+    if isinstance(on, Simplex):
+        return loops.one_of_simplex, (-math.inf, on.r)
+    if isinstance(on, SolidSimplex):
+        return loops.one_of_simplex, (c, on.r)
+    if isinstance(on, Box | LinfBall):
+        return loops.ends_of_box, (c, *on.bounds())
     return None
 
 
@@ -178,13 +172,13 @@ def _of_lines(g: Lines, q: Array, above: float) -> Oracle | None:
     """A norm of the rows or columns, added up: on a bounded set the oracle of each, without one the largest of them on the ball of the whole."""
     inner = g.inner
     if isinstance(inner, Norm2 | NormInf | Norm2Nonnegative):
-        positive = isinstance(inner, Norm2Nonnegative)
+        positive, largest_of_each = isinstance(inner, Norm2Nonnegative), isinstance(inner, NormInf)
         lines = g.lines(np.minimum(q, 0.0) if positive else q)
-        maxima = np.abs(lines).sum(axis=1) if g.pair[0] == "norm1_inf" else norms2(lines)
-        r = _radius(above, inner.c, float(maxima.max(initial=0.0)))
+        duals = np.abs(lines).sum(axis=1) if largest_of_each else norms2(lines)
+        r = _radius(above, inner.c, float(duals.max(initial=0.0)))
         if not math.isfinite(r):
             return None
-        ball: ConvexSet = L1InfBall(g.shape, r) if g.pair[0] == "norm1_inf" else GroupBall(g.size, r, even(*g.shape))
+        ball: ConvexSet = L1InfBall(g.shape, r) if largest_of_each else GroupBall(g.size, r, even(*g.shape))
         respond = _within(ball, r, inner.c)
         return Oracle(0.0, g.size, plain=(lambda c: respond(np.minimum(c, 0.0))) if positive else respond)
     one = oracle(inner, np.zeros(inner.size), 0.0) if math.isfinite(inner.radius()) else None
@@ -200,25 +194,23 @@ def _of_lines(g: Lines, q: Array, above: float) -> Oracle | None:
 
 def _of_penalty(g: VectorFunction, q: Array, above: float) -> Oracle | None:
     """That of g with the ball of radius R added to it."""
-    norm = g.pair[0]
-    if norm == "group_norm":
-        assert isinstance(g, GroupNorm)
+    if isinstance(g, GroupNorm):
         r = _radius(above, g.c, g.parts.dual(q)) if g.size else 0.0
         return Oracle(0.0, g.size, plain=_within(GroupBall(g.size, r, g.parts), r, g.c)) if math.isfinite(r) else None
     if isinstance(g, Singular):
         assert isinstance(g.inner, Norm)
         values = g.spectrum(q)
-        r = _radius(above, g.inner.c, largest(values) if norm == "norm_nuc" else norm1(values))
-        function = loops.one_of_l1 if norm == "norm_nuc" else loops.signs_of_linf
+        r = _radius(above, g.inner.c, g.inner.dual_norm(values))
+        function = loops.one_of_l1 if isinstance(g.inner, Norm1) else loops.signs_of_linf
         plain = _of_spectrum(g, (function, (g.inner.c, r))) if math.isfinite(r) else None
         return Oracle(0.0, g.size, plain=plain) if plain is not None else None
     assert isinstance(g, Norm | Joint)
-    signed = g.pair[1] is None
+    signed = isinstance(g, Norm)
     down = q if signed else np.minimum(q, 0.0)
-    if norm == "norm1":
+    if isinstance(g, Norm1 | Norm1Nonnegative):
         r = _radius(above, g.c, largest(down))
         function, args = (loops.one_of_l1 if signed else loops.one_of_simplex), (g.c, r)
-    elif norm == "norm_inf":
+    elif isinstance(g, NormInf):
         r = _radius(above, g.c, float(np.abs(q).sum()))
         function, args = loops.signs_of_linf, (g.c, r)
     else:

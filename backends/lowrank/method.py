@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
+from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.lowrank import costs
 from fwdsl.backends.lowrank.completion import Completion, CompletionState
@@ -46,7 +47,7 @@ class LowRankMethod(Method):
         if reasons:
             return reasons
         (loss,) = arrangement.sums
-        if loss.over == "product" and loss.atom != "squared":
+        if loss.over == "product" and not (loss.atom in LOSSES and LOSSES[loss.atom].quadratic):
             reasons += (f"of products with data only `squared` has factored steps, and `{loss.text}` is none",)
         free = next((b for b in arrangement.blocks if b.name == loss.intercept), None)
         if loss.over == "product" and free is not None and not free.type.array_shape:

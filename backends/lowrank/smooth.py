@@ -136,7 +136,7 @@ def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, e
     if not left < 0.0:
         return 0.0
     g = min(newton(0.0, left), end)
-    if f.f.name == "squared":
+    if f.f.loss.quadratic:
         return g
     kept, width = 0, math.inf
     for look in range(LOOKS):

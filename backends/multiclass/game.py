@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.losses.softmax import Softmax
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import kernel
@@ -38,9 +39,10 @@ from fwdsl.backends.problem import Problem
 from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.canon.names import words_of
+from fwdsl.words import ADDITIVE_NORMS, SETS
 
-LOSSES = ("multiclass_hinge", "softmax")
-SETS = (None, "l1_ball", "vec(l1_ball)", "vec(simplex)", "vec(solid_simplex)")
+LOSSES = (MulticlassHinge.name, Softmax.name)
 
 TINY = 1e-300
 
@@ -61,17 +63,24 @@ def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple
     if len(arrangement.blocks) != 1:
         found.append(f"it takes one variable, and the program has {', '.join(b.name for b in arrangement.blocks)}")
     for block in arrangement.blocks:
-        if block.set not in SETS:
+        if block.set is not None and not _is_taken(block.set):
             found.append(
                 f"{block.name} is in {block.set}: it takes l1_ball, vec(simplex), vec(solid_simplex) or no set"
             )
-        elif block.norm not in (None, "norm1"):
+        elif block.norm is not None and block.norm not in ADDITIVE_NORMS:
             found.append(f"{block.name} has a {block.norm}: it takes norm1 only")
         elif block.norm is None and block.set is None:
             found.append(f"{block.name} is in no l1 ball and has no `norm1({block.name})`")
         if block.ridges:
             found.append(f"it takes no `sum_squares({block.name})`")
     return tuple(found)
+
+
+def _is_taken(key: str) -> bool:
+    """Whether a set of a matrix is an l1 ball, a simplex or a filled one, of all entries."""
+    outer, inner = words_of(key)
+    is_of_entries = outer.of == "entrywise" if outer is inner else outer.inner == "entries"
+    return is_of_entries and inner.threshold and not inner.grouped
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
@@ -96,7 +105,7 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 
 
 def _penalty(g: Any) -> float:
-    coercive = g.coercive() if g.pair[0] == "norm1" else None
+    coercive = g.coercive() if g.pair[0] in ADDITIVE_NORMS else None
     return 0.0 if coercive is None else float(coercive[0])
 
 
@@ -124,10 +133,9 @@ class Game:
         found = product_of(term.map.parts[0][1])
         assert found is not None
         on = block.g.pair[1]
-        return Game(
-            problem, term.f, found.c, found.left.A, 2 if on in (None, "l1_ball") else 1, on == "simplex", _penalty(block.g),
-            float(block.g.radius()),
-        )  # fmt: skip
+        total = SETS[on].total if on is not None else ""
+        parts, exact = 1 if total else 2, total == "equal"
+        return Game(problem, term.f, found.c, found.left.A, parts, exact, _penalty(block.g), float(block.g.radius()))
 
     # --- sizes and constants ----------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.finite_sum import draws
@@ -372,7 +373,7 @@ def not_full(canonical: Canonical) -> tuple[str, ...]:
     (term,) = canonical.terms
     assert isinstance(term.f, VectorLossFunction)
     found = []
-    if term.f.name != "multiclass_hinge":
+    if term.f.loss is not MulticlassHinge:
         found.append(f'`sampling="full"` takes `multiclass_hinge` only, and the loss is `{term.f.name}`')
     if np.any(term.map.offset) or np.any(canonical.q):
         found.append('`sampling="full"` takes no constants in predictions and no linear terms')

@@ -21,9 +21,6 @@ from fwdsl.atoms.vectors.simplex import Simplex
 from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.functions import FastVector
 
-BLOCK_SETS = ("l1_ball", "simplex", "solid_simplex", "group_ball")
-"""Sets whose block step is exact (group balls: with one weight for all)."""
-
 
 def without_ridge(g: VectorFunction) -> VectorFunction:
     """The set that a ridge was added to."""

@@ -2,6 +2,7 @@ r"""Primal-dual block Frank-Wolfe, as a method of the planner."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -9,21 +10,22 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends import costs
 from fwdsl.backends.finite_sum import FiniteSum, reasons, value_reasons
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import Estimate, Method, Report, Run
 from fwdsl.backends.option import Option
-from fwdsl.backends.pdbfw.block_step import BLOCK_SETS, is_even, parts, without_ridge
+from fwdsl.backends.pdbfw.block_step import is_even, parts, without_ridge
 from fwdsl.backends.pdbfw.core import Core, PDBFWState, Settings
 from fwdsl.backends.pdbfw.trace import TraceSpace, matrix_reasons, matrix_value_reasons
 from fwdsl.backends.pdbfw.vector import VectorSpace
 from fwdsl.backends.problem import Problem
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Canonical
+from fwdsl.canon.form import Block, Canonical
+from fwdsl.words import SETS, THRESHOLD_SETS
 
-LOSSES = ("squared", "smooth_hinge", "logistic", "squared_hinge", "huber", "squared_epsilon_insensitive")
-"""Losses with a bounded second derivative."""
+TRACE_BALLS = tuple(name for name, word in SETS.items() if word.trace_norm)
 
 PER_ROOT = 4.0
 """Iterations to 1e-6 for each unit of the root of kappa = beta |A|^2 / (n mu): 3.4 on a9a with rows of length 1, 4.1 as it is."""
@@ -88,9 +90,10 @@ class PDBFW(Method):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss over rows, one variable in a ball that has a block step, and a ridge."""
-        if len(arrangement.blocks) == 1 and arrangement.blocks[0].set == "nuclear_ball":
-            return matrix_reasons(arrangement, LOSSES)
-        found = list(reasons(arrangement, losses=LOSSES, sets=(*BLOCK_SETS, "nuclear_ball"), norms=(None,)))
+        losses = [name for name, loss in LOSSES.items() if math.isfinite(loss.smoothness or math.inf)]
+        if len(arrangement.blocks) == 1 and arrangement.blocks[0].set in TRACE_BALLS:
+            return matrix_reasons(arrangement, losses)
+        found = list(reasons(arrangement, losses=losses, sets=(*THRESHOLD_SETS, *TRACE_BALLS), norms=(None,)))
         if len(arrangement.blocks) == 1 and not arrangement.blocks[0].ridges:
             name = arrangement.blocks[0].name
             found.append(f"it needs a `sum_squares({name})`, which makes the primal steps strongly convex")
@@ -101,7 +104,7 @@ class PDBFW(Method):
         """A ridge that is not zero, and predictions that are rows of data times the variable."""
         (block,) = canonical.blocks
         found = [] if block.g.curvature > 0.0 else [f"the `sum_squares` on {block.name} has coefficient 0"]
-        of_map = matrix_value_reasons if block.g.pair[1] == "nuclear_ball" else value_reasons
+        of_map = matrix_value_reasons if _in_trace_ball(block) else value_reasons
         return (*found, *of_map(canonical))
 
     @classmethod
@@ -109,7 +112,7 @@ class PDBFW(Method):
         """No more rows and parts than there are; s only where the block step is exact; no momentum in the paper's form."""
         (block,) = canonical.blocks
         found = []
-        matrix = block.g.pair[1] == "nuclear_ball"
+        matrix = _in_trace_ball(block)
         on = without_ridge(block.g)
         most = min(block.shape) if matrix else parts(on)
         samples = canonical.terms[0].map.rows // (block.shape[1] if matrix else 1)
@@ -133,7 +136,7 @@ class PDBFW(Method):
 
         None on trace-norm balls, where all depends on whether they bind, which no plan knows.
         """
-        if canonical.blocks[0].g.pair[1] == "nuclear_ball":
+        if _in_trace_ball(canonical.blocks[0]):
             return None
         digits = max(1.0, -np.log10(tol)) / 6.0
         kappa = costs.condition(canonical)
@@ -142,6 +145,11 @@ class PDBFW(Method):
         why = f"about {iterations:.0f} iterations at a condition number of about {kappa:.2g}"
         seconds = costs.seconds(canonical, passes, iterations)
         return Estimate(passes, seconds, costs.memory(canonical, 8, 8), why)
+
+
+def _in_trace_ball(block: Block) -> bool:
+    """Whether the set of a block is a trace-norm ball."""
+    return block.g.pair[1] in TRACE_BALLS
 
 
 class PDBFWRun(Run[Problem, PDBFWState], of=PDBFW):
@@ -161,7 +169,7 @@ class PDBFWRun(Run[Problem, PDBFWState], of=PDBFW):
         super().__init__(problem)
         (f,) = problem.functions
         assert isinstance(f, FastLoss)
-        matrix = problem.canonical.blocks[0].g.pair[1] == "nuclear_ball"
+        matrix = _in_trace_ball(problem.canonical.blocks[0])
         space = TraceSpace(problem) if matrix else VectorSpace(FiniteSum.of(problem))
         settings = Settings(s, k, delta, eta, grow, accelerate, eps)
         self.core = Core(space, f, problem.canonical.constant, settings)

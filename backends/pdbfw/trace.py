@@ -17,6 +17,7 @@ verifier decomposes afresh.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ DENSE_SHARE = 0.25
 """From so many triplets of all on, a full SVD is cheaper than iterations."""
 
 
-def matrix_reasons(arrangement: Arrangement, losses: tuple[str, ...]) -> tuple[str, ...]:
+def matrix_reasons(arrangement: Arrangement, losses: Collection[str]) -> tuple[str, ...]:
     """Why a program is not Algorithm 2's: a smooth loss of a product of data with one matrix in a trace-norm ball, with a ridge."""
     found = []
     if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":

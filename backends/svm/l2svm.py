@@ -37,6 +37,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.losses.squared_hinge import SquaredHinge
 from fwdsl.backends import costs
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
@@ -131,7 +132,7 @@ class L2SVMDual(Method):
         reasons = [
             f"`{term.text}`: it takes one `squared_hinge` loss and nothing else in the sum"
             for term in arrangement.sums
-            if term.kind != "loss" or term.atom != "squared_hinge"
+            if term.kind != "loss" or term.atom != SquaredHinge.name
         ]
         if len(arrangement.sums) != 1 and not reasons:
             reasons.append(f"it takes one `squared_hinge` loss, and the program has {len(arrangement.sums)}")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import Function, kernel
@@ -39,7 +40,7 @@ SPREAD = 4
 LARGEST_SPREAD = 30_000_000
 """Numbers of such a copy."""
 
-LOSSES = ("multiclass_hinge", "weston_watkins")
+LOSSES = (MulticlassHinge.name, WestonWatkins.name)
 
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:

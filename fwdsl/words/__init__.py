@@ -10,14 +10,15 @@ from collections.abc import Iterable
 
 from .base import Domain, Parameter, Word
 from .features import FEATURE_MAPS, MapWord
-from .functions import CONVEX, FUNCTIONS, REDUCTIONS, SQUARES, ConvexWord
+from .functions import ADDITIVE_NORMS, CONVEX, FUNCTIONS, REDUCTIONS, SQUARES, ConvexWord
 from .losses import LOSSES, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
-from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, SetWord
+from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, THRESHOLD_SETS, SetWord
 from .sources import SOURCES, SourceWord
 from .types import SCALAR_TYPES, TYPES, TypeWord
 
 __all__ = [
+    "ADDITIVE_NORMS",
     "BOX",
     "CONVEX",
     "FEATURE_MAPS",
@@ -33,6 +34,7 @@ __all__ = [
     "SOLVE_OPTIONS",
     "SOURCES",
     "SQUARES",
+    "THRESHOLD_SETS",
     "TYPES",
     "ConvexWord",
     "Domain",

@@ -57,6 +57,11 @@ class ConvexWord(Word):
         return "rigorous" if self.spectrum and not self.euclidean else "exact"
 
     @property
+    def additive(self) -> bool:
+        """Whether it is the sum of a function of each entry."""
+        return bool(self.rows) and self.rows == self.name
+
+    @property
     def is_norm(self) -> bool:
         """Whether it is a norm."""
         return self.degree == 1
@@ -228,6 +233,9 @@ CONVEX: dict[str, ConvexWord] = {
         ),
     )
 }
+
+ADDITIVE_NORMS = tuple(name for name, word in CONVEX.items() if word.is_norm and word.additive)
+"""The norms that are sums over entries."""
 
 SQUARES = "sum_squares"
 """The function that joins whatever else is on a variable, as its prox always does."""

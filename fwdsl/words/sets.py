@@ -40,6 +40,8 @@ class SetWord(Word):
     within: tuple[str, ...] = ()
     #: The sum of its entries, or the trace of its matrices: r, or at most r.
     total: Literal["", "equal", "most"] = ""
+    #: Its projection takes one number from the sizes of all entries, or of all groups: the multiplier of its bound.
+    threshold: bool = False
     #: It is the same under every permutation of the entries.
     permutable: bool = False
     #: It does not tell a matrix from its transpose (a box, once its bounds are made so).
@@ -112,6 +114,7 @@ SETS: dict[str, SetWord] = Words(
             norm="norm1",
             nested=True,
             within=("l2_ball", "linf_ball"),
+            threshold=True,
             permutable=True,
             transposable=True,
         ),
@@ -173,6 +176,7 @@ SETS: dict[str, SetWord] = Words(
             cone="nonnegative",
             within=("solid_simplex", *_ALL_BALLS),
             total="equal",
+            threshold=True,
             permutable=True,
             place=0,
         ),
@@ -185,6 +189,7 @@ SETS: dict[str, SetWord] = Words(
             cone="nonnegative",
             within=_ALL_BALLS,
             total="most",
+            threshold=True,
             permutable=True,
         ),
         SetWord(
@@ -202,6 +207,7 @@ SETS: dict[str, SetWord] = Words(
             of="vector",
             norm="group_norm",
             polyhedral=False,
+            threshold=True,
         ),
         SetWord(
             name="affine",
@@ -366,3 +372,6 @@ SETS: dict[str, SetWord] = Words(
         ),
     )
 )
+
+THRESHOLD_SETS = tuple(name for name, word in SETS.items() if word.threshold)
+"""The sets whose projection searches for one number."""

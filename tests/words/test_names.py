@@ -22,22 +22,6 @@ ALLOWED = {
     "fwdsl/check/sets.py": (2, "`simplex_product` is `rows(simplex(1))`: to go to its record"),
     "grammar/marks.py": (5, "`||x||_1` of mathematics is mended to a word, and the grammar knows no records"),
     "grammar/phrases.py": (1, "`[0, 1]` of mathematics is mended to a word, and the grammar knows no records"),
-    "backends/baselines/sdca.py": (14, "the sets whose multipliers the method updates in closed form"),
-    "backends/baselines/subgradient.py": (
-        1,
-        "the largest subgradient of a loss of scores: to become a fact of the atom",
-    ),
-    "backends/costs.py": (6, "times measured for kernels of these losses and sets"),
-    "backends/entrywise.py": (1, "the one norm that is a sum over entries: to be asked of the atom"),
-    "backends/gsfw/oracle.py": (22, "the norms whose linearised step is in closed form"),
-    "backends/lowrank/method.py": (1, "the loss whose factored steps are written"),
-    "backends/lowrank/smooth.py": (1, "the loss whose range has a closed form"),
-    "backends/multiclass/game.py": (7, "the losses and sets of the paper's game"),
-    "backends/multiclass/sublinear.py": (1, "the loss of the paper"),
-    "backends/pdbfw/block_step.py": (4, "the sets whose block step is exact"),
-    "backends/pdbfw/method.py": (12, "the losses and the matrix set of the method"),
-    "backends/svm/l2svm.py": (1, "the loss of the paper"),
-    "backends/svm/multiclass.py": (2, "the losses of the paper"),
 }
 
 
