@@ -7,14 +7,14 @@ Problem: min F(x) + g(x), F(x) = sum_i f_i(K_i x + b_i) + <q, x> smooth, g with 
 
 (Beck, Teboulle 2009). The momentum restarts when <y - x+, x+ - x> > 0 (O'Donoghue, Candes 2015). L may shrink by a tenth an
 iteration, with t adapted to the ratio of the L (Scheinberg, Goldfarb, Bai 2014), as a fixed L of the worst case costs 24 to 60
-times more (methods.md, A3).
+times more, as measured.
 
 When the face of g (its support, active bounds) has been the same for some iterations, a Newton step is tried on it:
 
     minimise  <grad F(x) + slope, d> + d' H d / 2   over d on the face,   H = K_I' diag(f'') K_I + curvature of g,
 
-from the point of the last prox step, and taken if P falls; otherwise APG goes on with its momentum (methods.md, A8: momentum must survive
-a failed step).
+from the point of the last prox step, and taken if P falls; otherwise APG goes on with its momentum, which must survive
+a failed step.
 
 Every gradient point certifies: y_i = f_i'(z_i) gives f_i*(y_i) = <z_i, y_i> - f_i(z_i) and thus D = F(y) - <y, grad F(y)> - g*(-grad F(y)) at no
 further pass.
@@ -37,7 +37,7 @@ from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.newton import NewtonFace, face_signature, newton_step
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
@@ -104,10 +104,10 @@ class APG(Method):
         return costs.apg(canonical, tol)
 
 
-class APGRun(Run[Problem, APGState], of=APG):
+class APGRun(Run[PreparedProblem, APGState], of=APG):
     """Accelerated proximal gradient on a problem."""
 
-    def __init__(self, problem: Problem, newton: bool) -> None:
+    def __init__(self, problem: PreparedProblem, newton: bool) -> None:
         super().__init__(problem)
         # losses of rows have no diagonal Hessian
         self.newton = newton and all(isinstance(f, FastLoss) for f in problem.functions)

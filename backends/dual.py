@@ -27,7 +27,7 @@ from fwdsl.atoms.vectors.box import Box
 from fwdsl.atoms.vectors.nonnegative import Nonnegative
 from fwdsl.atoms.vectors.norm1 import Norm1
 from fwdsl.backends.kernels.pool import Stopped
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 DENSE_LIMIT = 1_500
 """Equalities up to which E W E' is formed and factored; beyond, conjugate gradients apply it."""
@@ -40,7 +40,7 @@ LOST = 1e8
 """A squared residual so many times the least seen tells that the system has no solution."""
 
 
-def dual_value(problem: Problem, ys: Sequence[Array], kty: Array) -> float:
+def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> float:
     """D(y), with each block's v taken to the nearest point of its domain: a bound only where v is in it, else optimistic."""
     v = -(problem.q + kty)
     total = problem.canonical.constant - problem.conjugates(ys)
@@ -51,7 +51,7 @@ def dual_value(problem: Problem, ys: Sequence[Array], kty: Array) -> float:
     return total
 
 
-def feasible_scale(problem: Problem, kty: Array) -> float:
+def feasible_scale(problem: PreparedProblem, kty: Array) -> float:
     """The largest s in [0, 1] with -(q + s K'y) in the domain of every block that scaling can bring there."""
     s = 1.0
     for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
@@ -73,7 +73,7 @@ def feasible_scale(problem: Problem, kty: Array) -> float:
 
 
 def repair(
-    problem: Problem,
+    problem: PreparedProblem,
     ys: Sequence[Array],
     x: Array,
     stop: Callable[[], bool] = lambda: False,
@@ -103,7 +103,7 @@ def repair(
     return ys
 
 
-def _misses(problem: Problem, kty: Array, x: Array, interior: bool) -> tuple[NDArray[np.intp], Array]:
+def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> tuple[NDArray[np.intp], Array]:
     """Coordinates whose dual equality is to hold, and by how much v misses it there.
 
     For a free block every coordinate; for a cone (nonnegative, half-infinite boxes) those outside and those in the support,
@@ -138,14 +138,14 @@ def _misses(problem: Problem, kty: Array, x: Array, interior: bool) -> tuple[NDA
 
 
 def _correct(
-    problem: Problem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+    problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
 ) -> bool:
     """One step of y towards v[wanted] -= miss, in place; False where there is nowhere to go."""
     return move(problem, ys, [_metric(t.f, y) for t, y in zip(problem.terms, ys, strict=True)], wanted, miss, stop)
 
 
 def move(
-    problem: Problem,
+    problem: PreparedProblem,
     ys: list[Array],
     metrics: Sequence[_Metric],
     wanted: NDArray[np.intp],
@@ -209,7 +209,7 @@ class _Metric(Protocol):
 
 
 @dataclass(frozen=True)
-class Diagonal:
+class DiagonalMetric:
     """diag(slack)."""
 
     slack: Array
@@ -255,10 +255,10 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> 
     interval = _interval(f)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
     if interval is None:
-        return Diagonal(np.full(y.size, unit))
+        return DiagonalMetric(np.full(y.size, unit))
     lo, hi = interval
     slack = np.minimum(y - lo, hi - y)
-    return Diagonal(np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit))
+    return DiagonalMetric(np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit))
 
 
 def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
@@ -273,10 +273,14 @@ def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
 
 
 def _solve(
-    problem: Problem, metrics: Sequence[_Metric], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+    problem: PreparedProblem,
+    metrics: Sequence[_Metric],
+    wanted: NDArray[np.intp],
+    miss: Array,
+    stop: Callable[[], bool],
 ) -> Array | None:
     """lambda with E W E' lambda = miss, E' = K restricted to the wanted coordinates; None where there is none."""
-    slack = [m.slack for m in metrics if isinstance(m, Diagonal)]
+    slack = [m.slack for m in metrics if isinstance(m, DiagonalMetric)]
     if len(slack) == len(metrics):
         if not any(s.any() for s in slack):
             return None
@@ -306,7 +310,7 @@ def _solve(
     return np.asarray(inverse * (vectors[:, keep] @ ((vectors[:, keep].T @ (inverse * miss)) / values[keep])))
 
 
-def _apply(problem: Problem, metrics: Sequence[_Metric], wanted: NDArray[np.intp], lam: Array) -> Array:
+def _apply(problem: PreparedProblem, metrics: Sequence[_Metric], wanted: NDArray[np.intp], lam: Array) -> Array:
     """E W E' lambda."""
     full = np.zeros(problem.size)
     full[wanted] = lam

@@ -21,7 +21,7 @@ from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.rows import row_kernels, rows_of
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
@@ -102,7 +102,7 @@ class FiniteSum:
     q: Array
 
     @staticmethod
-    def of(problem: Problem) -> FiniteSum:
+    def of(problem: PreparedProblem) -> FiniteSum:
         """The view of a problem that passed `reasons` and `value_reasons`."""
         (term,) = problem.terms
         ((block, m),) = term.map.parts

@@ -59,7 +59,7 @@ class KernelMatrix(LinearMap):
         return self.source.describe(x)
 
 
-class Counted(LinearMap):
+class CountedMap(LinearMap):
     """A map of matrix variables, by BLAS or SciPy, with the numbers it touches counted."""
 
     def __init__(self, inner: LinearMap) -> None:
@@ -96,7 +96,7 @@ class Counted(LinearMap):
         return self.inner.describe(x)
 
 
-class ByProducts(Counted):
+class ByProducts(CountedMap):
     """Data that are known by their products alone."""
 
     def squared(self) -> LinearMap:

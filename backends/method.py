@@ -118,10 +118,10 @@ class Method(ABC):
     most_iterations: ClassVar[int] = 100_000
 
     @classmethod
-    def completed(cls, given: Mapping[str, Any]) -> dict[str, Value]:
+    def completed(cls, options: Mapping[str, Any]) -> dict[str, Value]:
         """The options that a program gave, each accepted by its `Option`, and the defaults of the others."""
         values: dict[str, Value] = {name: option.default for name, option in cls.options.items()}
-        return values | {name: cls.options[name].take(value) for name, value in given.items()}
+        return values | {name: cls.options[name].take(value) for name, value in options.items()}
 
     @classmethod
     def start(

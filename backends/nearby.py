@@ -10,21 +10,23 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.backends.dual import conjugate_gradients
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 ROUNDS = 5
 ANYWAY = 2e7
 """Numbers that may be touched however little the method has done, some hundredths of a second."""
 
 
-def allowance(problem: Problem, share: float, stop: Callable[[], bool]) -> Callable[[], bool]:
+def allowance(problem: PreparedProblem, share: float, stop: Callable[[], bool]) -> Callable[[], bool]:
     """Whether to end work beside the method: `stop()` is true, or a share of the passes so far (at least some hundredths of a second) is used up."""
     before = problem.passes
     most = before + max(share * before, ANYWAY / problem.canonical.nnz)
     return lambda: stop() or problem.passes > most
 
 
-def feasible_nearby(problem: Problem, x: Array, scale: Array | None, stop: Callable[[], bool] = lambda: False) -> Array:
+def feasible_nearby(
+    problem: PreparedProblem, x: Array, scale: Array | None, stop: Callable[[], bool] = lambda: False
+) -> Array:
     """A point near x with K x + b in the sets that are products of intervals, as far as a few least-squares steps in the metric of the scales lead.
 
     Rows that are missed are put on their nearest bound; after each step the point is moved into the domains of the blocks. Other sets are left as
@@ -60,7 +62,7 @@ def _miss(f: object, z: Array) -> Array:
 
 
 def least_step(
-    problem: Problem,
+    problem: PreparedProblem,
     active: Sequence[NDArray[np.bool_]],
     misses: Sequence[Array],
     metric: Array,

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import FastLoss
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 MAX_DENSE = 1_500
 """Free coordinates up to which H is formed and factored; beyond, projected conjugate gradients apply it."""
@@ -50,7 +50,7 @@ class NewtonFace:
     signed: NDArray[np.bool_]
 
     @staticmethod
-    def at(problem: Problem, x: Array) -> NewtonFace | None:
+    def at(problem: PreparedProblem, x: Array) -> NewtonFace | None:
         """The face of g at x; None where some block is curved there or nothing is free."""
         free, slope, curvature, normals = [], [], [], []
         for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
@@ -76,7 +76,7 @@ class NewtonFace:
         return NewtonFace(index, stacked, all_slope, ridge, kink | np.any(stacked != 0.0, axis=0))
 
 
-def face_signature(problem: Problem, x: Array) -> Array | None:
+def face_signature(problem: PreparedProblem, x: Array) -> Array | None:
     """One number a coordinate that tells faces apart: 0 where held, the sign where it must be kept, 2 where free to cross zero."""
     out = np.zeros(x.size)
     for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
@@ -96,7 +96,13 @@ def face_signature(problem: Problem, x: Array) -> Array | None:
 
 
 def newton_step(
-    problem: Problem, face: NewtonFace, x: Array, z: list[Array], value: float, grad: Array, stubborn: bool = False
+    problem: PreparedProblem,
+    face: NewtonFace,
+    x: Array,
+    z: list[Array],
+    value: float,
+    grad: Array,
+    stubborn: bool = False,
 ) -> tuple[Array, list[Array], float] | None:
     """(x, z, P) after a step, or None where P would not fall enough; `stubborn` after many that did not."""
     weights = problem.curvatures(z)
@@ -133,7 +139,7 @@ def newton_step(
 
 
 def _searched(
-    problem: Problem, face: NewtonFace, x: Array, z: list[Array], value: float, rhs: Array, d: Array
+    problem: PreparedProblem, face: NewtonFace, x: Array, z: list[Array], value: float, rhs: Array, d: Array
 ) -> tuple[Array, list[Array], float] | None:
     """The step to the minimum of P along d: by a safeguarded secant on the slope, which needs one product with the data for all its trials.
 
@@ -174,7 +180,7 @@ def _searched(
     return (new, z_new, value_new) if value - value_new > 1e-4 * t * length * slope else None
 
 
-def _floors(problem: Problem) -> list[Array]:
+def _floors(problem: PreparedProblem) -> list[Array]:
     """FLOOR times the largest curvature of each sample's loss; 0 where there is none."""
     out = []
     for f in problem.functions:
@@ -183,7 +189,7 @@ def _floors(problem: Problem) -> list[Array]:
     return out
 
 
-def _moved(problem: Problem, face: NewtonFace, x: Array, d: Array, stop: bool) -> tuple[float, Array]:
+def _moved(problem: PreparedProblem, face: NewtonFace, x: Array, d: Array, stop: bool) -> tuple[float, Array]:
     """The share of d taken, and x + d on the face or, with `stop`, x + t d with the largest t <= 1 that stays on it.
 
     Without `stop`, entries that would change sign are put to zero and the rest is projected on the set: the better step where the
@@ -208,7 +214,7 @@ def _moved(problem: Problem, face: NewtonFace, x: Array, d: Array, stop: bool) -
     return t, problem.prox_g(new, 0.0)
 
 
-def _longest_feasible(problem: Problem, face: NewtonFace, x: Array, d: Array, t: float) -> float:
+def _longest_feasible(problem: PreparedProblem, face: NewtonFace, x: Array, d: Array, t: float) -> float:
     """The largest step of at most t that stays in the set, to rounding."""
 
     def inside(step: float) -> bool:
@@ -237,7 +243,7 @@ class _System:
     scale: Array
 
     @staticmethod
-    def of(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> _System | None:
+    def of(problem: PreparedProblem, face: NewtonFace, weights: list[Array], rhs: Array) -> _System | None:
         """H with the normals below; None where it is too large to be formed."""
         if face.free.size > MAX_DENSE or not problem.can_form(face.free.size):
             return None
@@ -304,7 +310,7 @@ def _along_signs(face: NewtonFace, system: _System, at: Array, d: Array) -> Arra
     return gone
 
 
-def _conjugate_gradients(problem: Problem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array:
+def _conjugate_gradients(problem: PreparedProblem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array:
     """CG on the null space of the normals, H applied as K_I' diag(f'') K_I."""
     basis, _ = np.linalg.qr(face.normals.T) if face.normals.size else (np.zeros((face.free.size, 0)), None)
 

@@ -16,7 +16,7 @@ from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.maps import ByProducts, Counted, KernelMatrix, columns_of, is_by_columns
+from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import Matrix
@@ -52,7 +52,7 @@ def _fast(f: LossFunction | VectorLossFunction | VectorFunction, pool: Pool) -> 
     return FastRows(f, pool) if isinstance(f, VectorLossFunction) else FastVector(f)
 
 
-class Problem:
+class PreparedProblem:
     """The canonical problem on kernels.
 
     x is the flat vector of all blocks; `zs` and `ys` are lists with one array a term. `passes` counts data passes: touches of every
@@ -64,7 +64,7 @@ class Problem:
         self.seed = seed
         self.pool = Pool(threads)
         self.operators: dict[int, Operator] = {}
-        self.counted: list[Counted] = []
+        self.counted: list[CountedMap] = []
         self.terms = [replace(t, map=self._compile(t.map)) for t in canonical.terms]
         self.functions = [_fast(t.f, self.pool) for t in canonical.terms]
         self.g = [FastVector(b.g) for b in canonical.blocks]
@@ -113,7 +113,7 @@ class Problem:
         # data of zeros alone are still data, which methods that go by samples look for
         if m.nnz or isinstance(m, LeftMultiply):
             products = isinstance(m, Matrix) and isinstance(m.A, DataOperator)
-            self.counted.append(ByProducts(m) if products else Counted(m))
+            self.counted.append(ByProducts(m) if products else CountedMap(m))
             return self.counted[-1]
         return m
 

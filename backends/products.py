@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwdsl.backends.maps import Counted
+from fwdsl.backends.maps import CountedMap
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
 
 
-class Product(NamedTuple):
+class DataProduct(NamedTuple):
     """c A X: the factor, X -> A X with the rows of A stored, and that map as the problem counts its work."""
 
     c: float
@@ -20,13 +20,13 @@ class Product(NamedTuple):
     counted: LinearMap
 
 
-def product_of(m: LinearMap) -> Product | None:
+def product_of(m: LinearMap) -> DataProduct | None:
     """The parts of a map that is such a product; None for any other."""
     if isinstance(m, Scaled):
         inner = product_of(m.inner)
         return inner._replace(c=m.c * inner.c) if inner is not None else None
-    inside = m.inner if isinstance(m, Counted) else m
+    inside = m.inner if isinstance(m, CountedMap) else m
     if isinstance(inside, LeftMultiply) and not inside.transposed:
         stored = isinstance(inside.A, np.ndarray) or hasattr(inside.A, "indptr")
-        return Product(1.0, inside, m) if stored else None
+        return DataProduct(1.0, inside, m) if stored else None
     return None

@@ -3,7 +3,7 @@
 The raw direction is near the ray that it tends to: entries on their way to zero are dropped, those that are small beside the largest in the scaled
 unknowns, and what is left takes the least-squares step (in the metric of the scales) that meets the ray's equalities, a few times over. Of rays of
 infeasibility the equalities are K'y = 0 where variables are free, or where a cone's side is overstepped; of rays of unboundedness K d = 0 in equality
-constraints, in the rows of a loss that grows both ways, and in constraints that are overstepped (methods.md, E2).
+constraints, in the rows of a loss that grows both ways, and in constraints that are overstepped.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.domain import set_beneath
 from fwdsl.atoms.vectors.box import Box
 from fwdsl.atoms.vectors.nonnegative import Nonnegative
-from fwdsl.backends.dual import Diagonal, move
+from fwdsl.backends.dual import DiagonalMetric, move
 from fwdsl.backends.nearby import least_step
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 THRESHOLDS = (1e-1, 1e-2, 1e-3, 1e-5, 0.0)
 """Shares of the largest entry below which entries are dropped, one after the other."""
@@ -29,7 +29,7 @@ ROUNDS = 3
 
 
 def dual_rays(
-    problem: Problem, direction: Sequence[Array], scales: Sequence[Array] | None, stop: Callable[[], bool]
+    problem: PreparedProblem, direction: Sequence[Array], scales: Sequence[Array] | None, stop: Callable[[], bool]
 ) -> Iterator[list[Array]]:
     """Multipliers of constraints and domains alone, to try as proofs of infeasibility; `scales` are those of the rows (None: all alike).
 
@@ -53,12 +53,14 @@ def dual_rays(
         )
 
 
-def _balanced(problem: Problem, stop: Callable[[], bool], ys: list[Array], rows: Sequence[Array]) -> list[Array]:
+def _balanced(
+    problem: PreparedProblem, stop: Callable[[], bool], ys: list[Array], rows: Sequence[Array]
+) -> list[Array]:
     """y moved, within its support, so that K'y vanishes where it must."""
     wanted = np.zeros(problem.size, dtype=np.bool_)
     for block in problem.canonical.blocks:
         wanted[block.slice] = set_beneath(block.g) is None
-    metrics = [Diagonal(np.where(y != 0.0, np.square(r), 0.0)) for y, r in zip(ys, rows, strict=True)]
+    metrics = [DiagonalMetric(np.where(y != 0.0, np.square(r), 0.0)) for y, r in zip(ys, rows, strict=True)]
     for _ in range(ROUNDS):
         v = -problem.adjoint(ys)
         for block in problem.canonical.blocks:
@@ -71,7 +73,9 @@ def _balanced(problem: Problem, stop: Callable[[], bool], ys: list[Array], rows:
     return ys
 
 
-def primal_rays(problem: Problem, direction: Array, scale: Array | None, stop: Callable[[], bool]) -> Iterator[Array]:
+def primal_rays(
+    problem: PreparedProblem, direction: Array, scale: Array | None, stop: Callable[[], bool]
+) -> Iterator[Array]:
     """Directions to try as proofs that the objective has no bound; `scale` is that of the unknowns (None: all alike).
 
     Once `stop()` is true they are only roughly polished.
@@ -91,7 +95,7 @@ def primal_rays(problem: Problem, direction: Array, scale: Array | None, stop: C
         yield _along_constraints(problem, stop, np.where(held, d / peak, 0.0) * t, np.where(held, np.square(t), 0.0))
 
 
-def _along_constraints(problem: Problem, stop: Callable[[], bool], d: Array, metric: Array) -> Array:
+def _along_constraints(problem: PreparedProblem, stop: Callable[[], bool], d: Array, metric: Array) -> Array:
     """d moved, within its support, so that K d vanishes where it must."""
     active = [np.zeros(t.map.rows, dtype=np.bool_) for t in problem.terms]
     for _ in range(ROUNDS):

@@ -11,11 +11,11 @@ from fwdsl.backends.method import Method, State
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
-    "pdhg": ("pdhg.method", "PDHG", "PDHGState"),
+    "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
-    "lowrank": ("lowrank.method", "LowRankMethod", "CompletionState", "RegressionState"),
+    "lowrank": ("lowrank.lowrank", "LowRankMethod", "CompletionState", "RegressionState"),
     "factored_fw": ("lowrank.factored_fw", "FactoredFW", "FactoredFWState"),
     "block_fw": ("lowrank.block_fw", "BlockFW", "BlockFWState"),
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.backends.method import Run
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.registry import METHODS
 from fwdsl.solve.journal import Journal
 from fwdsl.solve.state import Checkpoint, load_state, save_state
@@ -21,7 +21,7 @@ def started(
     problem: Any, name: str, x: Any = None, ys: Any = None, threads: int = 1, seed: int = 0, **options: Any
 ) -> AnyRun:
     """A run before its first step."""
-    kernels = Problem(problem.canonical, threads, seed)
+    kernels = PreparedProblem(problem.canonical, threads, seed)
     return METHODS[name].start(kernels, options, np.zeros(kernels.size) if x is None else x, ys)
 
 
@@ -39,4 +39,4 @@ def resumed(run: AnyRun, folder: Path, options: Mapping[str, Any], threads: int 
     save_state(folder / "s.npz", canonical, Checkpoint(run.method.name, options, run.state, Journal(0)))
     found = load_state(folder / "s.npz", canonical)
     assert type(found.state) is type(run.state) and found.method == run.method.name
-    return run.method.resume(Problem(canonical, threads, run.problem.seed), options, found.state)
+    return run.method.resume(PreparedProblem(canonical, threads, run.problem.seed), options, found.state)

@@ -26,7 +26,7 @@ from fwdsl.backends.baselines.samples import loss_name, without_ridge
 from fwdsl.backends.functions import FastVector
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.form import Canonical, SumTerm
@@ -58,7 +58,7 @@ class APGFixed(Baseline):
     sqrt(mu / L), where mu > 0, else (t_k - 1) / t_{k+1} of Beck and Teboulle. `step` multiplies 1 / L; above 1 nothing guarantees convergence.
 
     Complexity: sqrt(L / mu) log(1 / eps), or sqrt(L / eps), iterations of one A x and one A'y. On sparse rows beta R is far above the curvature
-    that is met: backtracking and restarts, which `apg` has, are 24 to 60 times faster there (methods.md, A3), and this gap is what a paper's
+    that is met: backtracking and restarts, which `apg` has, are 24 to 60 times faster there, as measured, and this gap is what a paper's
     comparison with "accelerated gradient" may measure.
 
     Source: Nesterov 2004 (2.2.11), Beck, Teboulle 2009.
@@ -94,7 +94,7 @@ class APGFixed(Baseline):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """sqrt(L / mu) / 2 iterations for each factor e of the gap (methods.md, A3: from a third to all of what was measured)."""
+        """sqrt(L / mu) / 2 iterations for each factor e of the gap; measured were up to three times as many."""
         why = "iterations: L from the row norms is far above what is met"
         return linear_estimate(canonical, tol, 0.5 * math.sqrt(conditioning(canonical)[1]), 2.0, 1.0, why)
 
@@ -104,7 +104,7 @@ class APGFixedRun(BaselineRun[APGFixedState], of=APGFixed):
 
     phase = "accelerated gradient, fixed step"
 
-    def __init__(self, problem: Problem, step: float, smoothness: str) -> None:
+    def __init__(self, problem: PreparedProblem, step: float, smoothness: str) -> None:
         super().__init__(problem)
         self.step_size, self.smoothness = step, smoothness
 
@@ -150,7 +150,7 @@ class APGFixedRun(BaselineRun[APGFixedState], of=APGFixed):
         keep_point(s, s.x, problem.objective(s.x, s.z))
 
 
-def row_bound(problem: Problem) -> float:
+def row_bound(problem: PreparedProblem) -> float:
     """sum over the losses of beta sum_j w_j max_j |a_j|^2, at least the largest eigenvalue of the losses' Hessian; of products and sums of maps,
     whose rows are not at hand, the spectral bound."""
     terms = problem.canonical.terms
@@ -182,7 +182,7 @@ def curvature(term: SumTerm) -> tuple[float, Array]:
     return f.loss.smoothness, f.w if isinstance(f, LossFunction) else np.repeat(f.w, f.k)
 
 
-def spectral_bound(problem: Problem) -> float:
+def spectral_bound(problem: PreparedProblem) -> float:
     """The largest eigenvalue of sum_i K_i' diag(beta w_i) K_i by the power method, with a tenth to spare."""
     x = np.random.default_rng(problem.seed).standard_normal(problem.size)
     top = 0.0

@@ -4,7 +4,8 @@ For any y in the domain of f*, D(y) = constant - f*(y) + <b, y> - g*(-(q + K'y))
 (a subgradient serves too) f*(y) - <b, y> = <K x, y> - f(K x + b), so a full gradient certifies at no further pass. Where the penalties' domain
 asks for it, y is scaled (`backends.dual`). A stochastic method works between such points without a certificate; the best pair so far is kept.
 
-A step is about an epoch, which may take long: it asks `Problem.must_stop` now and then, and a step that was broken off goes on where it was, with
+A step is about an epoch, which may take long: it asks `PreparedProblem.must_stop` now and then.
+A step that was broken off goes on where it was, with
 the generator as it stood. So the iterates do not depend on when it asked.
 """
 
@@ -26,7 +27,7 @@ from fwdsl.backends.baselines.samples import sample_count, without_ridge
 from fwdsl.backends.dual import feasible_scale
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.form import Block, Canonical
 
@@ -111,7 +112,7 @@ class Baseline(Method):
         return None
 
 
-class BaselineRun(Run[Problem, S]):
+class BaselineRun(Run[PreparedProblem, S]):
     """A run whose report and candidate are those of its certificates."""
 
     phase: ClassVar[str] = "stochastic"
@@ -125,7 +126,7 @@ class BaselineRun(Run[Problem, S]):
         return self.state.best_x, self.state.ys or None
 
 
-def start(problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None, **more: Any) -> S:
+def start(problem: PreparedProblem, cls: type[S], x: Array, ys: Sequence[Array] | None, **more: Any) -> S:
     """A state at x, moved into the domain."""
     x = problem.prox_g(x, 0.0)
     state = cls(0, x, best_x=x.copy(), **more)
@@ -135,7 +136,7 @@ def start(problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None, 
     return state
 
 
-def take_snapshot(problem: Problem, s: SnapshotState) -> None:
+def take_snapshot(problem: PreparedProblem, s: SnapshotState) -> None:
     """A certificate at x (two passes), which is the snapshot."""
     ys, s.kty = certify(problem, s, s.x)
     s.slopes = ys[0]
@@ -163,7 +164,7 @@ def between_looks(of_rows: float, batch: int, size: int) -> int:
     return max(1, int(LOOK / (2.0 * batch * of_rows + PROX * (size + 1) + (CALL if batch > 1 else 0))))
 
 
-def generator(problem: Problem, s: SampledState, epoch: int) -> np.random.Generator:
+def generator(problem: PreparedProblem, s: SampledState, epoch: int) -> np.random.Generator:
     """That of an epoch, as it stood where the step was broken off."""
     if s.generator.size == 0:
         return draws(problem.seed, epoch)
@@ -226,7 +227,7 @@ def due(state: BaselineState) -> bool:
     return state.epochs - state.checked >= rest - 1e-9 or state.iteration % MOST_STEPS == 0
 
 
-def certify(problem: Problem, state: BaselineState, x: Array) -> tuple[list[Array], Array]:
+def certify(problem: PreparedProblem, state: BaselineState, x: Array) -> tuple[list[Array], Array]:
     """P and the bound at x by a full gradient (two passes): the slopes y and K'y, which are the caller's to use."""
     value, ys = problem.losses_gradient(problem.forward(x))
     kty = problem.adjoint(ys)
@@ -245,7 +246,7 @@ def keep_point(state: BaselineState, x: Array, objective: float) -> None:
 
 
 def keep_bound(
-    problem: Problem, state: BaselineState, ys: list[Array], kty: Array, conjugates: float | None = None
+    problem: PreparedProblem, state: BaselineState, ys: list[Array], kty: Array, conjugates: float | None = None
 ) -> None:
     """Keep the dual point if its bound is the best so far; `conjugates` is -(f*(y) - <b, y>) where that is known."""
     scale = feasible_scale(problem, kty)

@@ -30,9 +30,9 @@ from fwdsl.backends.baselines.common import (
     generator,
     most_calls,
 )
-from fwdsl.backends.baselines.samples import Samples, batch_misfit, unbounded_curvature, without_ridge
+from fwdsl.backends.baselines.samples import SampleSum, batch_misfit, unbounded_curvature, without_ridge
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.names import is_compact
@@ -100,9 +100,9 @@ class Conditional(Baseline):
 class ConditionalRun(BaselineRun[C]):
     """A run of steps towards vertices."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
-        self.samples = Samples.of(problem)
+        self.samples = SampleSum.of(problem)
 
     def step(self) -> None:
         """Iterations of about an epoch, and a certificate where one is due."""
@@ -128,13 +128,13 @@ class ConditionalRun(BaselineRun[C]):
         """One iteration of the paper: the samples it visited, 0 where it was broken off before its end."""
 
 
-def towards(problem: Problem, s: ConditionalState, slope: Array, gamma: float) -> None:
+def towards(problem: PreparedProblem, s: ConditionalState, slope: Array, gamma: float) -> None:
     """x <- x + gamma (v - x), v the vertex for the slope."""
     s.vertices += 1
     s.x = s.x + gamma * (vertex(problem, slope) - s.x)
 
 
-def vertex(problem: Problem, c: Array) -> Array:
+def vertex(problem: PreparedProblem, c: Array) -> Array:
     """argmin over C of <c, x>."""
     (block,) = problem.canonical.blocks
     found = block.g.lmo(c)
@@ -142,7 +142,7 @@ def vertex(problem: Problem, c: Array) -> Array:
     return found
 
 
-def diameter(problem: Problem) -> float:
+def diameter(problem: PreparedProblem) -> float:
     """The diameter of C, or twice its radius."""
     (block,) = problem.canonical.blocks
     inner = without_ridge(block.g)
@@ -150,7 +150,7 @@ def diameter(problem: Problem) -> float:
     return float(found) if math.isfinite(found) else 2.0 * block.g.radius()
 
 
-def lipschitz(of: Samples, rule: str, seed: int) -> float:
+def lipschitz(of: SampleSum, rule: str, seed: int) -> float:
     """L of F, its ridge included; 1 where F is linear."""
     found = of.smoothness(seed) if rule == "spectral" else float(of.row_smoothness().max(initial=0.0))
     return found + of.mu if found + of.mu > 0.0 else 1.0
@@ -171,7 +171,9 @@ class SlidingState(ConditionalState):
     visited: int = 0  # the samples visited for g
 
 
-def conditional_gradient(problem: Problem, s: SlidingState, u: Array, beta: float, eta: float, d: float) -> bool:
+def conditional_gradient(
+    problem: PreparedProblem, s: SlidingState, u: Array, beta: float, eta: float, d: float
+) -> bool:
     """CndG(g, u, beta, eta) of Lan and Zhou: Frank-Wolfe with exact line search on <g, x> + (beta / 2) |x - u|^2 from u until its gap is at most eta,
     which takes at most 6 beta d^2 / eta steps, d the diameter; after `MOST_VERTICES` it ends where it is.
 

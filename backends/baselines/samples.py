@@ -21,8 +21,8 @@ from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines.loops import batch_add, batch_slopes
 from fwdsl.backends.finite_sum import FiniteSum
 from fwdsl.backends.kernels.compile import Function, kernel
-from fwdsl.backends.maps import Counted
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.maps import CountedMap
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.canon.form import Canonical, SumTerm
 from fwdsl.canon.matrix_maps import product
@@ -43,13 +43,13 @@ def without_ridge(g: VectorFunction) -> VectorFunction:
     return g.inner if isinstance(g, Ridged) else g
 
 
-class Samples(ABC):
+class SampleSum(ABC):
     """The sum above: `n` samples, `size` unknowns, the linear part q and mu."""
 
     n: int
     size: int
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         self.problem = problem
         self.q = problem.q
         (g,) = problem.g
@@ -57,7 +57,7 @@ class Samples(ABC):
         self.has_q = problem.has_q
 
     @staticmethod
-    def of(problem: Problem) -> Samples:
+    def of(problem: PreparedProblem) -> SampleSum:
         """The view of a problem that passed `reasons` and `value_reasons`."""
         return MatrixSamples(problem) if product_of(problem.terms[0].map.parts[0][1]) else VectorSamples(problem)
 
@@ -141,10 +141,10 @@ class Samples(ABC):
         return min(1.1 * beta * top, float(self.row_smoothness().mean()))
 
 
-class VectorSamples(Samples):
+class VectorSamples(SampleSum):
     """x is a vector: the kernels over rows."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.sum = FiniteSum.of(problem)
         self.n, self.size = self.sum.n, self.sum.d
@@ -168,16 +168,16 @@ class VectorSamples(Samples):
         return self.sum.row_squares()
 
 
-class MatrixSamples(Samples):
+class MatrixSamples(SampleSum):
     """x is a matrix X, kept flat: products with rows of the data by BLAS or SciPy."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         (term,) = problem.terms
         ((self.block, m),) = term.map.parts
         found = product_of(m)
         assert found is not None
-        assert isinstance(found.counted, Counted)
+        assert isinstance(found.counted, CountedMap)
         self.c, self.left, self.counted = found.c, found.left, found.counted
         self.n, self.size = int(self.left.A.shape[0]), self.left.columns
         self.k = self.left.k

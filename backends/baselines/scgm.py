@@ -13,7 +13,7 @@ from fwdsl.backends.baselines.common import certify, start
 from fwdsl.backends.baselines.conditional import Conditional, ConditionalRun, ConditionalState, towards
 from fwdsl.backends.baselines.samples import batch_size, draw
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 
 @dataclass
@@ -62,7 +62,7 @@ class SCGMRun(ConditionalRun[SCGMState], of=SCGM):
 
     phase = "averaged conditional gradient"
 
-    def __init__(self, problem: Problem, batch: float, decay: float) -> None:
+    def __init__(self, problem: PreparedProblem, batch: float, decay: float) -> None:
         super().__init__(problem)
         self.batch, self.decay = batch, decay
 

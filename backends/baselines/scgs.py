@@ -26,7 +26,7 @@ from fwdsl.backends.baselines.conditional import (
 )
 from fwdsl.backends.baselines.samples import Rows, draw
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 
 @dataclass
@@ -90,7 +90,7 @@ class SCGS(Conditional):
 class Sliding(ConditionalRun[S]):
     """A run that slides: an estimate of the gradient, then an inner problem of it."""
 
-    def __init__(self, problem: Problem, factor: float, cap: float, smoothness: str, step: float) -> None:
+    def __init__(self, problem: PreparedProblem, factor: float, cap: float, smoothness: str, step: float) -> None:
         super().__init__(problem)
         self.factor, self.cap, self.smoothness, self.step_size = factor, cap, smoothness, step
 

@@ -35,7 +35,7 @@ from fwdsl.backends.finite_sum import FiniteSum, draws
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.words import ADDITIVE_NORMS, CONVEX, SETS
@@ -81,9 +81,9 @@ class SDCA(Baseline):
         D(y, tau) = -sum_i [...] - |soft(v, tau)|^2 / (2 mu) - tau r
 
     jointly concave, so tau is one more coordinate: it is frozen over n / B rows and then set exactly by the prox of g, B times an epoch
-    (methods.md, A1, A2 and A8: B = nnz / (5 d) cut to [5, 100]). On the l2 ball tau adds to mu.
+    (B = nnz / (5 d), cut to [5, 100]). On the l2 ball tau adds to mu.
 
-    y starts at f'(K x + b), which saves about half of the passes against y = 0 (methods.md, A2). Rows are visited in a random order that is drawn
+    y starts at f'(K x + b), which saves about half of the passes against y = 0, as measured. Rows are visited in a random order that is drawn
     afresh for each epoch (`order="permutation"`), or drawn with replacement as in the theory (`"uniform"`). A row of zeros takes y_i = f_i'(b_i).
 
     Complexity: O((n + R / (mu gamma)) log(1 / eps)) row visits for (1 / gamma)-smooth losses, R = max n w |a_i|^2; O(n + R / (mu eps)) for
@@ -129,7 +129,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
 
     phase = "dual coordinate ascent"
 
-    def __init__(self, problem: Problem, multiplier: int | None, order: str) -> None:
+    def __init__(self, problem: PreparedProblem, multiplier: int | None, order: str) -> None:
         super().__init__(problem)
         self.multiplier, self.order = multiplier, order
         self.sum = FiniteSum.of(problem)

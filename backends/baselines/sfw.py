@@ -19,7 +19,7 @@ from fwdsl.backends.baselines.conditional import (
     towards,
 )
 from fwdsl.backends.baselines.samples import draw
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 
 class SFWState(ConditionalState):
@@ -57,7 +57,7 @@ class SFWRun(ConditionalRun[SFWState], of=SFW):
 
     phase = "stochastic Frank-Wolfe"
 
-    def __init__(self, problem: Problem, factor: float, cap: float) -> None:
+    def __init__(self, problem: PreparedProblem, factor: float, cap: float) -> None:
         super().__init__(problem)
         self.factor, self.cap = factor, cap
 

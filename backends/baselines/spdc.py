@@ -32,7 +32,7 @@ from fwdsl.backends.baselines.samples import batch_misfit, batch_size, batches, 
 from fwdsl.backends.finite_sum import FiniteSum
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
@@ -126,7 +126,7 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
 
     phase = "primal-dual coordinates"
 
-    def __init__(self, problem: Problem, batch: float | None, step: float) -> None:
+    def __init__(self, problem: PreparedProblem, batch: float | None, step: float) -> None:
         super().__init__(problem)
         self.batch, self.step_size = batch, step
         self.sum = FiniteSum.of(problem)
@@ -148,8 +148,8 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
 
     def _steps(self, s: SPDCState) -> None:
         of, n = self.sum, self.sum.n
-        dear = min(max(1.0, of.d * n / max(1, of.operator.nnz)), max(1.0, n / 10))
-        m = batch_size(self.batch if self.batch is not None else round(dear), n, 1.0)
+        balanced = min(max(1.0, of.d * n / max(1, of.operator.nnz)), max(1.0, n / 10))
+        m = batch_size(self.batch if self.batch is not None else round(balanced), n, 1.0)
         beta = of.loss.loss.smoothness
         assert beta is not None
         radius = math.sqrt(float(of.row_squares().max(initial=0.0))) / self.step_size

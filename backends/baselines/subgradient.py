@@ -41,7 +41,7 @@ from fwdsl.backends.baselines.loops import (
 )
 from fwdsl.backends.baselines.samples import (
     MatrixSamples,
-    Samples,
+    SampleSum,
     VectorSamples,
     batch_misfit,
     batch_size,
@@ -54,7 +54,7 @@ from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.rows import row_kernels, rows_of
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
@@ -144,10 +144,12 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
 
     phase = "stochastic subgradient"
 
-    def __init__(self, problem: Problem, step: float, batch: float, radius: float | None, horizon: int | None) -> None:
+    def __init__(
+        self, problem: PreparedProblem, step: float, batch: float, radius: float | None, horizon: int | None
+    ) -> None:
         super().__init__(problem)
         self.step_size, self.batch, self.radius, self.horizon = step, batch, radius, horizon
-        self.samples = Samples.of(problem)
+        self.samples = SampleSum.of(problem)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SubgradientState:
         """G and R of the data, and the start."""
@@ -272,7 +274,7 @@ def largest_slope(f: Any) -> float:
     return math.sqrt(f.k * (f.k - 1.0)) if f.loss is WestonWatkins else math.sqrt(2.0)
 
 
-def _radius(problem: Problem, value: float, kty: Array) -> float:
+def _radius(problem: PreparedProblem, value: float, kty: Array) -> float:
     """A bound of |x - x*|, or a guess where there is none."""
     (g,) = problem.g
     if math.isfinite(g.f.radius()):

@@ -20,7 +20,7 @@ from fwdsl.backends.baselines.conditional import (
     towards,
 )
 from fwdsl.backends.baselines.samples import draw
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 
 @dataclass
@@ -64,7 +64,7 @@ class SVRFRun(ConditionalRun[SVRFState], of=SVRF):
 
     phase = "variance-reduced Frank-Wolfe"
 
-    def __init__(self, problem: Problem, factor: float, cap: float) -> None:
+    def __init__(self, problem: PreparedProblem, factor: float, cap: float) -> None:
         super().__init__(problem)
         self.factor, self.cap = factor, cap
 

@@ -26,10 +26,10 @@ from fwdsl.backends.baselines.common import (
     take_snapshot,
 )
 from fwdsl.backends.baselines.loops import svrg_steps
-from fwdsl.backends.baselines.samples import Samples, VectorSamples, batch_misfit, batch_size, batches, draw, linked
+from fwdsl.backends.baselines.samples import SampleSum, VectorSamples, batch_misfit, batch_size, batches, draw, linked
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
@@ -46,7 +46,7 @@ class SVRGState(SnapshotState, SampledState):
     mean: Array = field(default_factory=lambda: np.zeros(0))  # the sum of their points over `count`
 
 
-def expected_smoothness(of: Samples, b: int) -> float:
+def expected_smoothness(of: SampleSum, b: int) -> float:
     """L_b, as above."""
     largest = float(of.row_smoothness().max(initial=0.0))
     n = of.n
@@ -123,10 +123,10 @@ class SVRGRun(BaselineRun[SVRGState], of=SVRG):
 
     phase = "variance reduced gradient"
 
-    def __init__(self, problem: Problem, step: float, batch: float, epoch: float, snapshot: str) -> None:
+    def __init__(self, problem: PreparedProblem, step: float, batch: float, epoch: float, snapshot: str) -> None:
         super().__init__(problem)
         self.step_size, self.batch, self.epoch, self.snapshot = step, batch, epoch, snapshot
-        self.samples = Samples.of(problem)
+        self.samples = SampleSum.of(problem)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SVRGState:
         """The step of the data, and the first snapshot."""

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.dspdc.links import Link, Part, largest_row, links_of, places_of
+from fwdsl.backends.dspdc.links import Link, LinkPart, largest_row, links_of, places_of
 from fwdsl.backends.dspdc.scale import POWERS, Index, Sampler
 from fwdsl.backends.dspdc.state import DSPDCState
 from fwdsl.backends.dspdc.steps import Steps
@@ -19,7 +19,7 @@ from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import serial_blas
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.form import Canonical
 
 WORK = 2e6
@@ -44,10 +44,10 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Blocks:
+class BlockSampling:
     """The problem by blocks, for samples of m of n and q of p."""
 
-    def __init__(self, problem: Problem, m: int | None, q: int | None) -> None:
+    def __init__(self, problem: PreparedProblem, m: int | None, q: int | None) -> None:
         self.problem = problem
         (term,), (f,) = problem.canonical.terms, problem.functions
         assert isinstance(f, FastLoss)
@@ -62,9 +62,9 @@ class Blocks:
         self.m, self.q = batches(m, q, self.n, self.p)
         self.by_rows = self.n / self.m >= self.p / self.q
         self.nnz = max(1, sum(link.nnz for link in self.links))
-        self.columns: list[list[Part]] = [] if self.by_rows else self._columns(range(self.p))
+        self.columns: list[list[LinkPart]] = [] if self.by_rows else self._columns(range(self.p))
 
-    def _columns(self, chosen: range | Index) -> list[list[Part]]:
+    def _columns(self, chosen: range | Index) -> list[list[LinkPart]]:
         """For each chosen block the parts that see it."""
         parts = [part for link in self.links for part in link.all_rows()]
         found = []

@@ -38,7 +38,7 @@ from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.rows import csr_row_dot, csr_row_size, dense_row_size
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Compose, Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical
@@ -61,7 +61,7 @@ LARGEST_GRAM = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class SideMatrix:
     """A matrix by rows for the loop, with the kernels of its layout; `matrix` serves products of some rows.
 
     The rows are those of the `source`, its columns where `by_columns`, or those of the identity where it is None.
@@ -115,11 +115,11 @@ _DENSE = (dense_dot, dense_add, dense_row_size, dense_sync)
 _UNIT = (unit_dot, unit_add, unit_size, unit_sync)
 
 
-def _unit() -> Side:
-    return Side((np.zeros(0),), _UNIT, None, False, None, 0.0)
+def _unit() -> SideMatrix:
+    return SideMatrix((np.zeros(0),), _UNIT, None, False, None, 0.0)
 
 
-def _side(m: KernelMatrix, by_columns: bool) -> Side:
+def _side(m: KernelMatrix, by_columns: bool) -> SideMatrix:
     """The rows of a matrix or of its transpose; dense ones are copied where they do not lie in order."""
     import scipy.sparse as sp
 
@@ -131,10 +131,10 @@ def _side(m: KernelMatrix, by_columns: bool) -> Side:
         shape = operator.shape[::-1] if flipped else operator.shape
         indptr, indices = (np.asarray(v).astype(np.int64) for v in (part.indptr, part.indices))
         matrix = sp.csr_array((part.data, indices, indptr), shape=shape)
-        return Side(tuple(part), _CSR, m, by_columns, matrix, average)
+        return SideMatrix(tuple(part), _CSR, m, by_columns, matrix, average)
     store = operator.storage.store
     dense = store if operator.storage.transposed == flipped else np.ascontiguousarray(store.T)
-    return Side((dense,), _DENSE, m, by_columns, dense, average)
+    return SideMatrix((dense,), _DENSE, m, by_columns, dense, average)
 
 
 def factors(m: LinearMap) -> tuple[float, list[LinearMap]] | None:
@@ -167,10 +167,10 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Coordinates:
+class CoordinateSampling:
     """The problem by coordinates, for samples of m of n and q of p."""
 
-    def __init__(self, problem: Problem, m: int | None, q: int | None) -> None:
+    def __init__(self, problem: PreparedProblem, m: int | None, q: int | None) -> None:
         self.problem = problem
         (term,) = problem.terms
         ((_, map_),) = term.map.parts
@@ -191,7 +191,7 @@ class Coordinates:
         )
         self.left, self.right, self.inner = self._sides(matrices)
 
-    def _sides(self, matrices: list[Any]) -> tuple[Side, Side, int]:
+    def _sides(self, matrices: list[Any]) -> tuple[SideMatrix, SideMatrix, int]:
         if len(matrices) == 2:
             return _side(matrices[0], False), _side(matrices[1], True), int(matrices[1].rows)
         if self.n / self.m >= self.p / self.q:

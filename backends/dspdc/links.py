@@ -90,33 +90,33 @@ class Link:
         """Stored numbers."""
         return sum(m.nnz for m in self.maps)
 
-    def block(self, start: int, stop: int, index: Index) -> Part | None:
+    def block(self, start: int, stop: int, index: Index) -> LinkPart | None:
         """What the samples at `index` see of one block, with copies of no more data than that; None where they see nothing."""
         if not (self.start <= start and stop <= self.stop):
             return None
         if self.tasks is None:
             m = self.maps[0]
             if isinstance(m, Quad):
-                return Part(start, stop, self.c, _some(m, index), slice(None))
+                return LinkPart(start, stop, self.c, _some(m, index), slice(None))
             assert isinstance(m, Matrix)
             columns = slice(start - self.start, stop - self.start)
             A = m.A[index, columns] if isinstance(m.A, np.ndarray) else m.A[index][:, columns]
-            return Part(start, stop, self.c, Matrix(A, False, m.name), slice(None))
+            return LinkPart(start, stop, self.c, Matrix(A, False, m.name), slice(None))
         t = (start - self.start) // self.width
         at = np.flatnonzero(self.tasks[0][index] == t)
-        return Part(start, stop, self.c, _some(self.maps[t], self.tasks[1][index[at]]), at)
+        return LinkPart(start, stop, self.c, _some(self.maps[t], self.tasks[1][index[at]]), at)
 
-    def all_rows(self) -> Iterator[Part]:
+    def all_rows(self) -> Iterator[LinkPart]:
         """Its maps with the samples of each."""
         for t, m in enumerate(self.maps):
             start = self.start + t * self.width
             at = slice(None) if self.tasks is None else np.flatnonzero(self.tasks[0] == t)
-            yield Part(start, start + self.width, self.c, m, at)
+            yield LinkPart(start, start + self.width, self.c, m, at)
 
-    def rows(self, index: Index) -> Iterator[Part]:
+    def rows(self, index: Index) -> Iterator[LinkPart]:
         """The same for the samples at `index`, whose places in it the parts tell."""
         if self.tasks is None:
-            yield Part(self.start, self.stop, self.c, _some(self.maps[0], index), slice(None))
+            yield LinkPart(self.start, self.stop, self.c, _some(self.maps[0], index), slice(None))
             return
         task, place = (v[index] for v in self.tasks)
         order = np.argsort(task, kind="stable")
@@ -124,11 +124,11 @@ class Link:
         for t in np.flatnonzero(np.diff(ends)):
             at = order[ends[t] : ends[t + 1]]
             start = self.start + int(t) * self.width
-            yield Part(start, start + self.width, self.c, _some(self.maps[t], place[at]), at)
+            yield LinkPart(start, start + self.width, self.c, _some(self.maps[t], place[at]), at)
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LinkPart:
     """z[at] += c * map(x[start:stop])."""
 
     start: int
@@ -145,14 +145,14 @@ class Part:
         """Add the adjoint at y to `out`, of the size of x."""
         out[self.start : self.stop] += self.c * self.map.adjoint(y[self.at])
 
-    def narrowed(self, start: int, stop: int) -> Part:
+    def narrowed(self, start: int, stop: int) -> LinkPart:
         """Its part for one of several blocks in a row."""
         if (start, stop) == (self.start, self.stop):
             return self
         assert isinstance(self.map, Matrix)
         A = self.map.A
         columns = slice(start - self.start, stop - self.start)
-        return Part(start, stop, self.c, Matrix(A[:, columns], False, self.map.name), self.at)
+        return LinkPart(start, stop, self.c, Matrix(A[:, columns], False, self.map.name), self.at)
 
 
 def _some(m: LinearMap, index: Index) -> LinearMap:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fwdsl.backends.frank_wolfe.atoms import ActiveState
-from fwdsl.backends.frank_wolfe.corrective import Corrective, CorrectiveRun, Look, Move
+from fwdsl.backends.frank_wolfe.corrective import Corrective, CorrectiveRun, Move, VertexSlopes
 
 
 @dataclass
@@ -44,20 +44,20 @@ class AwayFrankWolfeRun(CorrectiveRun, of=AwayFrankWolfe):
 
     kept = AwayState
 
-    def choose(self, found: Look) -> Move:
+    def choose(self, found: VertexSlopes) -> Move:
         """Towards or away, whichever promises more."""
         away = found.most - found.at_x
         if found.gap >= away or self.state.live == 1:
             return Move(found.gap, to=found.vertex)
         return Move(away, of=found.worst)
 
-    def cheap(self, found: Look) -> Move | None:
+    def without_oracle(self, found: VertexSlopes) -> Move | None:
         """Towards the best of S, or away from the worst."""
         towards, away = found.at_x - found.least, found.most - found.at_x
         if self.state.live == 1:
             return None
         return Move(towards, to=found.best) if towards >= away else Move(away, of=found.worst)
 
-    def dear(self, found: Look) -> Move:
+    def with_oracle(self, found: VertexSlopes) -> Move:
         """Towards the vertex."""
         return Move(found.gap, to=found.vertex)

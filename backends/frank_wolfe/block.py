@@ -11,14 +11,14 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.finite_sum import draws
-from fwdsl.backends.frank_wolfe.family import Family, FamilyRun
-from fwdsl.backends.frank_wolfe.pieces import pieces
+from fwdsl.backends.frank_wolfe.oracle_method import OracleMethod, OracleRun
 from fwdsl.backends.frank_wolfe.plain import WARM_SHIFT
+from fwdsl.backends.frank_wolfe.set_factors import set_factors
 from fwdsl.backends.frank_wolfe.state import REFRESH_EVERY, FWState, keep_point, look, slope, start
 from fwdsl.backends.frank_wolfe.steps import RULES, Segment, gradients, step_length
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 REST, LONGEST_REST = 0.2, 8
 """After a certificate, the share of all sweeps so far that pass before the next, and sweeps between certificates at most."""
@@ -36,10 +36,10 @@ class BlockFrankWolfeState(FWState):
     checked: int = 0  # the sweep of the last full gradient
     curvatures: Array = field(
         default_factory=lambda: np.zeros(0)
-    )  # the estimates M of the rule `adaptive`, one a piece
+    )  # the estimates M of the rule `adaptive`, one a factor
 
 
-class BlockFrankWolfe(Family):
+class BlockFrankWolfe(OracleMethod):
     r"""Block-coordinate Frank-Wolfe.
 
     Problem: min P(x_1, ..., x_m) = sum_i f_i(K_i x + b_i) + <q, x> + ridges, x_k in C_k compact, f_i smooth. The C_k are the sets of the
@@ -76,13 +76,13 @@ class BlockFrankWolfe(Family):
     )
 
 
-class BlockFrankWolfeRun(FamilyRun[BlockFrankWolfeState], of=BlockFrankWolfe):
+class BlockFrankWolfeRun(OracleRun[BlockFrankWolfeState], of=BlockFrankWolfe):
     """Frank-Wolfe steps on the blocks of a problem."""
 
-    def __init__(self, problem: Problem, order: str, step: str) -> None:
+    def __init__(self, problem: PreparedProblem, order: str, step: str) -> None:
         super().__init__(problem)
         self.order, self.rule = order, step
-        self.pieces = pieces(self.reduced)
+        self.factors = set_factors(self.reduced)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> BlockFrankWolfeState:
         """x moved into the set."""
@@ -90,12 +90,12 @@ class BlockFrankWolfeRun(FamilyRun[BlockFrankWolfeState], of=BlockFrankWolfe):
         x = problem.prox_g(x, 0.0)
         s = start(problem, BlockFrankWolfeState, x, ys)
         s.shift = WARM_SHIFT if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)) else 0
-        s.curvatures = np.zeros(len(self.pieces))
+        s.curvatures = np.zeros(len(self.factors))
         return s
 
     def step(self) -> None:
         """A sweep, or the next part of it."""
-        problem, s, of = self.reduced, self.state, self.pieces
+        problem, s, of = self.reduced, self.state, self.factors
         s.x, s.z = s.x.copy(), [z.copy() for z in s.z]
         # a sweep of `full` visits a block once, so that the slope at its places is still that of the sweep's beginning
         c = slope(problem, s) if self.order == "full" else None
@@ -122,33 +122,33 @@ class BlockFrankWolfeRun(FamilyRun[BlockFrankWolfeState], of=BlockFrankWolfe):
 
     def _visited(self) -> Sequence[int]:
         """The blocks of a sweep, in order."""
-        count = len(self.pieces)
+        count = len(self.factors)
         if self.order != "random":
             return range(count)
         return [int(k) for k in draws(self.problem.seed, self.state.sweeps).integers(0, count, count)]
 
     def _visit(self, k: int, time: float, c: Array | None) -> None:
         """One step on one block; `c` is the gradient to take where it is not that at the current point."""
-        problem, s, piece = self.reduced, self.state, self.pieces[k]
-        losses = [v.loss for v in piece.views]
-        z = [s.z[v.term] if v.rows is None else s.z[v.term][v.rows] for v in piece.views]
+        problem, s, factor = self.reduced, self.state, self.factors[k]
+        losses = [v.loss for v in factor.views]
+        z = [s.z[v.term] if v.rows is None else s.z[v.term][v.rows] for v in factor.views]
         ys = gradients(losses, z)[1]
-        x, q = s.x[piece.places], problem.q[piece.places]
+        x, q = s.x[factor.places], problem.q[factor.places]
         if c is None:
-            c = q + piece.mu * x
-            for v, y in zip(piece.views, ys, strict=True):
+            c = q + factor.mu * x
+            for v, y in zip(factor.views, ys, strict=True):
                 c = c + v.map.adjoint(y)
         s.vertices += 1
-        vertex = piece.g.lmo(c)
+        vertex = factor.g.lmo(c)
         assert vertex is not None, "requires_values() asks for an oracle"
         d = vertex - x
-        dz = [v.map.apply(d) for v in piece.views]
+        dz = [v.map.apply(d) for v in factor.views]
         square = float(d @ d)
-        linear = float(q @ d) + piece.mu * float(x @ d)
-        segment = Segment(losses, z, dz, ys, square, linear, piece.mu * square, 1.0)
+        linear = float(q @ d) + factor.mu * float(x @ d)
+        segment = Segment(losses, z, dz, ys, square, linear, factor.mu * square, 1.0)
         gamma, s.curvatures[k] = step_length(self.rule, segment, time, float(s.curvatures[k]))
-        s.x[piece.places] = vertex if gamma == 1.0 else x + gamma * d
-        for v, part in zip(piece.views, dz, strict=True):
+        s.x[factor.places] = vertex if gamma == 1.0 else x + gamma * d
+        for v, part in zip(factor.views, dz, strict=True):
             if v.rows is None:
                 s.z[v.term] += gamma * part
             else:
@@ -156,4 +156,4 @@ class BlockFrankWolfeRun(FamilyRun[BlockFrankWolfeState], of=BlockFrankWolfe):
 
     def report(self) -> Report:
         """P at x and the best bound so far."""
-        return Report(self.state.value, self.state.best_bound, f"{len(self.pieces)} blocks")
+        return Report(self.state.value, self.state.best_bound, f"{len(self.factors)} blocks")

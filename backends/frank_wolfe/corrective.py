@@ -13,13 +13,13 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.frank_wolfe.atoms import ActiveState, atom_of
-from fwdsl.backends.frank_wolfe.family import Family, FamilyRun
+from fwdsl.backends.frank_wolfe.oracle_method import OracleMethod, OracleRun
 from fwdsl.backends.frank_wolfe.starts import combination
 from fwdsl.backends.frank_wolfe.state import (
     REFRESH_EVERY,
+    advance,
     keep_bound,
     look,
-    moved,
     slope,
     start,
     vertex,
@@ -28,7 +28,7 @@ from fwdsl.backends.frank_wolfe.state import (
 from fwdsl.backends.frank_wolfe.steps import step_length, whole
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 CORRECTIVE_RULES = ("secant", "line_search", "adaptive", "short")
 
@@ -39,8 +39,8 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """What the gradient c shows: <c, x>, the live atoms of largest and of least <c, v>, and the oracle's vertex where it was asked."""
+class VertexSlopes:
+    """Slopes along the gradient c: <c, x>, the live atoms of largest and of least <c, v>, and the oracle's vertex where it was asked."""
 
     c: Array
     at_x: float
@@ -66,7 +66,7 @@ class Move:
     of: int | None = None
 
 
-class Corrective(Family):
+class Corrective(OracleMethod):
     """A method that moves weight among the vertices of an active set."""
 
     by_name_only = "it is ahead where a handful of vertices make the solution, which no plan foresees"
@@ -80,12 +80,12 @@ class Corrective(Family):
     )
 
 
-class CorrectiveRun(FamilyRun[ActiveState]):
+class CorrectiveRun(OracleRun[ActiveState]):
     """A run that moves weight among the vertices of an active set; its state is a `kept`."""
 
     kept: ClassVar[type[ActiveState]]
 
-    def __init__(self, problem: Problem, step: str, lazy: bool) -> None:
+    def __init__(self, problem: PreparedProblem, step: str, lazy: bool) -> None:
         super().__init__(problem)
         self.rule, self.lazy = step, lazy
 
@@ -122,18 +122,18 @@ class CorrectiveRun(FamilyRun[ActiveState]):
             x = s.combined()
         else:
             x = s.x + gamma * direction
-        moved(problem, s, segment, gamma, x, bound=not self.lazy)
+        advance(problem, s, segment, gamma, x, bound=not self.lazy)
 
     def _choose(self) -> Move:
         problem, s = self.reduced, self.state
         c = slope(problem, s)
-        found = Look(c, float(c @ s.x), *s.extremes(c))
+        found = VertexSlopes(c, float(c @ s.x), *s.extremes(c))
         if not self.lazy:
             return self.choose(self._ask(found))
         # what cannot be told from rounding is not waited for
         noise = 8.0 * EPS * float(np.abs(c) @ np.abs(s.x))
         while True:
-            move = self.cheap(found)
+            move = self.without_oracle(found)
             if move is not None and s.phi > 0.0 and move.promise >= s.phi / PATIENCE:
                 return move
             if found.vertex is None:
@@ -142,23 +142,23 @@ class CorrectiveRun(FamilyRun[ActiveState]):
                 keep_bound(problem, s, s.ys, s.kty, value - float(s.kty @ s.x))
                 s.phi = s.phi if s.phi > 0.0 else found.gap
             if found.gap >= s.phi / PATIENCE or not found.gap > noise:
-                return self.dear(found)
+                return self.with_oracle(found)
             s.phi = min(found.gap, 0.5 * s.phi)
 
-    def _ask(self, found: Look) -> Look:
+    def _ask(self, found: VertexSlopes) -> VertexSlopes:
         v = vertex(self.reduced, self.state, found.c)
         return replace(found, vertex=v, at_vertex=float(found.c @ v))
 
     @abstractmethod
-    def choose(self, found: Look) -> Move:
+    def choose(self, found: VertexSlopes) -> Move:
         """The direction where the oracle was asked."""
 
     @abstractmethod
-    def cheap(self, found: Look) -> Move | None:
-        """The lazy variant's best direction without the oracle; None where there is none."""
+    def without_oracle(self, found: VertexSlopes) -> Move | None:
+        """The lazy variant's best direction within the active set; None where there is none."""
 
     @abstractmethod
-    def dear(self, found: Look) -> Move:
+    def with_oracle(self, found: VertexSlopes) -> Move:
         """The lazy variant's direction to the oracle's vertex."""
 
     def _direction(self, move: Move) -> tuple[Array, list[Array], float]:

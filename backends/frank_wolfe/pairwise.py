@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fwdsl.backends.frank_wolfe.atoms import ActiveState
-from fwdsl.backends.frank_wolfe.corrective import Corrective, CorrectiveRun, Look, Move
+from fwdsl.backends.frank_wolfe.corrective import Corrective, CorrectiveRun, Move, VertexSlopes
 
 
 @dataclass
@@ -46,15 +46,15 @@ class PairwiseFrankWolfeRun(CorrectiveRun, of=PairwiseFrankWolfe):
 
     kept = PairwiseState
 
-    def choose(self, found: Look) -> Move:
+    def choose(self, found: VertexSlopes) -> Move:
         """From the worst of S to the vertex."""
         return Move(found.most - found.at_vertex, to=found.vertex, of=found.worst)
 
-    def cheap(self, found: Look) -> Move | None:
+    def without_oracle(self, found: VertexSlopes) -> Move | None:
         """From the worst to the best of S."""
         return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
-    def dear(self, found: Look) -> Move:
+    def with_oracle(self, found: VertexSlopes) -> Move:
         """From the worst of S to the vertex."""
         return self.choose(found)
 
@@ -87,17 +87,17 @@ class BlendedPairwiseRun(CorrectiveRun, of=BlendedPairwise):
 
     kept = BlendedState
 
-    def choose(self, found: Look) -> Move:
+    def choose(self, found: VertexSlopes) -> Move:
         """Within S where that promises at least as much, else towards the vertex."""
         within = found.most - found.least
         if within >= found.gap and self.state.live > 1:
             return Move(within, to=found.best, of=found.worst)
         return Move(found.gap, to=found.vertex)
 
-    def cheap(self, found: Look) -> Move | None:
+    def without_oracle(self, found: VertexSlopes) -> Move | None:
         """Within S."""
         return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
-    def dear(self, found: Look) -> Move:
+    def with_oracle(self, found: VertexSlopes) -> Move:
         """Towards the vertex."""
         return Move(found.gap, to=found.vertex)

@@ -8,25 +8,25 @@ from types import MappingProxyType
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.frank_wolfe.family import Family, FamilyRun
-from fwdsl.backends.frank_wolfe.state import FWState, moved, slope, start, vertex, without_offset
+from fwdsl.backends.frank_wolfe.oracle_method import OracleMethod, OracleRun
+from fwdsl.backends.frank_wolfe.state import FWState, advance, slope, start, vertex, without_offset
 from fwdsl.backends.frank_wolfe.steps import RULES, step_length, whole
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 WARM_SHIFT = 50
 
 
-class FrankWolfe(Family):
+class FrankWolfe(OracleMethod):
     r"""Vanilla Frank-Wolfe.
 
     Problem: min P(x) = sum_i f_i(K_i x + b_i) + <q, x> + a ridge over a product of compact sets, f_i smooth.
 
         s^k = argmin over the set of <grad P(x^k), s>   (the LMO),    x^{k+1} = x^k + gamma_k (s^k - x^k)
 
-    Step rules (`steps`): `open` takes gamma_k = 2 / (k + 2); `short`, `adaptive`, `secant`, `line_search` look at the segment. (Exact line search is
-    often *slower* here than the open loop: it zig-zags; methods.md, A5.)
+    Step rules (`steps`): `open` takes gamma_k = 2 / (k + 2); `short`, `adaptive`, `secant`, `line_search` look at the segment. Exact line search is
+    often *slower* here than the open loop: it zig-zags (docs/papers/frank_wolfe.md).
 
     Certificate: P less the Frank-Wolfe gap <grad P(x), x - s> is the bound D at y = f'(K x + b), with a ridge D is above it; no further product
     is needed. Predictions are kept by linearity, z+ = (1 - gamma) z + gamma (K s + b), with K s by the columns of the vertex's support, and computed
@@ -45,10 +45,10 @@ class FrankWolfe(Family):
     options = MappingProxyType({"step": Option("open", "the step rule", choices=RULES)})
 
 
-class FrankWolfeRun(FamilyRun[FWState], of=FrankWolfe):
+class FrankWolfeRun(OracleRun[FWState], of=FrankWolfe):
     """Vanilla Frank-Wolfe on a problem."""
 
-    def __init__(self, problem: Problem, step: str) -> None:
+    def __init__(self, problem: PreparedProblem, step: str) -> None:
         super().__init__(problem)
         self.rule = step
 
@@ -68,7 +68,7 @@ class FrankWolfeRun(FamilyRun[FWState], of=FrankWolfe):
         dz = [a - b for a, b in zip(problem.linear(v), without_offset(problem, s), strict=True)]
         segment = whole(problem, s.x, s.z, s.ys, direction, dz, 1.0)
         gamma, s.curvature = step_length(self.rule, segment, s.iteration + s.shift, s.curvature)
-        moved(problem, s, segment, gamma, v if gamma == 1.0 else s.x + gamma * direction)
+        advance(problem, s, segment, gamma, v if gamma == 1.0 else s.x + gamma * direction)
 
     def report(self) -> Report:
         """P at x and the best bound so far."""

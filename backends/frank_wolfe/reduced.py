@@ -11,13 +11,13 @@ from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.frank_wolfe.birkhoff import potentials, rounded, whole
 from fwdsl.backends.frank_wolfe.polytope import completed, hulls, slopes_without, without
 from fwdsl.backends.functions import FastLoss, FastVector
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 
-class Reduced(Problem):
+class Reduced(PreparedProblem):
     """A problem without the indicators of columns and of hulls; work is counted where it was. `ridges` are the hulls whose points have one."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         self.__dict__.update(problem.__dict__)
         canonical = problem.canonical
         self.hulls = hulls(problem.terms)
@@ -48,12 +48,12 @@ class Reduced(Problem):
         return out
 
 
-def reduced(problem: Problem) -> Problem:
+def reduced(problem: PreparedProblem) -> PreparedProblem:
     """The problem with its sets whole."""
     return Reduced(problem) if any(t.is_indicator for t in problem.terms) else problem
 
 
-def extended(problem: Problem, of: Problem, x: Array, ys: Sequence[Array]) -> list[Array] | None:
+def extended(problem: PreparedProblem, of: PreparedProblem, x: Array, ys: Sequence[Array]) -> list[Array] | None:
     """The dual point of the canonical form, by that of its reduced problem. Of a birkhoff, Y_ij = -v_j for the potentials v of the cheapest
     permutation at the gradient C, ridges linear at x; of a hull, what takes the gradient in its points to 0.
 
@@ -64,12 +64,12 @@ def extended(problem: Problem, of: Problem, x: Array, ys: Sequence[Array]) -> li
         return None
     if not isinstance(of, Reduced):
         return list(ys)
-    c, given = problem.q.copy(), iter(ys)
-    found = [np.zeros(0) if t.is_indicator else next(given) for t in problem.terms]
+    c, duals = problem.q.copy(), iter(ys)
+    found = [np.zeros(0) if t.is_indicator else next(duals) for t in problem.terms]
     for term, y in zip(problem.terms, found, strict=True):
         if not term.is_indicator:
             term.map.adjoint(y, c)
-    for h, y in zip(of.ridges, given, strict=True):
+    for h, y in zip(of.ridges, duals, strict=True):
         c[h.x.slice] += y
     for h in of.hulls:
         found[h.term] = -h.lines.apply(c[h.x.slice])
@@ -81,6 +81,8 @@ def extended(problem: Problem, of: Problem, x: Array, ys: Sequence[Array]) -> li
     return found
 
 
-def candidate(problem: Problem, of: Problem, x: Array, ys: Sequence[Array]) -> tuple[Array, list[Array] | None]:
+def candidate(
+    problem: PreparedProblem, of: PreparedProblem, x: Array, ys: Sequence[Array]
+) -> tuple[Array, list[Array] | None]:
     """A point and the dual point of the reduced problem as those of the canonical form."""
     return completed(of.hulls, x) if isinstance(of, Reduced) else x, extended(problem, of, x, ys)

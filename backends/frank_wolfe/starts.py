@@ -16,8 +16,8 @@ from fwdsl.atoms.vectors.l1_ball import L1Ball
 from fwdsl.atoms.vectors.simplex import Simplex
 from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.frank_wolfe.atoms import Atom, Places, atom_of
-from fwdsl.backends.frank_wolfe.pieces import factors
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.frank_wolfe.set_factors import factors
+from fwdsl.backends.problem import PreparedProblem
 
 Combination = list[tuple[float, Atom]]
 
@@ -27,7 +27,7 @@ MOST_LINES = 1_000
 LEAST_WEIGHT = 1e-15
 
 
-def combination(problem: Problem, x: Array) -> Combination:
+def combination(problem: PreparedProblem, x: Array) -> Combination:
     """Atoms with weights that sum to 1 and combine to x, a point of the set."""
     parts = [p for b in problem.canonical.blocks for p in factors(b.g, np.arange(b.start, b.stop))]
     if len(parts) > MOST_LINES:

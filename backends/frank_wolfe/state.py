@@ -16,7 +16,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.backends.frank_wolfe.steps import Segment
 from fwdsl.backends.method import State
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 
 REFRESH_EVERY = 64
 """Steps after which predictions, kept by linearity, are computed afresh."""
@@ -44,20 +44,22 @@ class FWState(State):
 S = TypeVar("S", bound=FWState)
 
 
-def start(problem: Problem, cls: type[S], x: Array, ys: Sequence[Array] | None) -> S:
+def start(problem: PreparedProblem, cls: type[S], x: Array, ys: Sequence[Array] | None) -> S:
     """A state at x, which is in the set, with its gradient; a given dual point is kept where its bound is the better one."""
     s = cls(0, x)
     s.z = problem.forward(x)
     if ys is not None and len(ys) == len(problem.terms):
-        given = [y.copy() for y in ys]
-        keep_bound(problem, s, given, problem.adjoint(given), -problem.conjugates(given))
+        dual = [y.copy() for y in ys]
+        keep_bound(problem, s, dual, problem.adjoint(dual), -problem.conjugates(dual))
     look(problem, s)
     return s
 
 
-def look(problem: Problem, s: FWState, bound: bool = True, seen: tuple[float, list[Array]] | None = None) -> None:
-    """The gradient at s.x, P there and, if asked for, the bound; `seen` is what a line search has of f and y already."""
-    value, s.ys = problem.losses_gradient(s.z) if seen is None else seen
+def look(
+    problem: PreparedProblem, s: FWState, bound: bool = True, evaluated: tuple[float, list[Array]] | None = None
+) -> None:
+    """The gradient at s.x, P there and, if asked for, the bound; `evaluated` is (f, y) where a line search has them already."""
+    value, s.ys = problem.losses_gradient(s.z) if evaluated is None else evaluated
     s.kty = problem.adjoint(s.ys)
     s.gradients += 1
     keep_point(s, problem.canonical.constant + value + float(problem.q @ s.x) + problem.g_value(s.x))
@@ -72,7 +74,7 @@ def keep_point(s: FWState, value: float) -> None:
         s.best_value, s.best_x = value, s.x
 
 
-def keep_bound(problem: Problem, s: FWState, ys: list[Array], kty: Array, conjugates: float) -> None:
+def keep_bound(problem: PreparedProblem, s: FWState, ys: list[Array], kty: Array, conjugates: float) -> None:
     """Keep D(y) if it is the best so far: with a ridge it is tighter than P less the Frank-Wolfe gap.
 
     `conjugates` is sum <b, y> - f*(y); at y = f'(K x + b) that is f(K x + b) - <K'y, x>.
@@ -91,7 +93,7 @@ def keep_bound(problem: Problem, s: FWState, ys: list[Array], kty: Array, conjug
         s.best_bound, s.best_ys = bound, [y.copy() for y in ys]
 
 
-def slope(problem: Problem, s: FWState) -> Array:
+def slope(problem: PreparedProblem, s: FWState) -> Array:
     """The gradient of P at x: K'y + q + the slope of the ridges."""
     found = s.kty + problem.q
     for block in problem.canonical.blocks:
@@ -100,7 +102,7 @@ def slope(problem: Problem, s: FWState) -> Array:
     return found
 
 
-def vertex(problem: Problem, s: FWState, c: Array) -> Array:
+def vertex(problem: PreparedProblem, s: FWState, c: Array) -> Array:
     """argmin of <c, v> over the product of the sets."""
     s.vertices += 1
     v = np.zeros_like(c)
@@ -111,13 +113,13 @@ def vertex(problem: Problem, s: FWState, c: Array) -> Array:
     return v
 
 
-def without_offset(problem: Problem, s: FWState) -> list[Array]:
+def without_offset(problem: PreparedProblem, s: FWState) -> list[Array]:
     """K x, from the predictions."""
     return [z - t.map.offset for z, t in zip(s.z, problem.terms, strict=True)]
 
 
-def moved(problem: Problem, s: FWState, segment: Segment, gamma: float, x: Array, bound: bool = True) -> None:
-    """The state at x, gamma along the segment: predictions by linearity or afresh, then the gradient."""
+def advance(problem: PreparedProblem, s: FWState, segment: Segment, gamma: float, x: Array, bound: bool = True) -> None:
+    """Move the state to x, gamma along the segment: predictions by linearity or afresh, then the gradient."""
     s.iteration += 1
     s.x = x
     fresh = s.iteration % REFRESH_EVERY == 0
@@ -125,6 +127,6 @@ def moved(problem: Problem, s: FWState, segment: Segment, gamma: float, x: Array
         s.z = problem.forward(x)
         look(problem, s, bound)
     else:
-        seen = segment.seen(gamma)
+        evaluated = segment.evaluated(gamma)
         s.z = segment.predictions(gamma)
-        look(problem, s, bound, seen)
+        look(problem, s, bound, evaluated)

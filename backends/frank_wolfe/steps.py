@@ -21,7 +21,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.functions import FastLoss, FastRows
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.spectral.operators import nothing
 
 RULES = ("open", "short", "adaptive", "secant", "line_search")
@@ -80,8 +80,8 @@ class Segment:
             return self._last[3]
         return [a + gamma * b for a, b in zip(self.z, self.dz, strict=True)]
 
-    def seen(self, gamma: float) -> tuple[float, list[Array]] | None:
-        """(f, y) at gamma, if that is where it was last looked."""
+    def evaluated(self, gamma: float) -> tuple[float, list[Array]] | None:
+        """(f, y) at gamma, where that is the last point that `slope` evaluated."""
         return (self._last[1], self._last[2]) if self._last is not None and self._last[0] == gamma else None
 
     def largest_curvature(self) -> float:
@@ -111,7 +111,13 @@ def gradients(losses: Sequence[FastLoss | FastRows], zs: Sequence[Array]) -> tup
 
 
 def whole(
-    problem: Problem, x: Array, z: Sequence[Array], ys: Sequence[Array], d: Array, dz: Sequence[Array], longest: float
+    problem: PreparedProblem,
+    x: Array,
+    z: Sequence[Array],
+    ys: Sequence[Array],
+    d: Array,
+    dz: Sequence[Array],
+    longest: float,
 ) -> Segment:
     """The segment from x along a direction of all variables."""
     linear, curvature = float(problem.q @ d), 0.0

@@ -11,7 +11,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.backends.baselines.samples import MatrixSamples, Samples, VectorSamples, linked
+from fwdsl.backends.baselines.samples import MatrixSamples, SampleSum, VectorSamples, linked
 from fwdsl.backends.gsfw.loops import batch_predictions
 from fwdsl.backends.gsfw.oracle import Oracle
 from fwdsl.backends.gsfw.state import GSFWState
@@ -19,7 +19,7 @@ from fwdsl.backends.kernels.compile import kernel
 from fwdsl.canon.matrix_maps import product
 
 
-def predictions(of: Samples, x: Array, rows: Any) -> Array:
+def predictions(of: SampleSum, x: Array, rows: Any) -> Array:
     """a_j x + b_j for the rows j, one row of numbers each."""
     if isinstance(of, VectorSamples):
         z, view = np.empty(rows.size), of.sum
@@ -30,7 +30,7 @@ def predictions(of: Samples, x: Array, rows: Any) -> Array:
     return np.asarray(of.c * product(of.left.A[rows], x.reshape(-1, of.k)) + of.offset[rows])
 
 
-def derivative(of: Samples, z: Array, rows: Any) -> tuple[float, Array]:
+def derivative(of: SampleSum, z: Array, rows: Any) -> tuple[float, Array]:
     """The loss of these rows at the predictions z, and its derivatives."""
     f = of.f
     if isinstance(f, VectorLossFunction):
@@ -43,12 +43,12 @@ def derivative(of: Samples, z: Array, rows: Any) -> tuple[float, Array]:
     return float(value), y.reshape(z.shape)
 
 
-def _add(of: Samples, rows: Any, change: Array, kty: Array) -> None:
+def _add(of: SampleSum, rows: Any, change: Array, kty: Array) -> None:
     of.add(rows, change.reshape(-1) if isinstance(of, VectorSamples) else change, 1.0, kty)
 
 
 def given_step(
-    of: Samples, respond: Oracle, state: GSFWState, rows: Any, eta: float, alpha: float, gamma: float
+    of: SampleSum, respond: Oracle, state: GSFWState, rows: Any, eta: float, alpha: float, gamma: float
 ) -> None:
     """See `loops.given_steps`; gamma = 0 keeps no sums."""
     st = state
@@ -66,7 +66,7 @@ def given_step(
     s[rows], y[rows] = fresh, slopes
 
 
-def adaptive_step(of: Samples, respond: Oracle, state: GSFWState, rows: Any, batches: float, last: Array) -> Array:
+def adaptive_step(of: SampleSum, respond: Oracle, state: GSFWState, rows: Any, batches: float, last: Array) -> Array:
     """See `loops.adaptive_steps`: `last` is the response to y, and what is returned the one to the new y."""
     st = state
     st.inverse = 1.0 + (1.0 - st.share) * st.inverse

@@ -1,6 +1,6 @@
 r"""The step rules of GSFW: eta, alpha and the weights gamma of iterations i = 0, 1, ...
 
-N = n / b: in the paper's rules for single samples n is to be replaced by the number of batches, also within sigma (methods.md, A1).
+N = n / b is the number of batches. It takes the place of n in the paper's rules for single samples, also within sigma.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ whenever the whole block is in use and the gap has not halved between two looks.
 
 Certificate: the Frank-Wolfe gap, estimated every `LOOK_EVERY` steps and proven by the verifier.
 
-Source: Allen-Zhu, Hazan, Hu, Li 2017; methods.md A6. Corrected: the paper's step g = mu / (2 L) with exact SVDs never gets near the solution when the
-constraint is active (A6: 1.2 after 4 s); line search and the spectral l take its place.
+Source: Allen-Zhu, Hazan, Hu, Li 2017. Corrected: the paper's step g = mu / (2 L) with exact SVDs never gets near the solution when the
+constraint is active (a gap of 1.2 after 4 s); line search and the spectral l take its place.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.lowrank.costs import block_fw
+from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
 from fwdsl.backends.lowrank.factors import project_l1, thin_svd
 from fwdsl.backends.lowrank.problem import FactoredProblem
-from fwdsl.backends.lowrank.sights import LowRankUpdate, inner
 from fwdsl.backends.lowrank.smooth import on_segment
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
@@ -49,7 +49,7 @@ from fwdsl.canon.factored import unfactored
 from fwdsl.canon.forms import Form
 from fwdsl.spectral import LinearOperator, top_singular
 from fwdsl.spectral.block import subspace_step
-from fwdsl.spectral.operators import Counted
+from fwdsl.spectral.operators import CountedOperator
 
 LOOK_EVERY = 5
 """Steps between two estimates of the gap."""
@@ -148,9 +148,9 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         """eta times the largest one, or that of F along the top pairs of its gradient, refined by the line search."""
         problem = self.problem
         if self.rule == "fixed":
-            largest = problem.f.f.lipschitz * problem.sight.norm_squared + 2.0 * problem.ridge
+            largest = problem.f.f.lipschitz * problem.data_map.norm_squared + 2.0 * problem.ridge
             return max(self.eta * largest, 1e-300)
-        op = Counted(_gradient(problem, s))
+        op = CountedOperator(_gradient(problem, s))
         L, sigma, R = subspace_step(op, s.W)
         _count(problem, op.products)
         d = _predict(problem, L * sigma, R)
@@ -165,7 +165,7 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         G = _gradient(problem, s)
         if s.iteration % LOOK_EVERY == 0:
             self._look(G)
-        op = Counted(LowRankUpdate(G, -1.0 / s.curvature, s.U * s.s, s.V), problem.look)
+        op = CountedOperator(LowRankUpdate(G, -1.0 / s.curvature, s.U * s.s, s.V), problem.look)
         for _ in range(SUBSPACE_ITERATIONS):
             L, sigma, s.W = subspace_step(op, s.W)
         _count(problem, op.products)
@@ -226,16 +226,16 @@ def _gradient(problem: FactoredProblem, s: BlockFWState) -> LinearOperator:
     """grad F(X), by its products."""
     y = np.empty_like(s.z)
     problem.f.value_gradient(s.z, y)
-    G: LinearOperator = problem.sight.operator(y)
+    G: LinearOperator = problem.data_map.operator(y)
     return LowRankUpdate(G, 1.0, 2.0 * problem.ridge * s.U * s.s, s.V) if problem.ridge else G
 
 
 def _count(problem: FactoredProblem, products: int) -> None:
-    problem.sight.touched += problem.passes_of(products)
+    problem.data_map.touched += problem.passes_of(products)
 
 
 def _predict(problem: FactoredProblem, U: Array, V: Array) -> Array:
-    return problem.sight.predict(np.ascontiguousarray(U), np.ascontiguousarray(V))
+    return problem.data_map.predict(np.ascontiguousarray(U), np.ascontiguousarray(V))
 
 
 def _regularisers(problem: FactoredProblem, s: Array) -> float:

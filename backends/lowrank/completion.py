@@ -30,12 +30,12 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.kernels.pool import Pool
+from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
-from fwdsl.backends.lowrank.observed import Entries
-from fwdsl.backends.lowrank.sights import LowRankUpdate, inner
+from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Smooth, on_segment
 from fwdsl.backends.method import State
-from fwdsl.spectral import LinearOperator, Triplets, top_singular
+from fwdsl.spectral import LinearOperator, SingularTriplets, top_singular
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -81,7 +81,7 @@ class Completion:
 
     def __init__(
         self,
-        entries: Entries,
+        entries: ObservedEntries,
         loss: LossFunction | Smooth,
         radius: float = math.inf,
         penalty: float = 0.0,
@@ -149,7 +149,7 @@ class Completion:
         W, z = self._add(empty, np.zeros(self.entries.size), top, weights, share)
         return self._start(W, z, self._curvature(W, z))
 
-    def _reach(self, y: Array, top: Triplets) -> float:
+    def _reach(self, y: Array, top: SingularTriplets) -> float:
         """A trace norm up to which to search along -G where no radius bounds it: |X*|_* <= (P(0) - inf f) / lambda."""
         infimum = self.f.f.infimum()
         zeros = self.f.value(np.zeros(self.entries.size))
@@ -282,7 +282,7 @@ class Completion:
             s.z, s.value, s.t = z, value, 1.0
             s.phase = "rank raised"
 
-    def _add(self, W: Array, z: Array, top: Triplets, weights: Array, reach: float) -> tuple[Array, Array]:
+    def _add(self, W: Array, z: Array, top: SingularTriplets, weights: Array, reach: float) -> tuple[Array, Array]:
         """The best point of the segment from X to S = -reach sum_i c_i u_i v_i', c in proportion to the weights, with its predictions."""
         at = weights > 0.0
         c = reach * weights[at] / weights[at].sum()

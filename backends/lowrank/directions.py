@@ -23,7 +23,7 @@ from fwdsl.backends.lowrank.factors import project_l1
 
 
 @dataclass(frozen=True)
-class Face:
+class ThinFactors:
     """X = P diag(s) Q' by its thin SVD, s > 0: its face holds P M Q', M positive semidefinite, tr M <= R."""
 
     P: Array
@@ -40,7 +40,7 @@ class Away:
     longest: float
 
 
-def away(face: Face, core: Array, along: float, radius: float, penalty: float) -> Away | None:
+def away(face: ThinFactors, core: Array, along: float, radius: float, penalty: float) -> Away | None:
     """The away direction, from P'G Q and `along` = <G, X>; None where X is no proper mean of its face."""
     values, vectors = np.linalg.eigh(0.5 * (core + core.T))
     a = np.asarray(vectors[:, -1])

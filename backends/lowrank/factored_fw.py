@@ -32,7 +32,7 @@ Complexity: O(1 / gap) steps, each of about 40 + rank products with a sparse or 
 
 Certificate: the Frank-Wolfe gap <G, X> + m |X|_* + R (sigma_1(G) - m)_+; sigma_1 as found bounds from below, so the verifier proves it.
 
-Source: Frank, Wolfe 1956; Jaggi 2013; Freund, Grigas, Mazumder 2017 (in-face directions); methods.md A7. Corrected: in-face steps there fix
+Source: Frank, Wolfe 1956; Jaggi 2013; Freund, Grigas, Mazumder 2017 (in-face directions). Corrected: in-face steps there fix
 weights for the choice of direction (gamma_1, gamma_2); here the better slope decides between away and towards (Guelat, Marcotte 1986).
 Steps in a face, away steps included, cannot turn singular vectors towards each other, and the gap stalls (1e-2 after 1,500 steps on
 small dense problems); corrections in the span can. Without the step along X the iterates stay inside the ball.
@@ -50,17 +50,17 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.lowrank.costs import factored_fw
-from fwdsl.backends.lowrank.directions import Away, Face, away, projected
+from fwdsl.backends.lowrank.data_map import LowRankUpdate
+from fwdsl.backends.lowrank.directions import Away, ThinFactors, away, projected
 from fwdsl.backends.lowrank.factors import thin_svd
 from fwdsl.backends.lowrank.problem import FactoredProblem
-from fwdsl.backends.lowrank.sights import LowRankUpdate
 from fwdsl.backends.lowrank.smooth import on_segment
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.factored import unfactored
 from fwdsl.canon.forms import Form
-from fwdsl.spectral import LinearOperator, Triplets, top_singular
+from fwdsl.spectral import LinearOperator, SingularTriplets, top_singular
 
 RECOMPRESS_EVERY = 20
 CORRECTIONS = 5
@@ -152,8 +152,8 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         problem.f.value_gradient(s.z, y)
         A, sigma, Bt = np.linalg.svd(s.C, full_matrices=False)
         live = sigma > 1e-12 * sigma.max(initial=0.0)
-        face = Face(s.P @ A[:, live], sigma[live], s.Q @ Bt[live].T)
-        G: LinearOperator = problem.sight.operator(y)
+        face = ThinFactors(s.P @ A[:, live], sigma[live], s.Q @ Bt[live].T)
+        G: LinearOperator = problem.data_map.operator(y)
         if problem.ridge:
             G = LowRankUpdate(G, 1.0, 2.0 * problem.ridge * face.P * face.s, face.Q)
         if s.left > 0 and self._correct(face, G):
@@ -168,7 +168,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
             _recompress(problem, s)
             s.value = _value(problem, s.z, s.C)
 
-    def _step_outside(self, face: Face, G: LinearOperator, along: float) -> None:
+    def _step_outside(self, face: ThinFactors, G: LinearOperator, along: float) -> None:
         """Towards or away, with one oracle call."""
         problem, s = self.problem, self.state
         nuclear = float(face.s.sum())
@@ -186,12 +186,12 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         else:
             self._step_towards(top, nuclear)
 
-    def _core(self, face: Face, G: LinearOperator) -> Array:
+    def _core(self, face: ThinFactors, G: LinearOperator) -> Array:
         """P'G Q."""
-        self.problem.sight.touched += self.problem.passes_of(face.s.size)
+        self.problem.data_map.touched += self.problem.passes_of(face.s.size)
         return np.asarray(face.P.T @ _times(G, face.Q))
 
-    def _correct(self, face: Face, G: LinearOperator) -> bool:
+    def _correct(self, face: ThinFactors, G: LinearOperator) -> bool:
         """A projected gradient step in the span of the factors; False where there is none."""
         problem, s = self.problem, self.state
         if face.s.size == 0:
@@ -216,7 +216,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         s.phase = "correction in the span"
         return True
 
-    def _oracle(self, G: LinearOperator, Q: Array, rest: float) -> Triplets:
+    def _oracle(self, G: LinearOperator, Q: Array, rest: float) -> SingularTriplets:
         """The top triplets of G; once the gap looks closed, accurately."""
         problem, s = self.problem, self.state
         warm = s.start if s.start.shape[1] else None
@@ -230,18 +230,18 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
                 G, TRIPLETS, 1e-5, begin, method="lanczos", seed=s.iteration, max_products=400, look=problem.look
             )
             products += top.products
-        problem.sight.touched += problem.passes_of(products)
+        problem.data_map.touched += problem.passes_of(products)
         return top
 
-    def _gap(self, top: Triplets, rest: float) -> float:
+    def _gap(self, top: SingularTriplets, rest: float) -> float:
         excess = float(top.s[0]) - self.problem.penalty
         return rest + (self.problem.reach * excess if excess > 0.0 else 0.0)
 
-    def _step_towards(self, top: Triplets, nuclear: float) -> None:
+    def _step_towards(self, top: SingularTriplets, nuclear: float) -> None:
         problem, s = self.problem, self.state
         reach = problem.reach if float(top.s[0]) > problem.penalty else 0.0
         u, v = -top.U[:, 0], top.V[:, 0]
-        zs = problem.sight.predict(np.ascontiguousarray(reach * u[:, None]), np.ascontiguousarray(v[:, None]))
+        zs = problem.data_map.predict(np.ascontiguousarray(reach * u[:, None]), np.ascontiguousarray(v[:, None]))
         c, e = s.P.T @ u, s.Q.T @ v
         if self.rule == "open":
             g = 2.0 / (s.iteration + 2.0)
@@ -271,7 +271,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         g = on_segment(problem.f, s.z, s.z, slope, 2.0 * problem.ridge * squares, problem.reach / nuclear - 1.0)
         s.z, s.C = (1.0 + g) * s.z, (1.0 + g) * s.C
 
-    def _step_away(self, to: Away, face: Face) -> None:
+    def _step_away(self, to: Away, face: ThinFactors) -> None:
         problem, s = self.problem, self.state
         reach, a = problem.reach, to.a
         core = reach * np.outer(a, a)
@@ -313,7 +313,7 @@ def _with_column(basis: Array, u: Array, coordinates: Array) -> tuple[Array, Arr
 
 
 def _predict(problem: FactoredProblem, P: Array, C: Array, Q: Array) -> Array:
-    return problem.sight.predict(np.ascontiguousarray(P @ C), np.ascontiguousarray(Q))
+    return problem.data_map.predict(np.ascontiguousarray(P @ C), np.ascontiguousarray(Q))
 
 
 def _value(problem: FactoredProblem, z: Array, C: Array) -> float:

@@ -39,7 +39,7 @@ def predict_path(indptr: Any, cols: Any, U: Any, V: Any, DU: Any, DV: Any, first
             second[e] = two
 
 
-class Entries:
+class ObservedEntries:
     """The places (i, j) of the observed entries of an (n, p) matrix, a place possibly more than once.
 
     Vectors over the entries are in the order by rows: `order` takes the user's order to it, v_rows = v_user[order]. `touched` counts how often

@@ -14,10 +14,10 @@ from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.completion import Completion
+from fwdsl.backends.lowrank.data_map import DataProducts
 from fwdsl.backends.lowrank.factors import balanced
-from fwdsl.backends.lowrank.observed import Entries
-from fwdsl.backends.lowrank.samples import Ridged
-from fwdsl.backends.lowrank.sights import Products
+from fwdsl.backends.lowrank.observed import ObservedEntries
+from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth
 from fwdsl.backends.lowrank.trace_regression import TraceRegression
 from fwdsl.canon.factored import Factored, Observed, Product
@@ -36,25 +36,25 @@ class FactoredProblem:
         self.pool = Pool(threads)
         size = abs(form.k)
         self.radius, self.penalty, self.ridge = size * form.radius, form.penalty / size, form.ridge / size**2
-        self.sight: Entries | Products
+        self.data_map: ObservedEntries | DataProducts
         f = form.f
         if isinstance(form.data, Observed):
-            self.sight = Entries(form.shape, form.data.rows, form.data.columns)
-            order = self.sight.order
+            self.data_map = ObservedEntries(form.shape, form.data.rows, form.data.columns)
+            order = self.data_map.order
             f = LossFunction(f.loss, f.b[order], f.w[order], f.p)
         else:
-            self.sight = Products(Samples(form.data.A), form.shape[1])
+            self.data_map = DataProducts(Samples(form.data.A), form.shape[1])
         self.f = Smooth(f, self.pool) if form.intercept is None else Shifted(f, self.pool, form.intercept.columns)
 
     def look(self) -> None:
-        """As `Problem.look`."""
+        """As `PreparedProblem.look`."""
         self.pool.look()
 
     @cached_property
     def core(self) -> Completion | TraceRegression:
         """The accelerated core of this problem: of products only for squares."""
-        if isinstance(self.sight, Entries):
-            return Completion(self.sight, self.f, self.radius, self.penalty, ridge=self.ridge)
+        if isinstance(self.data_map, ObservedEntries):
+            return Completion(self.data_map, self.f, self.radius, self.penalty, ridge=self.ridge)
         return self._regression()
 
     def _regression(self) -> TraceRegression:
@@ -69,10 +69,10 @@ class FactoredProblem:
             mean, B = Samples(A).rmatvec(share), B - share @ B
         equal = np.ptp(w) == 0.0
         scale, roots = (float(w[0]), None) if equal else (1.0, np.sqrt(w))
-        samples: Samples | Ridged = Samples(A, roots, mean)
+        samples: Samples | RidgedSamples = Samples(A, roots, mean)
         B = B if roots is None else B * roots[:, None]
         if self.ridge:
-            samples = Ridged(Samples(A, roots, mean), math.sqrt(self.ridge / scale))
+            samples = RidgedSamples(Samples(A, roots, mean), math.sqrt(self.ridge / scale))
             B = np.vstack([B, np.zeros(form.shape)])
         return TraceRegression(samples, B, self.radius, scale, self.penalty, self.look)
 
@@ -89,11 +89,11 @@ class FactoredProblem:
     @property
     def passes(self) -> float:
         """Data passes so far."""
-        return float(self.sight.touched)
+        return float(self.data_map.touched)
 
     def passes_of(self, products: int) -> float:
         """Data passes of so many products of a gradient with a vector: of one that is written down they are but a share of A X."""
-        if isinstance(self.sight, Entries):
+        if isinstance(self.data_map, ObservedEntries):
             return float(products)
         return products * math.prod(self.form.shape) / max(1, self.form.data.nnz)
 

@@ -8,7 +8,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.canon.samples import Samples
 
 
-class Ridged:
+class RidgedSamples:
     """[A; root I]: least squares of it has a ridge root^2 |X|_F^2 beside that of A."""
 
     def __init__(self, A: Samples, root: float) -> None:

@@ -27,12 +27,12 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.factors import project_l1, thin_svd
-from fwdsl.backends.lowrank.samples import Ridged
+from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.method import State
 from fwdsl.canon.samples import Samples
 from fwdsl.spectral import top_singular
 from fwdsl.spectral.block import subspace_step
-from fwdsl.spectral.operators import Counted, nothing
+from fwdsl.spectral.operators import CountedOperator, nothing
 
 
 @dataclass
@@ -71,7 +71,7 @@ class TraceRegression:
 
     def __init__(
         self,
-        A: Array | Samples | Ridged,
+        A: Array | Samples | RidgedSamples,
         B: Array,
         radius: float,
         scale: float = 1.0,
@@ -99,7 +99,7 @@ class TraceRegression:
         d, c = self.shape
         q = min(rank + 4, d, c)
         random = np.random.default_rng(seed).standard_normal((c, q))
-        U, _, W = subspace_step(Counted(_Argument(self.C, 1.0, np.zeros((d, 0)), np.zeros((c, 0)))), random)
+        U, _, W = subspace_step(CountedOperator(_Argument(self.C, 1.0, np.zeros((d, 0)), np.zeros((c, 0)))), random)
         AU = self.A.matmat(U)
         # data of zeros bend nothing, and any L will do
         lipschitz = 2.0 * self.scale * float(np.vdot(AU, AU)) / q or 1.0
@@ -145,7 +145,7 @@ class TraceRegression:
 
     def _prox(self, op: _Argument, W: Array, inner: int, seed: int, lower: float) -> tuple[Array, Array, Array]:
         """(U, V, W): the singular values of M lowered and projected on the ball, and the right vectors of its top triplets."""
-        counted = Counted(op, self.ask)
+        counted = CountedOperator(op, self.ask)
         least = min(self.shape)
         while True:
             for _ in range(inner):

@@ -13,7 +13,7 @@ from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.rows import rows_of
 from fwdsl.backends.kernels.storage import Dense, Sparse, readonly
-from fwdsl.backends.maps import Counted
+from fwdsl.backends.maps import CountedMap
 from fwdsl.backends.multiclass.game import Game
 from fwdsl.backends.multiclass.loops import sampling
 from fwdsl.backends.products import product_of
@@ -30,7 +30,7 @@ class Data:
     tau: Array
     peaks: Array
     row_scale: Array
-    counted: Counted
+    counted: CountedMap
     touched: float
 
     @staticmethod
@@ -48,7 +48,7 @@ class Data:
             rows = (readonly(np.ascontiguousarray(rows[0])),)
         squares, largest, peaks = game.sizes
         found = product_of(game.problem.terms[0].map.parts[0][1])
-        assert found is not None and isinstance(found.counted, Counted)
+        assert found is not None and isinstance(found.counted, CountedMap)
         touched = found.counted.nnz / max(1, game.n) + found.counted.nnz / max(1, game.d)
         return Data(
             rows, columns, isinstance(storage, Sparse), np.sqrt(squares / game.W), game.w * largest, peaks,

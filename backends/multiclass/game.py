@@ -35,7 +35,7 @@ from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.multiclass.loops import entropic
 from fwdsl.backends.multiclass.loops.exponential import exponentials
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
@@ -116,7 +116,7 @@ class Game:
     `parts` is 2 where both signs of U are kept, 1 on a simplex; `exact` says that U's mass is given; `ball` is the radius of its set, or inf.
     """
 
-    problem: Problem
+    problem: PreparedProblem
     f: VectorLossFunction
     c: float
     A: Any
@@ -126,7 +126,7 @@ class Game:
     ball: float
 
     @staticmethod
-    def of(problem: Problem) -> Game:
+    def of(problem: PreparedProblem) -> Game:
         """The view."""
         (term,), (block,) = problem.terms, problem.canonical.blocks
         assert isinstance(term.f, VectorLossFunction)

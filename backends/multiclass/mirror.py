@@ -29,7 +29,7 @@ from fwdsl.backends.multiclass.game import Game
 from fwdsl.backends.multiclass.loops import entropic
 from fwdsl.backends.multiclass.state import GameState, MirrorState, grown, judge, mixed
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.spectral.operators import nothing
@@ -91,10 +91,10 @@ class GameMethod(Method):
         return replace(costs.fw(canonical, tol), memory=costs.memory(canonical, 24, 20))
 
 
-class GameRun(Run[Problem, G]):
+class GameRun(Run[PreparedProblem, G]):
     """A run on the problem as a game."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.game = Game.of(problem)
 
@@ -171,7 +171,7 @@ class _MirrorRun(GameRun[MirrorState]):
 
     kept: ClassVar[type[MirrorState]]
 
-    def __init__(self, problem: Problem, radius: float | None, average: str) -> None:
+    def __init__(self, problem: PreparedProblem, radius: float | None, average: str) -> None:
         super().__init__(problem)
         self.radius, self.average = radius, average
 
@@ -244,7 +244,9 @@ class MirrorDescentRun(_MirrorRun, of=MirrorDescent):
 
     kept = MirrorDescentState
 
-    def __init__(self, problem: Problem, step: float, horizon: int | None, radius: float | None, average: str) -> None:
+    def __init__(
+        self, problem: PreparedProblem, step: float, horizon: int | None, radius: float | None, average: str
+    ) -> None:
         super().__init__(problem, radius, average)
         self.multiplier, self.horizon = step, horizon
 
@@ -300,7 +302,7 @@ class MirrorProxRun(_MirrorRun, of=MirrorProx):
 
     kept = MirrorProxState
 
-    def __init__(self, problem: Problem, rule: str, step: float, radius: float | None, average: str) -> None:
+    def __init__(self, problem: PreparedProblem, rule: str, step: float, radius: float | None, average: str) -> None:
         super().__init__(problem, radius, average)
         self.adaptive, self.multiplier = rule == "adaptive", step
 

@@ -54,7 +54,7 @@ from fwdsl.backends.multiclass.loops.exponential import exponentials
 from fwdsl.backends.multiclass.mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, GameRun, begin, spread, start
 from fwdsl.backends.multiclass.state import GameState, MirrorState, grown, judge, mixed, nothing
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.canon.form import Canonical
 
@@ -187,7 +187,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
 
     def __init__(
         self,
-        problem: Problem,
+        problem: PreparedProblem,
         sampling: str | None,
         step: float,
         horizon: int | None,

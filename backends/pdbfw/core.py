@@ -34,7 +34,7 @@ EPS = float(np.finfo(np.float64).eps)
 Rows = NDArray[np.intp]
 
 SHARE = 0.05
-"""Rows move whose |y~ - y| exceeds this share of the largest: 0 to 0.2 make no difference, 0.5 is twice as slow (methods.md, A2)."""
+"""Rows move whose |y~ - y| exceeds this share of the largest: 0 to 0.2 make no difference, 0.5 is twice as slow, as measured."""
 
 GROW = 1.3
 TRIES = 60
@@ -43,7 +43,7 @@ MISS = 0.01
 """The share of the gap by which an inexact minimiser may miss R(z): the errors of momentum add up, and at 0.1 it takes twice the steps."""
 
 LONG = 30.0
-"""The condition number from which on momentum is worth its second product (methods.md, A2)."""
+"""The condition number from which on momentum is worth its second product, as measured."""
 
 PATIENCE = 20
 """Short steps before momentum sets in: one alone may be what a far start asks for."""
@@ -209,7 +209,7 @@ class Core:
     # --- start --------------------------------------------------------------------------------------------------------
 
     def init(self, x: Array) -> PDBFWState:
-        """From the projection of x, and y = f'(K x + b0) (methods.md, A2: y = 0, as the paper has it, doubles the passes)."""
+        """From the projection of x, and y = f'(K x + b0) (y = 0, as the paper has it, doubles the passes)."""
         space, nothing = self.space, np.zeros(0)
         start = space.project(x, space.parts, nothing, x, 1.0, 0.0).x
         w = space.forward(start) if start.any() else space.offset.copy()

@@ -1,7 +1,7 @@
 r"""Dual steps of PDBFW, and their step sizes.
 
-In the canonical scale y_j = w_j u_j, u the paper's dual variable and w_j = 1/n its weights. Its step (10), with f* read as (1/n) sum f_i* as
-(19) does and not as the sum (methods.md, A1, erratum 2), is the Euclidean one
+In the canonical scale y_j = w_j u_j, u the paper's dual variable and w_j = 1/n its weights. Its step (10), with f* read as (1/n) sum f_i*, as in
+(19), and not as the sum, is the Euclidean one
 
     y~ = argmax_y <z, y> - f*(y) - sum_j (y_j - y0_j)^2 / (2 sigma_j),   sigma_j = t w_j,   t = delta / n,
 
@@ -52,8 +52,8 @@ def theory_step(f: LossFunction, largest_square: float, mu: float, k: int, hindr
     r"""t = delta / n of Corollary 4.1.1: delta = (1/k) (1 / (n beta) + 25 R / (2 mu n^2))^{-1}, R = max_j |a_j|^2, g = (mu / 2) |x|^2.
 
     The 25 = 5 (1 + 4 L / mu) is `hindrance`; on trace-norm balls it is 45 = 5 (1 + 8 L / mu), and R = |A|_2^2 (Theorem 4.3). `k` is the number
-    of dual coordinates (rows) moved in a step. The proof's line for alpha = beta gives half of it (methods.md, A1, erratum 7), and its rate is
-    too good by a factor of n (erratum 9).
+    of dual coordinates (rows) moved in a step. The proof's line for alpha = beta gives half of it, and the rate of Theorem 4.1
+    is too good by a factor of n.
     """
     beta = f.loss.smoothness
     assert beta is not None

@@ -24,9 +24,9 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.factors import project_l1
-from fwdsl.backends.maps import Counted
+from fwdsl.backends.maps import CountedMap
 from fwdsl.backends.pdbfw.core import Projection, Rows
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.form import Canonical
@@ -34,8 +34,7 @@ from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
 from fwdsl.spectral import top_singular
 from fwdsl.spectral.block import subspace_step
-from fwdsl.spectral.operators import Counted as CountedOperator
-from fwdsl.spectral.operators import DenseOperator
+from fwdsl.spectral.operators import CountedOperator, DenseOperator
 
 MARGIN = 4
 """Singular triplets kept beyond the rank of X, so that it may grow by the next step."""
@@ -70,13 +69,13 @@ def matrix_value_reasons(canonical: Canonical) -> tuple[str, ...]:
     return ()
 
 
-def _product(m: LinearMap) -> tuple[float, LeftMultiply, Counted | None] | None:
+def _product(m: LinearMap) -> tuple[float, LeftMultiply, CountedMap | None] | None:
     """(c, the product, its counter) where a map is c A @ X."""
     if isinstance(m, Scaled):
         inner = _product(m.inner)
         return (m.c * inner[0], inner[1], inner[2]) if inner is not None else None
-    counter = m if isinstance(m, Counted) else None
-    product = m.inner if isinstance(m, Counted) else m
+    counter = m if isinstance(m, CountedMap) else None
+    product = m.inner if isinstance(m, CountedMap) else m
     if isinstance(product, LeftMultiply) and (isinstance(product.A, np.ndarray) or hasattr(product.A, "indptr")):
         return 1.0, product, counter
     return None
@@ -87,7 +86,7 @@ class TraceSpace:
 
     hindrance = 45.0
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         (term,), (block,) = problem.terms, problem.canonical.blocks
         found = _product(term.map.parts[0][1])
         assert found is not None, "requires_values() asks for a product"

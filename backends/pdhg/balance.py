@@ -10,7 +10,7 @@ import numpy as np
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.box import Box
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.form import Block
 
 POWER_STEPS = 12
@@ -18,7 +18,7 @@ RUIZ_STEPS = 5
 LEVELLING = 20
 
 
-def balance(problem: Problem) -> tuple[Array, list[Array], float]:
+def balance(problem: PreparedProblem) -> tuple[Array, list[Array], float]:
     """Scales t of the columns (the unknowns) and s of each term's rows that bring the entries of |K| to about one, and the norm of the scaled K.
 
     First one factor a block and a term levels them. Then comes a Ruiz iteration on the sizes of rows and columns; that of a row is
@@ -61,13 +61,13 @@ def balance(problem: Problem) -> tuple[Array, list[Array], float]:
     return columns, rows, _power(problem, apply, adjoint, problem.size)
 
 
-def first_weight(problem: Problem, columns: Array, rows: list[Array]) -> float:
+def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) -> float:
     """The first primal weight |dy| / |dx| in the scaled unknowns, as the data's size tells it, so that it has the units of the problem.
 
     y is about as large as the slopes at hand: q, and for each loss or norm the ends of the domain of f*, or where it has none the slope at x = 0.
     x is about as large as makes K x fill what it is compared with: targets, constants and bounds, or the 1 of a margin. Where slopes are missing
-    the penalties of x, where sizes are missing the radii of its sets take their place, and where that tells nothing the largest second derivative is
-    the weight (methods.md, E3).
+    the penalties of x take their place, where sizes are missing the radii of its sets. Where that tells nothing the largest second derivative is
+    the weight.
     """
     dual = float(np.sum(np.square(columns * problem.q)))
     reach = 0.0
@@ -105,7 +105,7 @@ def _slope(f: VectorFunction) -> float:
     return f.slope if found is None else found[0]
 
 
-def _bend(problem: Problem, pairs: list[tuple[Block, Array]], rows: list[Array]) -> float:
+def _bend(problem: PreparedProblem, pairs: list[tuple[Block, Array]], rows: list[Array]) -> float:
     """The largest second derivative of a loss or a ridge in the scaled unknowns, which is a slope over a size too; 0 where there is none."""
     found = [float(b.g.curvature) * float(t.max()) ** 2 for b, t in pairs]
     for term, s in zip(problem.terms, rows, strict=True):
@@ -123,7 +123,7 @@ def _of_bounds(f: VectorFunction, s: Array) -> float:
     return (radius * float(s.max(initial=0.0))) ** 2 if math.isfinite(radius) else 0.0
 
 
-def _level_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:
+def _level_parts(problem: PreparedProblem, columns: Array, rows: list[Array]) -> None:
     """One factor a block and a term, in place, for which the logarithms of the sizes of the parts K_iB are least in the mean square (Curtis, Reid
     1972): where variables or constraints have other units, all that comes after starts from the same numbers."""
     blocks = problem.canonical.blocks
@@ -148,7 +148,7 @@ def _level_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:
         columns[b.slice] *= factor
 
 
-def _balance_parts(problem: Problem, columns: Array, rows: list[Array]) -> None:
+def _balance_parts(problem: PreparedProblem, columns: Array, rows: list[Array]) -> None:
     """Bring the norms of the parts s_i K_iB t_B to one, by one factor a block and a term, in place: a short map beside tall data has steps of
     its own size."""
     blocks = problem.canonical.blocks
@@ -183,7 +183,9 @@ def _rescaled(scale: Array, sums: Array, squares: Array, entrywise: bool) -> Arr
     return scale / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
 
 
-def _power(problem: Problem, apply: Callable[[Array], Array], adjoint: Callable[[Array], Array], size: int) -> float:
+def _power(
+    problem: PreparedProblem, apply: Callable[[Array], Array], adjoint: Callable[[Array], Array], size: int
+) -> float:
     """|K| from below, by power iteration from a fixed random start."""
     x = np.random.default_rng(0).standard_normal(size)
     norm = 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.maps import Counted, KernelMatrix
+from fwdsl.backends.maps import CountedMap, KernelMatrix
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from fwdsl.canon.matrix_maps import LeftMultiply
@@ -18,7 +18,7 @@ Index = NDArray[np.intp]
 
 def entries(m: LinearMap, rows: Index, columns: Index) -> Array:
     """K[rows, columns]: read off where the map is data or simple, else by products with unit vectors."""
-    if isinstance(m, Counted):
+    if isinstance(m, CountedMap):
         return entries(m.inner, rows, columns)
     if isinstance(m, Scaled):
         return np.asarray(m.c * entries(m.inner, rows, columns))
@@ -46,7 +46,7 @@ def entries(m: LinearMap, rows: Index, columns: Index) -> Array:
 
 def reached(m: LinearMap, columns: Index) -> Index | None:
     """The rows that can differ from zero in some columns, where the map takes one entry a row; None where it does not."""
-    if isinstance(m, Counted | Scaled):
+    if isinstance(m, CountedMap | Scaled):
         return reached(m.inner, columns)
     if isinstance(m, Identity | Diagonal | Select):
         return np.flatnonzero(np.isin(_place(m, np.arange(m.rows)), columns))
@@ -85,7 +85,7 @@ def _by_products(m: LinearMap, rows: Index, columns: Index) -> Array:
 
 def readable(m: LinearMap) -> bool:
     """Whether `entries` needs no product with data."""
-    if isinstance(m, Counted | Scaled):
+    if isinstance(m, CountedMap | Scaled):
         return readable(m.inner)
     if isinstance(m, Add):
         return readable(m.left) and readable(m.right)

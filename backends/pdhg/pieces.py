@@ -28,7 +28,7 @@ NEARBY = 1e-7
 
 
 @dataclass(frozen=True)
-class Piece:
+class AffinePiece:
     """Directions e_main - value e_pivot, one a column of B, `value` being 0 where they are coordinates, with their shares."""
 
     main: Index
@@ -47,9 +47,9 @@ class Piece:
         """Which of them have share 1."""
         return np.asarray(self.share == 1.0)
 
-    def part(self, at: NDArray[np.intp]) -> Piece:
+    def part(self, at: NDArray[np.intp]) -> AffinePiece:
         """Some of the directions."""
-        return Piece(self.main[at], self.share[at], self.pivot[at], self.value[at], self.plain)
+        return AffinePiece(self.main[at], self.share[at], self.pivot[at], self.value[at], self.plain)
 
     def along(self, c: Array, size: int) -> Array:
         """B c, of the given size."""
@@ -83,20 +83,20 @@ class Piece:
         return out
 
 
-def coordinates(at: Index, share: Array | None = None) -> Piece:
+def coordinates(at: Index, share: Array | None = None) -> AffinePiece:
     """The piece on which the coordinates `at` move, each by itself."""
-    return Piece(at, np.ones(at.size) if share is None else share, at, np.zeros(at.size), True)
+    return AffinePiece(at, np.ones(at.size) if share is None else share, at, np.zeros(at.size), True)
 
 
-def beside(at: Index, normal: Array) -> Piece:
+def beside(at: Index, normal: Array) -> AffinePiece:
     """The piece on which the coordinates `at` move and <normal, .> stays: e_j - (n_j / n_m) e_m with the largest n_m."""
     m = int(np.argmax(np.abs(normal)))
     others = np.delete(np.arange(at.size), m)
     pivot = np.full(others.size, at[m])
-    return Piece(at[others], np.ones(others.size), pivot, normal[others] / normal[m], False)
+    return AffinePiece(at[others], np.ones(others.size), pivot, normal[others] / normal[m], False)
 
 
-def of_prox(g: FastVector, x: Array, t: Array | float) -> Piece | None:
+def of_prox(g: FastVector, x: Array, t: Array | float) -> AffinePiece | None:
     """The piece of prox_{t g} that gave x; None where g is curved there, or too little is known."""
     if g.entries is not None:
         e = g.entries
@@ -111,7 +111,7 @@ def of_prox(g: FastVector, x: Array, t: Array | float) -> Piece | None:
     return beside(face.free, face.normals[0]) if face.normals.any() else coordinates(face.free)
 
 
-def of_conjugate(f: FastLoss | FastRows | FastVector, w: Array, y: Array, sigma: Array | float) -> Piece | None:
+def of_conjugate(f: FastLoss | FastRows | FastVector, w: Array, y: Array, sigma: Array | float) -> AffinePiece | None:
     """The piece of prox_{sigma f*} that gave y from w; None where it is curved, or too little is known."""
     if isinstance(f, FastLoss):
         return _of_loss(f, w, y, sigma)
@@ -124,7 +124,7 @@ def of_conjugate(f: FastLoss | FastRows | FastVector, w: Array, y: Array, sigma:
     return None
 
 
-def _of_entries(f: FastVector, w: Array, sigma: Array | float) -> Piece:
+def _of_entries(f: FastVector, w: Array, sigma: Array | float) -> AffinePiece:
     """Where f holds its entries those of y are free; elsewhere they move with the curvature of f, if there is any."""
     e = f.entries
     assert e is not None
@@ -139,7 +139,7 @@ def _of_entries(f: FastVector, w: Array, sigma: Array | float) -> Piece:
     return coordinates(np.arange(w.size), np.where(held, 1.0, share))
 
 
-def _of_largest(c: float, w: Array, y: Array) -> Piece | None:
+def _of_largest(c: float, w: Array, y: Array) -> AffinePiece | None:
     """The projection on the l1 ball of radius c: entries above the threshold move, the sum of their sizes stays."""
     if float(np.abs(w).sum()) <= c:
         return coordinates(np.arange(w.size))
@@ -149,7 +149,7 @@ def _of_largest(c: float, w: Array, y: Array) -> Piece | None:
     return beside(at, np.sign(y[at])) if at.size else None
 
 
-def _of_loss(f: FastLoss, w: Array, y: Array, sigma: Array | float) -> Piece:
+def _of_loss(f: FastLoss, w: Array, y: Array, sigma: Array | float) -> AffinePiece:
     """h / (sigma + h) with the second derivative h at the prox point; for piecewise linear losses 0 or 1, by differences."""
     if f.f.loss.smoothness is not None:
         h = np.empty_like(w)
@@ -164,7 +164,7 @@ def _of_loss(f: FastLoss, w: Array, y: Array, sigma: Array | float) -> Piece:
     return coordinates(np.flatnonzero((up - down > step) & (y > lo) & (y < hi)))
 
 
-def _of_rows(f: FastRows, y: Array) -> Piece | None:
+def _of_rows(f: FastRows, y: Array) -> AffinePiece | None:
     """Directions e_l - e_m within each row."""
     n, k = f.f.shape
     u, own, rows = y.reshape(n, k), f.f.y.astype(np.intp), np.arange(n)
@@ -181,4 +181,4 @@ def _of_rows(f: FastRows, y: Array) -> Piece | None:
         return None
     inside[rows, pivot] = False
     i, l = np.nonzero(inside)
-    return Piece(i * k + l, np.ones(i.size), i * k + pivot[i], np.ones(i.size), False)
+    return AffinePiece(i * k + l, np.ones(i.size), i * k + pivot[i], np.ones(i.size), False)

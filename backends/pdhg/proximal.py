@@ -27,8 +27,8 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import prox_conjugate
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.pdhg.entries import Index, entries, reached, readable
-from fwdsl.backends.pdhg.pieces import Piece, of_conjugate, of_prox
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.pdhg.pieces import AffinePiece, of_conjugate, of_prox
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.maps import LinearMap
 
 LARGEST = 700
@@ -79,7 +79,7 @@ class Step:
     work: float
 
 
-def applies(problem: Problem) -> bool:
+def applies(problem: PreparedProblem) -> bool:
     """Whether the entries of all maps can be read."""
     return all(readable(m) for t in problem.terms for _, m in t.map.parts)
 
@@ -87,7 +87,7 @@ def applies(problem: Problem) -> bool:
 class Proximal:
     """phi about one centre, and its minimisation; `taus` and `sigmas` are the steps of the primal-dual method, a block and a term each."""
 
-    def __init__(self, problem: Problem, taus: Steps, sigmas: Steps, delta: float, centre: Centre) -> None:
+    def __init__(self, problem: PreparedProblem, taus: Steps, sigmas: Steps, delta: float, centre: Centre) -> None:
         self.problem = problem
         self.taus = taus
         self.sigmas = sigmas
@@ -171,7 +171,7 @@ class Proximal:
 
     # --- the system ---------------------------------------------------------------------------------------------------
 
-    def _pieces(self, t: Trial) -> tuple[list[Piece], list[Piece]] | None:
+    def _pieces(self, t: Trial) -> tuple[list[AffinePiece], list[AffinePiece]] | None:
         """The pieces of the blocks and of the terms; None where one is not known or they are too many for a system."""
         pr, own, others, size = self.problem, [], [], 0
         for b, g, tau in zip(pr.canonical.blocks, pr.g, self.taus, strict=True):
@@ -234,7 +234,7 @@ class Proximal:
             at += p.count
         return dx
 
-    def _add_curved(self, k: int, p: Piece, sigma: Array, own: list[Piece], hessian: Array) -> None:
+    def _add_curved(self, k: int, p: AffinePiece, sigma: Array, own: list[AffinePiece], hessian: Array) -> None:
         """Add J' diag(gamma s) J of the curved directions of one term, some rows of J at a time."""
         curved = np.flatnonzero(~p.flat)
         parts = self.problem.terms[k].map.parts
@@ -250,7 +250,7 @@ class Proximal:
             J = self._jacobian(k, part, own, moving)
             hessian += J.T @ ((sigma[part.main] / self.delta * part.share)[:, None] * J)
 
-    def _jacobian(self, k: int, p: Piece, own: list[Piece], moving: int) -> Array:
+    def _jacobian(self, k: int, p: AffinePiece, own: list[AffinePiece], moving: int) -> Array:
         """B_y' K B_x for directions of one term."""
         out = np.zeros((p.count, moving))
         starts = np.cumsum([0, *(piece.count for piece in own)])
@@ -265,16 +265,16 @@ class Proximal:
         return out
 
     @staticmethod
-    def _on_columns(m: LinearMap, rows: Index, x: Piece) -> Array:
+    def _on_columns(m: LinearMap, rows: Index, x: AffinePiece) -> Array:
         part = entries(m, rows, x.main)
         return part if x.plain else part - entries(m, rows, x.pivot) * x.value
 
     @staticmethod
-    def _live(p: Piece) -> Index:
+    def _live(p: AffinePiece) -> Index:
         return p.main if p.plain else np.asarray(np.union1d(p.main, p.pivot), dtype=np.intp)
 
 
-def overhead(problem: Problem, each: float, once: float) -> float:
+def overhead(problem: PreparedProblem, each: float, once: float) -> float:
     """What vectors and the interpreter cost, in numbers touched: `each` a number of x and y, and `once`."""
     return each * (problem.size + sum(t.map.rows for t in problem.terms)) + once
 

@@ -40,7 +40,7 @@ from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.backends.svm import multiclass
 from fwdsl.backends.svm.loops import rows, sweeps
@@ -157,10 +157,10 @@ class BCFW(Method):
         return Estimate(passes, seconds, memory, f"about {visits:.0f} visits of each sample, more the larger C |x_i|^2")
 
 
-class BCFWRun(Run[Problem, BCFWState], of=BCFW):
+class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
     """Steps on the samples of a problem, of which `machine` is the view by samples."""
 
-    def __init__(self, problem: Problem, step: str, variant: str, order: str | None) -> None:
+    def __init__(self, problem: PreparedProblem, step: str, variant: str, order: str | None) -> None:
         super().__init__(problem)
         self.rule, self.variant, self.uniform = step, VARIANTS.index(variant), order != "shuffled"
         self.machine = Machine.of(problem)

@@ -42,7 +42,7 @@ from fwdsl.backends import costs
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Block, Canonical
@@ -87,7 +87,7 @@ class _View:
     free: int
 
     @staticmethod
-    def of(problem: Problem) -> _View:
+    def of(problem: PreparedProblem) -> _View:
         canonical = problem.canonical
         (term,) = canonical.terms
         assert isinstance(term.f, LossFunction)
@@ -173,10 +173,10 @@ class L2SVMDual(Method):
         return Estimate(passes, seconds, costs.memory(canonical, 4, 10), why)
 
 
-class L2SVMRun(Run[Problem, L2SVMState], of=L2SVMDual):
+class L2SVMRun(Run[PreparedProblem, L2SVMState], of=L2SVMDual):
     """Projected gradient on the dual of a problem, of which `view` is the notation above."""
 
-    def __init__(self, problem: Problem, momentum: str, step: str) -> None:
+    def __init__(self, problem: PreparedProblem, momentum: str, step: str) -> None:
         super().__init__(problem)
         self.momentum, self.adaptive = momentum, step == "adaptive"
         self.view = _View.of(problem)

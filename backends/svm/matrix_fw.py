@@ -35,7 +35,7 @@ from fwdsl.backends import costs
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.svm import multiclass
 from fwdsl.backends.svm.loops import matrix
 from fwdsl.canon.arrange import Arrangement
@@ -93,10 +93,10 @@ class MatrixFW(Method):
         return costs.fw(canonical, tol)
 
 
-class MatrixFWRun(Run[Problem, MatrixFWState], of=MatrixFW):
+class MatrixFWRun(Run[PreparedProblem, MatrixFWState], of=MatrixFW):
     """Frank-Wolfe on the whole dual of a problem; `mu` is the weight of the squares of each coordinate of x."""
 
-    def __init__(self, problem: Problem, variant: str) -> None:
+    def __init__(self, problem: PreparedProblem, variant: str) -> None:
         super().__init__(problem)
         self.variant = variant
         f = problem.terms[0].f

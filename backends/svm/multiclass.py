@@ -26,8 +26,8 @@ from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.rows import rows_of
 from fwdsl.backends.kernels.storage import Sparse
-from fwdsl.backends.maps import Counted
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.maps import CountedMap
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.backends.svm.loops import rows as kernels
 from fwdsl.canon.arrange import Arrangement
@@ -89,7 +89,7 @@ class Machine:
     f: VectorLossFunction
     rows: tuple[Any, ...]
     sparse: bool
-    counted: Counted
+    counted: CountedMap
     c: float
     mu: float
     inverse_nu: float
@@ -102,7 +102,7 @@ class Machine:
     size: int
 
     @staticmethod
-    def of(problem: Problem) -> Machine:
+    def of(problem: PreparedProblem) -> Machine:
         """The machine of a problem that passed `reasons`, `value_reasons` and `row_reasons`; data by columns are copied by rows."""
         (term,) = problem.terms
         assert isinstance(term.f, VectorLossFunction)
@@ -115,7 +115,7 @@ class Machine:
                 q_intercept = problem.q[block.slice]
                 continue
             (c, left, counted), mu, at = found, block.g.curvature, block.slice
-        assert isinstance(counted, Counted)
+        assert isinstance(counted, CountedMap)
         rows = _rows(left.A, problem)
         sparse = len(rows) == 3
         q = problem.q[at].reshape(-1, k)
@@ -192,7 +192,7 @@ def spread(A: Any) -> int:
     return size if hasattr(A, "indptr") and size <= min(SPREAD * A.nnz, LARGEST_SPREAD) else 0
 
 
-def _rows(A: Any, problem: Problem) -> tuple[Any, ...]:
+def _rows(A: Any, problem: PreparedProblem) -> tuple[Any, ...]:
     """A by rows, sparse (indptr, indices, data) or dense (A,) in C order."""
     if spread(A):
         return (np.ascontiguousarray(A.toarray()),)

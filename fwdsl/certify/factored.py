@@ -146,7 +146,7 @@ def _dual(form: Factored, y: Array, squares: float, reach: float, s: float) -> t
 
 def _bound(
     form: Factored, y: Array, X: LowRank, reach: float, aim: float, attempt: int, seed: int, stop: Callable[[], bool]
-) -> spectral.Bound:
+) -> spectral.SpectralBound:
     """sigma_1 of the gradient from above: within a tenth of `aim` where it is multiplied by the radius."""
     failure = FAILURE / 2.0 ** (attempt + 1)
     own = int(np.random.SeedSequence((seed, attempt, 0x7E57)).generate_state(1)[0])
@@ -188,9 +188,9 @@ def _bound(
     return _raised(bound, rounding)
 
 
-def _raised(bound: spectral.Bound, by: float) -> spectral.Bound:
+def _raised(bound: spectral.SpectralBound, by: float) -> spectral.SpectralBound:
     """With room for the rounding of the matrix itself."""
-    return spectral.Bound(
+    return spectral.SpectralBound(
         bound.value_upper + by, bound.kind, bound.statement, bound.lower, bound.failure, bound.products
     )
 

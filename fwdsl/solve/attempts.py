@@ -11,7 +11,7 @@ import numpy as np
 from ..atoms.base import Array, VectorFunction
 from ..backends.dual import repair
 from ..backends.nearby import allowance, feasible_nearby
-from ..backends.problem import Problem
+from ..backends.problem import PreparedProblem
 from ..canon.form import Block, Canonical
 from ..certify.verify import Verified, verify
 
@@ -26,7 +26,7 @@ NOTHING = 1e-12
 
 
 def attempts(
-    problem: Problem,
+    problem: PreparedProblem,
     x: Array,
     ys: list[Array] | None,
     scale: Array | None,
@@ -68,7 +68,7 @@ def attempts(
         yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True))
 
 
-def _stilled(problem: Problem, x: Array) -> Array | None:
+def _stilled(problem: PreparedProblem, x: Array) -> Array | None:
     """x with variables at 0: all of them where all terms shrink with x, else those that are nothing but rounding beside the other terms of the
     sums they enter. None where that changes nothing, or 0 is not in their domain."""
     canonical = problem.canonical
@@ -83,7 +83,7 @@ def _stilled(problem: Problem, x: Array) -> Array | None:
     return None
 
 
-def _is_rounding(problem: Problem, block: Block, x: Array) -> bool:
+def _is_rounding(problem: PreparedProblem, block: Block, x: Array) -> bool:
     """Whether the largest entry of a variable is at most NOTHING of the other terms in the rows of K x + b, wherever there are others."""
     own = float(np.abs(x[block.slice]).max(initial=0.0))
     beside = False
@@ -109,7 +109,7 @@ def _with(canonical: Canonical, x: Array, verified: Verified, ys: Sequence[Array
     return replace(verify(canonical, x, ys, verified.point), passes=2.0)
 
 
-def _moved(problem: Problem, x: Array, scale: Array | None, stop: Callable[[], bool]) -> Array | None:
+def _moved(problem: PreparedProblem, x: Array, scale: Array | None, stop: Callable[[], bool]) -> Array | None:
     """x moved into the entrywise constraints of the sum; None where it is in them, or nothing was gained."""
     if not any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms):
         return None

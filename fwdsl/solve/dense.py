@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
-from ..backends.problem import Problem
+from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
 from ..certify.verify import Verified, verify
 from ..model.options import Options
@@ -29,9 +29,9 @@ class Dense:
         self.form = form
         self._options = options
 
-    def prepare(self) -> Problem:
+    def prepare(self) -> PreparedProblem:
         """Maps and functions on kernels."""
-        return Problem(self.form, self._options.threads or default_threads(), self._options.seed)
+        return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
 
     def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
         """Zero, values by name, or a solution with its dual point where that fits."""
@@ -66,7 +66,7 @@ class Dense:
 
     def verify(
         self,
-        problem: Problem,
+        problem: PreparedProblem,
         x: Array,
         ys: list[Array] | None,
         scales: Array | None,

@@ -45,7 +45,7 @@ class Solvable(Protocol):
     - x and the parts of a dual point are the form's own. The driver copies a point (`x.copy()`), keeps it and hands it back, and never looks
       inside. What `Form.split`, `duals` and `terms` return is in local memory.
     - A method reaches data, predictions and iterates through what `prepare` returns. For the canonical form these are the vector operations of
-      `fwdsl.backends.problem.Problem`: `forward` and `adjoint` (K x + b and K'y), `losses_value`, `losses_gradient` and `curvatures` of
+      `fwdsl.backends.problem.PreparedProblem`: `forward` and `adjoint` (K x + b and K'y), `losses_value`, `losses_gradient` and `curvatures` of
       predictions, `prox_g`, `g_value` and `conjugates`, `gram`. Its methods also add and scale iterates as NumPy arrays. A form whose arrays lie
       elsewhere gives arrays with these operators, or has methods of its own, as the factored form does.
     - A method's state holds arrays in local memory, so that it can be saved.

@@ -4,16 +4,16 @@
 `largest_eigenvalue_bound` prove, each bound with its kind (`rigorous` or `probabilistic`) and a sentence that says why it holds.
 """
 
-from .bounds import Bound, largest_eigenvalue_bound, largest_singular_bound
+from .bounds import SpectralBound, largest_eigenvalue_bound, largest_singular_bound
 from .operators import LinearOperator, SparseOperator, as_operator
-from .top import Pairs, Triplets, top_eigen, top_singular
+from .top import Pairs, SingularTriplets, top_eigen, top_singular
 
 __all__ = [
-    "Bound",
     "LinearOperator",
     "Pairs",
+    "SingularTriplets",
     "SparseOperator",
-    "Triplets",
+    "SpectralBound",
     "as_operator",
     "largest_eigenvalue_bound",
     "largest_singular_bound",

@@ -14,11 +14,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ..atoms.base import Array
-from .operators import Counted
+from .operators import CountedOperator
 from .orthogonal import complete
 
 
-def subspace_step(op: Counted, V: Array) -> tuple[Array, Array, Array]:
+def subspace_step(op: CountedOperator, V: Array) -> tuple[Array, Array, Array]:
     """(U, s, V): one Rayleigh-Ritz step from the columns of V; V'A'U = diag(s) exactly, and A'U = V diag(s)."""
     Q, _ = np.linalg.qr(op.matmat(V))
     Z = op.rmatmat(Q)
@@ -26,7 +26,9 @@ def subspace_step(op: Counted, V: Array) -> tuple[Array, Array, Array]:
     return Q @ W.T, s, V
 
 
-def subspace_iteration(op: Counted, V: Array, k: int, tol: float, limit: int) -> tuple[Array, Array, Array, Array]:
+def subspace_iteration(
+    op: CountedOperator, V: Array, k: int, tol: float, limit: int
+) -> tuple[Array, Array, Array, Array]:
     """(U, s, V, residuals) of all columns of V; ends when |A v - s u| <= tol * s_1 for the first k, or after `limit` products.
 
     The residuals belong to the vectors returned.

@@ -1,4 +1,4 @@
-"""Bounds of the largest singular value or eigenvalue from above, of the kinds of language.md, section 7.
+"""Bounds of the largest singular value or eigenvalue from above, of the kinds in docs/language.md, "What an answer promises".
 
 A Ritz value bounds from below, and a Ritz value plus its residual bounds *some* value, not the largest: neither serves as a bound
 from above here.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
-from .operators import Counted, as_operator, matrix_of
+from .operators import CountedOperator, as_operator, matrix_of
 from .randomized import RandomBound, largest_eigenvalue
 from .rigorous import UNIT, eigenvalue_by_eigh, scaled, singular_by_cholesky, singular_by_svd
 from .top import top_singular
@@ -23,7 +23,7 @@ RIGOROUS_SIDE = 256
 
 
 @dataclass(frozen=True)
-class Bound:
+class SpectralBound:
     """largest value <= value_upper, and why: `kind` is "rigorous" or "probabilistic", `statement` one sentence.
 
     `lower` is a Ritz value, at most the largest; `failure` the probability that the bound is false (0 where rigorous); `products` how
@@ -48,7 +48,7 @@ def largest_singular_bound(
     seed: int = 0,
     max_steps: int = 3000,
     stop: Callable[[], bool] = lambda: False,
-) -> Bound:
+) -> SpectralBound:
     """sigma_max(A) <= value_upper for a 2-d array, a SciPy sparse matrix or a LinearOperator of shape (m, n).
 
     `method`: "svd" and "cholesky" prove rigorously and need the matrix (dense work of its shorter side cubed); "lanczos" fails with a
@@ -60,7 +60,7 @@ def largest_singular_bound(
     op, matrix = as_operator(A), matrix_of(A)
     m, n = op.shape
     if min(m, n) == 0:
-        return Bound(0.0, "rigorous", "an empty matrix has norm 0", 0.0, 0.0, 0)
+        return SpectralBound(0.0, "rigorous", "an empty matrix has norm 0", 0.0, 0.0, 0)
     if method == "auto":
         method = "lanczos" if matrix is None or min(m, n) > RIGOROUS_SIDE else "cholesky"
     if method in ("svd", "cholesky") and matrix is None:
@@ -68,17 +68,17 @@ def largest_singular_bound(
     if method == "svd":
         upper, lower = singular_by_svd(matrix)
         statement = "a full SVD with its backward error measured"
-        return Bound(upper, "rigorous", statement, lower, 0.0, min(m, n))
+        return SpectralBound(upper, "rigorous", statement, lower, 0.0, min(m, n))
     if method == "cholesky":
         matrix, c = scaled(matrix)
         triplets = top_singular(matrix, 1, 1e-10, warm, seed=seed)
         lower = c * float(triplets.s[0])
         upper = c * singular_by_cholesky(matrix, float(triplets.s[0]))
         statement = "a Cholesky factorisation of s^2 I - A'A that ran to completion, with its rounding errors bounded"
-        return Bound(upper, "rigorous", statement, lower, 0.0, triplets.products + min(m, n))
+        return SpectralBound(upper, "rigorous", statement, lower, 0.0, triplets.products + min(m, n))
     if method != "lanczos":
         raise ValueError(f"no method {method!r}")
-    counted = Counted(op)
+    counted = CountedOperator(op)
     shorter = warm
     if warm is not None and m < n:
         shorter = counted.matmat(warm)
@@ -107,7 +107,7 @@ def largest_eigenvalue_bound(
     warm: Array | None = None,
     seed: int = 0,
     max_steps: int = 3000,
-) -> Bound:
+) -> SpectralBound:
     """lambda_max(S) <= value_upper for a symmetric array, sparse matrix or operator of order n (of a matrix, the symmetric part is meant).
 
     `method`: "eigh" is rigorous, "lanczos" probabilistic as above ("auto" takes eigh up to n = 256). `rtol` is relative to the size of the spectrum;
@@ -118,19 +118,21 @@ def largest_eigenvalue_bound(
     if op.shape != (n, n):
         raise ValueError(f"a symmetric operator is square, not of shape {op.shape[0]} x {op.shape[1]}")
     if n == 0:
-        return Bound(-np.inf, "rigorous", "an empty matrix has no eigenvalue", -np.inf, 0.0, 0)
+        return SpectralBound(-np.inf, "rigorous", "an empty matrix has no eigenvalue", -np.inf, 0.0, 0)
     if method == "auto":
         method = "lanczos" if matrix is None or n > RIGOROUS_SIDE else "eigh"
     if method == "eigh":
         if matrix is None:
             raise ValueError("eigh needs the matrix, not only its products")
         upper, lower = eigenvalue_by_eigh(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
-        return Bound(upper, "rigorous", "a full eigendecomposition with its backward error measured", lower, 0.0, n)
+        return SpectralBound(
+            upper, "rigorous", "a full eigendecomposition with its backward error measured", lower, 0.0, n
+        )
     if method != "lanczos":
         raise ValueError(f"no method {method!r}")
     if matrix is not None:
         op = as_operator(0.5 * (matrix + matrix.T))
-    counted = Counted(op)
+    counted = CountedOperator(op)
     found = largest_eigenvalue(
         counted.matmat,
         n,
@@ -144,9 +146,9 @@ def largest_eigenvalue_bound(
     return _probabilistic(found, found.upper, found.lower, failure, counted.products)
 
 
-def _probabilistic(found: RandomBound, upper: float, lower: float, failure: float, products: int) -> Bound:
+def _probabilistic(found: RandomBound, upper: float, lower: float, failure: float, products: int) -> SpectralBound:
     statement = (
         f"randomly started Lanczos ({found.steps} steps, on the complement of {found.locked} vectors), which fails with a"
         f" probability of at most {failure:g} (Kuczynski and Wozniakowski 1992)"
     )
-    return Bound(upper, "probabilistic", statement, lower, failure, products)
+    return SpectralBound(upper, "probabilistic", statement, lower, failure, products)

@@ -15,12 +15,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ..atoms.base import Array
-from .operators import Counted
+from .operators import CountedOperator
 from .orthogonal import EPS, direction, fresh, orthogonalise
 
 
 def golub_kahan(
-    op: Counted, k: int, tol: float, basis: int, limit: int, start: Array | None, rng: np.random.Generator
+    op: CountedOperator, k: int, tol: float, basis: int, limit: int, start: Array | None, rng: np.random.Generator
 ) -> tuple[Array, Array, Array, Array]:
     """(U, s, V, residuals): the k largest triplets, residuals |A'u - s v| at most tol * s_1 unless `limit` products were not enough.
 

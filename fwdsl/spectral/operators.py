@@ -65,7 +65,7 @@ def nothing() -> None:
     """What is done before a product where nobody has a limit of time."""
 
 
-class Counted:
+class CountedOperator:
     """An operator with its products counted, a block of k vectors as k, and blocks made of vectors where it has none.
 
     `look` is called before each, and may raise.
@@ -121,7 +121,7 @@ def matrix_of(A: Any) -> Any | None:
     return None
 
 
-def materialise(op: Counted) -> Array:
+def materialise(op: CountedOperator) -> Array:
     """A as a dense array, by its products with the unit vectors of its shorter side."""
     m, n = op.shape
     return op.matmat(np.eye(n)) if n <= m else op.rmatmat(np.eye(m)).T

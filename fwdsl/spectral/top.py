@@ -14,11 +14,11 @@ import numpy as np
 from ..atoms.base import Array
 from .block import lobpcg, subspace_iteration
 from .lanczos import golub_kahan, symmetric_lanczos
-from .operators import Counted, as_operator, materialise, nothing
+from .operators import CountedOperator, as_operator, materialise, nothing
 
 
 @dataclass(frozen=True)
-class Triplets:
+class SingularTriplets:
     """A V ~ U diag(s), A'U ~ V diag(s), largest first: U (m, k), s (k,), V (n, k); the residual of each, and products with A or A' used."""
 
     U: Array
@@ -48,14 +48,14 @@ def top_singular(
     seed: int = 0,
     max_products: int = 20_000,
     look: Callable[[], None] = nothing,
-) -> Triplets:
+) -> SingularTriplets:
     """The k largest singular triplets, to residuals of `tol` times the largest value.
 
     `warm` holds right vectors to start from, in columns (n, q); `method` is "lanczos", "subspace", "lobpcg", "dense" or "auto": dense where Lanczos
     would span the whole space, LOBPCG from at least k warm vectors, Lanczos otherwise. Deterministic from the seed. `look` is called before each
     product, and may raise.
     """
-    op = Counted(as_operator(A), look)
+    op = CountedOperator(as_operator(A), look)
     m, n = op.shape
     k = _checked(k, min(m, n))
     basis = max(2 * k + 8, 20)
@@ -65,15 +65,15 @@ def top_singular(
     rng = np.random.default_rng(seed)
     if method == "dense" or k == 0 or (method == "lanczos" and min(m, n) <= basis + 1):
         U, s, Vt = np.linalg.svd(materialise(op), full_matrices=False)
-        return Triplets(U[:, :k], s[:k], Vt[:k].T, np.zeros(k), op.products)
+        return SingularTriplets(U[:, :k], s[:k], Vt[:k].T, np.zeros(k), op.products)
     if method == "lanczos":
         start = None if warm is None else warm.sum(axis=1)
         U, s, V, residuals = golub_kahan(op, k, tol, basis, max_products, start, rng)
-        return Triplets(U, s, V, residuals, op.products)
+        return SingularTriplets(U, s, V, residuals, op.products)
     block = _block(warm, n, k, rng)
     if method == "subspace":
         U, s, V, residuals = subspace_iteration(op, block, k, tol, max_products)
-        return Triplets(U[:, :k], s[:k], V[:, :k], residuals[:k], op.products)
+        return SingularTriplets(U[:, :k], s[:k], V[:, :k], residuals[:k], op.products)
     if method == "lobpcg":
         if m < n:
             # Gram matrices are formed on the shorter side, and the block is moved there
@@ -81,7 +81,7 @@ def top_singular(
         _, X, _, _ = lobpcg(op.gram, block, k, tol, max(1, max_products // (2 * block.shape[1])))
         V = X if m >= n else op.rmatmat(X)
         U, s, V, residuals = subspace_iteration(op, V, k, tol, 0)
-        return Triplets(U[:, :k], s[:k], V[:, :k], residuals[:k], op.products)
+        return SingularTriplets(U[:, :k], s[:k], V[:, :k], residuals[:k], op.products)
     raise ValueError(f"no method {method!r}")
 
 
@@ -99,7 +99,7 @@ def top_eigen(
 
     `method` is "lanczos", "lobpcg", "dense" or "auto", as for `top_singular`.
     """
-    op = Counted(as_operator(S))
+    op = CountedOperator(as_operator(S))
     n = _square(op)
     k = _checked(k, n)
     basis = max(2 * k + 8, 20)
@@ -129,7 +129,7 @@ def _checked(k: int, most: int) -> int:
     return min(k, most)
 
 
-def _square(op: Counted) -> int:
+def _square(op: CountedOperator) -> int:
     m, n = op.shape
     if m != n:
         raise ValueError(f"a symmetric operator is square, not of shape {m} x {n}")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fwdsl.backends.baselines import common, conditional, scgs
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve, supervisor
@@ -110,16 +110,16 @@ def planned(problem: Any, name: str, **options: Any) -> tuple[Any, Options]:
 def test_an_interruption_ends_a_step_at_its_next_prox(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plan, options = planned(MATRIX, name, max_iter=2)
     whole = solve(MATRIX.canonical, plan, options)
-    control, calls, prox = Control(), [0], Problem.prox_g
+    control, calls, prox = Control(), [0], PreparedProblem.prox_g
 
-    def counted(self: Problem, v: Any, t: float) -> Any:
+    def counted(self: PreparedProblem, v: Any, t: float) -> Any:
         if t > 0.0:  # a step's; that of a start only moves it into the set
             calls[0] += 1
             control.stop = calls[0] == 5
         return prox(self, v, t)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Problem, "prox_g", counted)
+        patch.setattr(PreparedProblem, "prox_g", counted)
         stopped = solve(MATRIX.canonical, plan, options, control=control)
     assert stopped.status == "interrupted" and stopped.iterations == 0
     assert calls[0] == 5
@@ -142,7 +142,7 @@ class Clock:
 def test_a_limit_of_time_ends_an_inner_problem(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, vertex, slopes = Clock(), conditional.vertex, []
 
-    def slow(problem: Problem, c: Any) -> Any:
+    def slow(problem: PreparedProblem, c: Any) -> Any:
         clock.now += 1.0
         slopes.append(c)
         return vertex(problem, c)

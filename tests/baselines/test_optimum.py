@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.baselines.common import conditioning
-from fwdsl.backends.baselines.samples import Samples
+from fwdsl.backends.baselines.samples import SampleSum
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.registry import NAMED
 from fwdsl.certify.verify import verify
 from fwdsl.errors import FwError
@@ -162,8 +162,8 @@ def test_the_subgradient_method_gets_near(problem: Any) -> None:
 )
 @pytest.mark.parametrize("size", [1, 3])
 def test_the_estimates_are_unbiased(problem: Any, size: int) -> None:
-    kernels = Problem(problem.canonical, 1)
-    of, naive = Samples.of(kernels), Naive(problem)
+    kernels = PreparedProblem(problem.canonical, 1)
+    of, naive = SampleSum.of(kernels), Naive(problem)
     rng = np.random.default_rng(5)
     x, snapshot = rng.standard_normal(of.size), rng.standard_normal(of.size)
     slopes = kernels.losses_gradient(kernels.forward(snapshot))[1]

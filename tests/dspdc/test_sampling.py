@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.dspdc.blocks import Blocks
-from fwdsl.backends.dspdc.coordinates import Coordinates
+from fwdsl.backends.dspdc.blocks import BlockSampling
+from fwdsl.backends.dspdc.coordinates import CoordinateSampling
 from fwdsl.oracle import solve_oracle
 from tests.dspdc.problems import Naive, family_problem, stepped
 from tests.runs import AnyRun
@@ -81,7 +81,7 @@ def test_coordinates_are_unbiased(m: int, q: int, monkeypatch: pytest.MonkeyPatc
     problem = ridge_problem()
     run = somewhere(problem, m, q)
     state, of, steps = run.state, run.of, run.steps()
-    monkeypatch.setattr(Coordinates, "iterations", lambda self: 1)
+    monkeypatch.setattr(CoordinateSampling, "iterations", lambda self: 1)
     rows = all_draws(4, m) if m < 4 else [()]
     columns = all_draws(3, q) if q < 3 else [()]
     xs, ys = [], []
@@ -110,7 +110,7 @@ def test_blocks_are_unbiased(m: int, q: int, monkeypatch: pytest.MonkeyPatch) ->
     problem = fw.parse(text).bind(**values)
     run = somewhere(problem, m, q)
     state, of, steps = run.state, run.of, run.steps()
-    monkeypatch.setattr(Blocks, "iterations", lambda self: 1)
+    monkeypatch.setattr(BlockSampling, "iterations", lambda self: 1)
     xs, ys = [], []
     for rows in itertools.combinations(range(4), m):
         for blocks in itertools.combinations(range(2), q):

@@ -18,7 +18,7 @@ from fwdsl.atoms.vectors.simplex import Simplex
 from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.frank_wolfe.atoms import ActiveState, atom_of
 from fwdsl.backends.frank_wolfe.starts import combination
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from tests.frank_wolfe.problems import P, bound, matrix_bound, two_bound
 from tests.runs import started
 
@@ -68,7 +68,7 @@ def test_a_dropped_vertex_comes_back_to_its_place_and_the_index_is_made_anew() -
 @pytest.mark.parametrize("set_", ["l1_ball(1)", "simplex(1)", "solid_simplex(1)", "box(-0.2, 0.4)", "permutahedron(c)"])
 @pytest.mark.parametrize("share", [0.4, 1.0])
 def test_a_start_is_a_combination_of_vertices(set_: str, share: float) -> None:
-    kernels = Problem(bound("squared", set_).canonical, 1)
+    kernels = PreparedProblem(bound("squared", set_).canonical, 1)
     x = kernels.prox_g(share * np.array([0.3, 0.0, 0.5, -0.2, 0.0, 0.1]), 0.0)
     found = combination(kernels, x)
     assert sum(w for w, _ in found) == pytest.approx(1.0) and all(w > 0.0 for w, _ in found)
@@ -85,7 +85,7 @@ def test_a_start_is_a_combination_of_vertices(set_: str, share: float) -> None:
     "problem", [matrix_bound("rows(simplex(1))"), matrix_bound("columns(l1_ball(2))"), two_bound()]
 )
 def test_a_start_in_a_product_pairs_the_factors_vertices(problem: object) -> None:
-    kernels = Problem(problem.canonical, 1)  # type: ignore[attr-defined]
+    kernels = PreparedProblem(problem.canonical, 1)  # type: ignore[attr-defined]
     x = kernels.prox_g(np.random.default_rng(1).standard_normal(kernels.size), 0.0)
     found = combination(kernels, x)
     assert sum(w for w, _ in found) == pytest.approx(1.0)

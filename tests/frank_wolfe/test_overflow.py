@@ -10,7 +10,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe.state import FWState, keep_bound
 from fwdsl.backends.frank_wolfe.steps import RULES, Segment, step_length
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, bound
 from tests.runs import started
 
@@ -71,7 +71,7 @@ def test_a_set_on_which_nothing_is_finite_ends_the_run(name: str, lazy: bool) ->
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_slope_that_is_not_finite_moves_nothing_or_little(rule: str) -> None:
-    kernels = Problem(counts_bound("box(-1, 1)").canonical, 1)
+    kernels = PreparedProblem(counts_bound("box(-1, 1)").canonical, 1)
     for slope in (np.nan, -np.inf):
         z, d = np.zeros(20), np.ones(20)
         segment = Segment(kernels.functions, [z], [d], [np.full(20, slope)], 1.0, 0.0, 0.0, 1.0)
@@ -80,7 +80,7 @@ def test_a_slope_that_is_not_finite_moves_nothing_or_little(rule: str) -> None:
 
 
 def test_infinity_is_no_bound() -> None:
-    kernels = Problem(bound("squared", "l1_ball(1)").canonical, 1)
+    kernels = PreparedProblem(bound("squared", "l1_ball(1)").canonical, 1)
     s = FWState(0, np.zeros(kernels.size))
     ys = [np.zeros(30)]
     for conjugates, expected in ((np.inf, -np.inf), (np.nan, -np.inf), (-1.0, -1.0), (np.inf, -1.0)):

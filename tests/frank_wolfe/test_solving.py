@@ -11,8 +11,8 @@ import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 import fwdsl as fw
-from fwdsl.backends.frank_wolfe.pieces import pieces
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.frank_wolfe.set_factors import set_factors
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.cli import main
 from fwdsl.oracle import solve_oracle
 from tests.frank_wolfe.problems import (
@@ -146,16 +146,16 @@ def test_block_steps_over_products(kind: str, order: str, step: str) -> None:
 
 @pytest.mark.parametrize("kind", PRODUCTS)
 def test_a_blocks_views_are_the_maps_columns(kind: str) -> None:
-    kernels = Problem(PRODUCTS[kind]().canonical, 1)
+    kernels = PreparedProblem(PRODUCTS[kind]().canonical, 1)
     K = [np.stack(list(zs), axis=1) for zs in zip(*(kernels.linear(e) for e in np.eye(kernels.size)), strict=True)]
     rng = np.random.default_rng(0)
     covered = []
-    for piece in pieces(kernels):
-        covered += piece.places.tolist()
-        d = rng.standard_normal(piece.places.size)
+    for factor in set_factors(kernels):
+        covered += factor.places.tolist()
+        d = rng.standard_normal(factor.places.size)
         for i, whole in enumerate(K):
-            expected = whole[:, piece.places] @ d
-            views = [v for v in piece.views if v.term == i]
+            expected = whole[:, factor.places] @ d
+            views = [v for v in factor.views if v.term == i]
             assert len(views) <= 1
             if not views:
                 assert not np.any(expected)
@@ -165,7 +165,7 @@ def test_a_blocks_views_are_the_maps_columns(kind: str) -> None:
             np.testing.assert_allclose(view.map.apply(d), expected[rows], atol=1e-12)
             assert not np.any(np.delete(expected, rows))
             y = rng.standard_normal(rows.size)
-            np.testing.assert_allclose(view.map.adjoint(y), whole[np.ix_(rows, piece.places)].T @ y, atol=1e-12)
+            np.testing.assert_allclose(view.map.adjoint(y), whole[np.ix_(rows, factor.places)].T @ y, atol=1e-12)
     assert sorted(covered) == list(range(kernels.size))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from fwdsl.backends.finite_sum import draws
-from fwdsl.backends.gsfw.method import drawn
+from fwdsl.backends.gsfw.gsfw import drawn
 from tests.baselines.common import Naive
 
 Array = Any

@@ -16,7 +16,7 @@ from fwdsl.atoms.vectors.l1_ball import L1Ball
 from fwdsl.atoms.vectors.norm1_l1_ball import Norm1L1Ball
 from fwdsl.backends.gsfw import rules
 from fwdsl.backends.gsfw.general import given_step
-from fwdsl.backends.gsfw.method import drawn
+from fwdsl.backends.gsfw.gsfw import drawn
 from fwdsl.backends.gsfw.oracle import Oracle, oracle
 from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, text
 from tests.gsfw.reference import Dual, Primal, rows_of

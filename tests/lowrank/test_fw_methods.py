@@ -13,7 +13,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.lowrank.block_fw import BlockFW
-from fwdsl.backends.lowrank.directions import Face, away
+from fwdsl.backends.lowrank.directions import ThinFactors, away
 from fwdsl.backends.lowrank.factored_fw import FactoredFW
 from fwdsl.backends.lowrank.factors import project_l1
 from fwdsl.backends.lowrank.problem import FactoredProblem
@@ -245,7 +245,7 @@ def test_a_drop_step_takes_a_singular_value_out() -> None:
     P, Q = (np.linalg.qr(rng.standard_normal((k, 3)))[0] for k in (9, 7))
     s, G = np.array([3.0, 2.0, 1.0]), rng.standard_normal((9, 7))
     X = (P * s) @ Q.T
-    found = away(Face(P, s, Q), P.T @ G @ Q, float(np.sum(G * X)), 6.0, 0.0)
+    found = away(ThinFactors(P, s, Q), P.T @ G @ Q, float(np.sum(G * X)), 6.0, 0.0)
     assert found is not None
     Z = 6.0 * np.outer(P @ found.a, Q @ found.a)
     assert found.gain == pytest.approx(float(np.sum(G * (Z - X))))

@@ -12,7 +12,7 @@ import fwdsl as fw
 from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.lowrank.samples import Ridged
+from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth, on_segment
 from fwdsl.bind.values import Entries
 from fwdsl.canon import Factored
@@ -161,7 +161,7 @@ def test_samples_are_the_matrix_that_they_stand_for(kind: str) -> None:
         assert samples.matvec(X) == pytest.approx(dense @ X, abs=1e-12)
         assert samples.rmatvec(Y) == pytest.approx(dense.T @ Y, abs=1e-12)
     assert samples.norm() == pytest.approx(np.linalg.norm(A))
-    ridged, below = Ridged(samples, 0.5), rng.standard_normal((18, 2))
+    ridged, below = RidgedSamples(samples, 0.5), rng.standard_normal((18, 2))
     both = np.vstack([dense, 0.5 * np.eye(5)])
     assert ridged.matvec(X) == pytest.approx(both @ X) and ridged.rmatvec(below) == pytest.approx(both.T @ below)
 

@@ -11,7 +11,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.pdbfw.core import MISS, PATIENCE
 from fwdsl.backends.pdbfw.trace import TraceSpace
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from tests.pdbfw.problems import matrix_problem, vector_data, vector_problem, vector_text
 from tests.pdbfw.test_reference import after, dual_prox, l1_projection, slope
 from tests.runs import stepped
@@ -147,7 +147,7 @@ def test_the_default_converges_where_rows_share_a_direction(loss: str) -> None:
 def test_low_rank_minimisers_miss_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seen from the point itself a projection misses by at most eps / 4, and the steps ask for 1 % of the gap."""
     rng = np.random.default_rng(0)
-    space = TraceSpace(Problem(matrix_problem().canonical, 1))
+    space = TraceSpace(PreparedProblem(matrix_problem().canonical, 1))
     space.shape, space.parts, space.radius, space.width = (60, 50), 50, 6.0, 50
     v = (rng.standard_normal((60, 8)) @ rng.standard_normal((8, 50))).reshape(-1)
     v += 0.3 * rng.standard_normal(v.size)

@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.pdbfw.method import LOSSES
 from tests.pdbfw.problems import (
     SETS,
     matrix_data,
@@ -22,6 +21,7 @@ from tests.pdbfw.problems import (
 from tests.runs import started
 
 MODES: tuple[dict[str, Any], ...] = ({}, {"accelerate": True}, {"eta": 1.0, "delta": 2.0}, {"k": 20, "delta": 2.0})
+LOSSES = ("squared", "smooth_hinge", "logistic", "squared_hinge", "huber", "squared_epsilon_insensitive")
 OPTIONS = {"huber": ", delta=0.7", "squared_epsilon_insensitive": ", eps=0.15"}
 
 

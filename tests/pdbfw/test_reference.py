@@ -18,7 +18,7 @@ from fwdsl.backends.pdbfw import PDBFWState
 from fwdsl.backends.pdbfw.block_step import BlockStep, used
 from fwdsl.backends.pdbfw.dual_step import theory_step
 from fwdsl.backends.pdbfw.trace import TraceSpace
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from tests.pdbfw.problems import SETS, matrix_data, matrix_problem, vector_data, vector_problem
 from tests.runs import stepped
 
@@ -261,7 +261,7 @@ def test_low_rank_steps_are_half_eps_approximate(eps: float, seed: int) -> None:
     """l(X) <= l* / 2 + eps / 8 (Definition 4.2), l* from a full decomposition; and the slack bounds what is missing."""
     rng = np.random.default_rng(seed)
     problem = matrix_problem()
-    space = TraceSpace(Problem(problem.canonical, 1))
+    space = TraceSpace(PreparedProblem(problem.canonical, 1))
     # large enough that iterations and not a decomposition answer
     space.shape, space.parts, space.radius, space.width = (60, 50), 50, 6.0, 50
     V = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 50)) / 10 + 0.05 * rng.standard_normal((60, 50))

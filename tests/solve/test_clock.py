@@ -15,7 +15,7 @@ import fwdsl as fw
 from fwdsl.backends.dual import repair
 from fwdsl.backends.kernels import Operator, Pool, kernel_seconds
 from fwdsl.backends.kernels.pool import Stopped
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.registry import METHODS
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
@@ -215,7 +215,7 @@ def test_a_gram_matrix_and_a_repair_end_where_the_run_does() -> None:
     pool.must_stop = lambda: True
     with pytest.raises(Stopped):
         operator.gram(None, np.ones(50))
-    problem = Problem(bound("absolute", "", "").canonical, 1)
+    problem = PreparedProblem(bound("absolute", "", "").canonical, 1)
     problem.must_stop = lambda: True
     ys = [0.3 * np.ones(t.map.rows) for t in problem.terms]
     # what cannot be repaired in time is what it was

@@ -9,7 +9,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.dual import repair
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.certify.verify import verify
 from fwdsl.solve import attempts
 from tests.problems import random_problem
@@ -121,7 +121,7 @@ def test_the_repair_ends_when_it_is_asked_to() -> None:
     canonical = fw.parse(text).bind(A=A, b=b).canonical
     y = [RNG.uniform(-1e-3, 1e-3, 60)]
     for limit in (0, 1, 5):
-        problem, asked = Problem(canonical, 1), []
+        problem, asked = PreparedProblem(canonical, 1), []
 
         def stop(asked: list = asked, limit: int = limit) -> bool:
             asked.append(True)

@@ -17,7 +17,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.apg import APGRun
 from fwdsl.backends.kernels import kernel_seconds
-from fwdsl.backends.lowrank.method import LowRankRun
+from fwdsl.backends.lowrank.lowrank import LowRankRun
 from fwdsl.backends.registry import METHODS
 from fwdsl.cli import main
 from fwdsl.model.options import Options

@@ -13,10 +13,10 @@ from fwdsl.atoms.vectors.norm_inf import NormInf
 from fwdsl.backends.functions import FastVector, prox_conjugate
 from fwdsl.backends.pdhg import method as pdhg
 from fwdsl.backends.pdhg.entries import entries, reached, readable
-from fwdsl.backends.pdhg.method import PDHGRun
-from fwdsl.backends.pdhg.pieces import Piece, of_conjugate, of_prox
+from fwdsl.backends.pdhg.pdhg import PDHGRun
+from fwdsl.backends.pdhg.pieces import AffinePiece, of_conjugate, of_prox
 from fwdsl.backends.pdhg.proximal import INNER, Centre, Proximal
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon import canonicalise
 from fwdsl.canon.combined_maps import Compose
 from fwdsl.canon.data_maps import Matrix
@@ -27,17 +27,17 @@ A = RNG.standard_normal((30, 6))
 LABELS = RNG.integers(0, 3, 30)
 
 
-def problem(text: str, **data: Any) -> Problem:
+def problem(text: str, **data: Any) -> PreparedProblem:
     canonical, diagnostics = canonicalise(fw.parse(text).bind(**data).instance)
     assert canonical is not None, diagnostics
-    return Problem(canonical, 1)
+    return PreparedProblem(canonical, 1)
 
 
 def head(more: str, kind: str = "vector[n]") -> str:
     return f"data A: matrix[n, p], y: {kind}\nvar x: vector[p]{more}\n"
 
 
-def jacobian(piece: Piece, size: int) -> np.ndarray:
+def jacobian(piece: AffinePiece, size: int) -> np.ndarray:
     """D = B diag(s) B^+."""
     B = np.stack([piece.along(e, size) for e in np.eye(piece.count)], axis=1) if piece.count else np.zeros((size, 0))
     return np.asarray(B @ np.diag(piece.share) @ np.linalg.pinv(B))

@@ -81,6 +81,6 @@ def classes(
 
 def kernels_of(problem: fw.Problem, threads: int = 1, seed: int = 0) -> Any:
     """The canonical problem on kernels."""
-    from fwdsl.backends.problem import Problem
+    from fwdsl.backends.problem import PreparedProblem
 
-    return Problem(problem.canonical, threads, seed)
+    return PreparedProblem(problem.canonical, threads, seed)

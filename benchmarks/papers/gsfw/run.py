@@ -102,10 +102,10 @@ def follow(
 ) -> Curve:
     """A method stepped by hand to a level, P of its point taken after each step and not counted."""
     from fwdsl.backends.kernels.operators import Operator
-    from fwdsl.backends.problem import Problem
+    from fwdsl.backends.problem import PreparedProblem
     from fwdsl.backends.registry import METHODS
 
-    kernels = Problem(problem.canonical, 1, seed)
+    kernels = PreparedProblem(problem.canonical, 1, seed)
     n = problem.instance.dims["n"]
     calls = 0
     products = Operator.rmatvec

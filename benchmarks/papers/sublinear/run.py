@@ -26,7 +26,7 @@ from report import Target
 import fwdsl as fw
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.multiclass.sublinear import Sublinear
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.studies.race import Race
 
 CLASSES = Path(__file__).with_name("classes.fw")
@@ -81,7 +81,7 @@ def seconds(run: Callable[[], Any]) -> float:
 
 def microseconds(size: int) -> tuple[float, float, int]:
     """(best, median) of blocks of iterations at the paper's step for 10^4 of them, and the rows folded on the way."""
-    kernels = Problem(problem_of(size).canonical, 1, 0)
+    kernels = PreparedProblem(problem_of(size).canonical, 1, 0)
     options = {"sampling": "full", "horizon": HORIZON, "radius": float(size), "average": "all"}
     run: Any = Sublinear.start(kernels, options, np.zeros(kernels.size))
     state, count = run.state, 500 if size < 3000 else 250

@@ -85,7 +85,7 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
         """From the top singular pairs of the gradient at zero, or from x."""
         state = self.core.start(*self.problem.factors(x)) if x.rank else self.core.init(self.rank)
         if isinstance(state, RegressionState):
-            self.problem.sight.touched = state.products
+            self.problem.data_map.touched = state.products
         return state
 
     def step(self) -> None:
@@ -97,11 +97,11 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
             return
         assert isinstance(state, RegressionState)
         # passes of this run alone: the state has those of the run it was saved from
-        touched, before = problem.sight.touched, state.products
+        touched, before = problem.data_map.touched, state.products
         core.step(state)
         if state.iteration % LOOK_EVERY == 0:
             core.look(state, state.iteration)
-        problem.sight.touched = touched + state.products - before
+        problem.data_map.touched = touched + state.products - before
 
     def report(self) -> Report:
         """The objective and the gap as of the last look."""

@@ -34,7 +34,7 @@ from fwdsl.backends.option import Option
 from fwdsl.backends.pdhg import costs
 from fwdsl.backends.pdhg.balance import balance, first_weight
 from fwdsl.backends.pdhg.proximal import Centre, Proximal, applies, overhead
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
@@ -116,10 +116,10 @@ class PDHG(Method):
         return costs.pdhg(canonical, tol)
 
 
-class PDHGRun(Run[Problem, PDHGState], of=PDHG):
+class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
     """Primal-dual hybrid gradient on a problem."""
 
-    def __init__(self, problem: Problem, restart: bool) -> None:
+    def __init__(self, problem: PreparedProblem, restart: bool) -> None:
         super().__init__(problem)
         self.restart = restart
 
@@ -127,8 +127,8 @@ class PDHGRun(Run[Problem, PDHGState], of=PDHG):
         """x in the domain of g, y = 0 or the given dual point, scales and the step from power iterations."""
         problem = self.problem
         x = problem.prox_g(x, 0.0)
-        given = ys is not None and len(ys) == len(problem.terms)
-        dual = [y.copy() for y in ys] if given and ys is not None else [np.zeros(t.map.rows) for t in problem.terms]
+        has_dual = ys is not None and len(ys) == len(problem.terms)
+        dual = [y.copy() for y in ys] if has_dual and ys is not None else [np.zeros(t.map.rows) for t in problem.terms]
         column_scale, row_scale, norm = balance(problem)
         omega = first_weight(problem, column_scale, row_scale)
         kx, kty = problem.linear(x), problem.adjoint(dual)
@@ -225,8 +225,8 @@ class PDHGRun(Run[Problem, PDHGState], of=PDHG):
     def _restart(self) -> None:
         s = self.state
         dx = float(np.linalg.norm((s.x_hat - s.x_anchor) / s.column_scale))
-        moved = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
-        dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in moved))
+        steps = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
+        dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in steps))
         # one that stands still in a corner waits for the other; a weight far from the first tells of a point that leaves for infinity
         wanted = dy / (dx * s.omega) if dx > 0.0 else math.inf if dy > 0.0 else 1.0
         change = min(max(math.sqrt(wanted), 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)

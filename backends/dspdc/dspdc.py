@@ -15,8 +15,8 @@ from fwdsl.backends import costs
 from fwdsl.backends.baselines.common import BaselineRun, keep_point
 from fwdsl.backends.baselines.samples import unbounded_curvature
 from fwdsl.backends.dspdc import blocks, coordinates
-from fwdsl.backends.dspdc.blocks import Blocks
-from fwdsl.backends.dspdc.coordinates import Coordinates
+from fwdsl.backends.dspdc.blocks import BlockSampling
+from fwdsl.backends.dspdc.coordinates import CoordinateSampling
 from fwdsl.backends.dspdc.links import places_of
 from fwdsl.backends.dspdc.scale import sampled_scale
 from fwdsl.backends.dspdc.state import DSPDCState
@@ -26,15 +26,15 @@ from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.method import Estimate, Method
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
 STARTING_SHARE = 0.1
-"""Of the least of the two guesses of Lambda, what is tried first: a quarter to a tenth is 1.5 to 3 times faster than the whole (methods.md, B2)."""
+"""The share of the lesser guess of Lambda that is tried first: as measured, a quarter to a tenth is 1.5 to 3 times faster than the whole."""
 
 GROWTH = 2.0
-"""A gap that is this many times the least one so far says that Lambda is too small."""
+"""A gap so many times the least one so far says that Lambda is too small."""
 
 RAISE = 4.0
 """What Lambda is multiplied with then."""
@@ -164,10 +164,12 @@ class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
 
     phase = "doubly stochastic coordinates"
 
-    def __init__(self, problem: Problem, m: int | None, q: int | None, Lambda: float | None, theorem: int) -> None:
+    def __init__(
+        self, problem: PreparedProblem, m: int | None, q: int | None, Lambda: float | None, theorem: int
+    ) -> None:
         super().__init__(problem)
         self.multiplier, self.theorem = Lambda, theorem
-        self.of = (Coordinates if _by_coordinates(problem.canonical) else Blocks)(problem, m, q)
+        self.of = (CoordinateSampling if _by_coordinates(problem.canonical) else BlockSampling)(problem, m, q)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> DSPDCState:
         """Lambda from the data; y of the start if there is one, else 0 or the slopes at x, whichever has the better bound."""
@@ -251,7 +253,7 @@ class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
         s.epochs += of.step(s, steps, self.problem.seed)
         s.waited += steps.rate * of.iterations()
         s.iteration += 1
-        least = 1.0 if isinstance(of, Coordinates) else 2.0
+        least = 1.0 if isinstance(of, CoordinateSampling) else 2.0
         if s.epochs - s.checked >= min(max(least, REST * s.epochs), LONGEST_REST) - 1e-9:
             with serial_blas():
                 self._certify(s)

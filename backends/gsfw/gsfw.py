@@ -28,7 +28,7 @@ from fwdsl.backends.baselines.common import (
     start,
 )
 from fwdsl.backends.baselines.samples import (
-    Samples,
+    SampleSum,
     VectorSamples,
     batch_misfit,
     batch_size,
@@ -45,13 +45,13 @@ from fwdsl.backends.gsfw.state import GSFWState
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.names import is_compact
 
 SHARE = 0.1
-"""Rows of a batch, over n: the same work as 1 % of the paper with a tenth of the oracle calls (methods.md, A2)."""
+"""Rows of a batch, over n: the same work as 1 % of the paper with a tenth of the oracle calls (docs/papers/gsfw.md)."""
 
 LEAST_SHARE = 0.01
 """The least with a ridge: smaller blocks allow longer steps, as long as the oracle costs no more than their rows."""
@@ -103,7 +103,7 @@ class GSFW(Baseline):
     to modest gaps: on mushrooms, at 700 epochs, `adaptive` has 3.7e-6 where sigma is 100 (`open` 2.2e-3), 2.5e-1 where it is 1,000 (2.9e-3).
 
     Certificate: the bounds at y and at the mean of the y cost no pass, as K'y is kept; P at x and at the response to y cost one each. The better
-    ones are kept. Bounds lag behind P here: a method that is to certify is better another one (methods.md, A5).
+    ones are kept. Bounds lag behind P here: other methods certify earlier (docs/papers/gsfw.md).
 
     Complexity: O((n / b) / eps) iterations (open), O((N sigma) log(1 / eps)) with a ridge; each two touches of its rows, the oracle and O(d).
 
@@ -111,8 +111,8 @@ class GSFW(Baseline):
     Remark 3.4. Corrected: for batches n becomes n / b within sigma too, with the squared norm of a block in place of a row's (Remark 3.4
     leaves it at that of a row, with which it diverges on a9a); sigma^{i+1} under- and overflows as printed; (14) lost the star of l-dot.
 
-    `state.iteration` counts steps of about an epoch, less where the oracle is dear; a step asks `Problem.must_stop` between iterations. `state.k` is
-    the paper's i: k b + n gradients of samples, k calls of the oracle (more where an adaptive step was taken again).
+    `state.iteration` counts steps of about an epoch, less where the oracle is expensive. A step asks `PreparedProblem.must_stop` between iterations.
+    `state.k` is the paper's i: k b + n gradients of samples, k calls of the oracle (more where an adaptive step was taken again).
     """
 
     name = "gsfw"
@@ -201,10 +201,10 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
 
     phase = "substitute gradient"
 
-    def __init__(self, problem: Problem, batch: float | None, rule: str | None, sigma: float | None) -> None:
+    def __init__(self, problem: PreparedProblem, batch: float | None, rule: str | None, sigma: float | None) -> None:
         super().__init__(problem)
         self.sigma = sigma
-        self.samples = Samples.of(problem)
+        self.samples = SampleSum.of(problem)
         self.oracle = _response(problem)
         default = "adaptive" if self.oracle.mu > 0.0 else "open"
         self.rule = rule or ("theory" if sigma is not None else default)
@@ -336,7 +336,7 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
             keep_bound(problem, s, [mean], s.kty_sum / s.total)
 
 
-def _response(problem: Problem) -> Oracle:
+def _response(problem: PreparedProblem) -> Oracle:
     """The oracle of the problem, bounded by P at 0 where a norm is all that bounds x."""
     canonical = problem.canonical
     zero = np.zeros(canonical.size)

@@ -1,7 +1,7 @@
-"""What a loss sees of a matrix X: predictions K X by factors of X, and gradients K'y as operators.
+"""The map K from a matrix X to predictions: K X by factors of X, and gradients K'y as operators.
 
-A sight has `shape` of X, `size` (the number of predictions), `touched` (data passes so far), `norm_squared` >= |K|^2, and the two products.
-`Entries` is the sight of observed entries; `Products` that of products with data.
+A data map has the `shape` of X, `size` (the number of predictions), `touched` (data passes so far), `norm_squared` >= |K|^2, and the two products.
+`ObservedEntries` takes entries of X; `DataProducts` multiplies data by X.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fwdsl.spectral.operators import DenseOperator
 from fwdsl.spectral.top import top_singular
 
 
-class Products:
+class DataProducts:
     """X -> A X, flat in C order. A data pass is A times a matrix of X's shape."""
 
     def __init__(self, A: Samples, columns: int) -> None:

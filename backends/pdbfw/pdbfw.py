@@ -20,7 +20,7 @@ from fwdsl.backends.pdbfw.block_step import is_even, parts, without_ridge
 from fwdsl.backends.pdbfw.core import Core, PDBFWState, Settings
 from fwdsl.backends.pdbfw.trace import TraceSpace, matrix_reasons, matrix_value_reasons
 from fwdsl.backends.pdbfw.vector import VectorSpace
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Block, Canonical
 from fwdsl.words import SETS, THRESHOLD_SETS
@@ -49,7 +49,7 @@ class PDBFW(Method):
 
     s doubles when a block step uses all of it (a cap below the solution's support stalls); `grow = false` keeps it.
 
-    By default the steps adapt (methods.md, A2): eta = 1, so that x is the minimiser at y and D(y) is known; y starts at f'(0); the rows with
+    By default the steps adapt: eta = 1, so that x is the minimiser at y and D(y) is known; y starts at f'(0); the rows with
     |y~_i - y_i| above 5 % of the largest move, or all where that is no dearer; delta is lowered until
     R(z+) >= R(z) + <w, y+ - y> / n - B / delta holds (R the minimum over x, B the step's distance) and grows by 1.3 where half of it was
     enough. Losses that are no pieces of parabolas take the mirror step (`dual_step`). On trace-norm balls x misses R(z) by at most 1 % of the gap.
@@ -58,7 +58,7 @@ class PDBFW(Method):
     with restarts for the Euclidean step, an estimate sequence for the mirror step (`core`).
 
     Complexity: O(nnz(A_S) + nnz(A_I) + n + d) an iteration, S the support of x~ and I the rows that move; linear convergence, to 1e-6 in about
-    kappa = beta |A|^2 / (n mu) iterations, for Theorem 4.1 loses a factor of n (methods.md, A1, erratum 9), and about 4 sqrt(kappa) with momentum.
+    kappa = beta |A|^2 / (n mu) iterations (Theorem 4.1 loses a factor of n), and about 4 sqrt(kappa) with momentum.
 
     Source: Lei, Zhuo, Caramanis, Dhillon, Dimakis, Primal-Dual Block Frank-Wolfe (2019), Algorithms 1 and 2. Corrected: (9) has A x~, not A (x~ - x);
     f* in (10) is (1/n) sum f_i*, and (14) lacks 1/n twice; k = n s / d (4.2), not s d / n; A_{I,:}' in (12), the rows I in (16), which line 7 selects
@@ -152,12 +152,12 @@ def _in_trace_ball(block: Block) -> bool:
     return block.g.pair[1] in TRACE_BALLS
 
 
-class PDBFWRun(Run[Problem, PDBFWState], of=PDBFW):
+class PDBFWRun(Run[PreparedProblem, PDBFWState], of=PDBFW):
     """Primal-dual block Frank-Wolfe on a problem, whose steps are in its `core`."""
 
     def __init__(
         self,
-        problem: Problem,
+        problem: PreparedProblem,
         s: int | None,
         k: int | None,
         delta: float | None,

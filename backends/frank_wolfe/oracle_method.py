@@ -11,14 +11,14 @@ from fwdsl.backends.frank_wolfe import requirements
 from fwdsl.backends.frank_wolfe.reduced import candidate, reduced
 from fwdsl.backends.frank_wolfe.state import FWState
 from fwdsl.backends.method import Estimate, Method, Run
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
 F = TypeVar("F", bound=FWState)
 
 
-class Family(Method):
+class OracleMethod(Method):
     """A Frank-Wolfe method; `finite` ones need sets with finitely many vertices."""
 
     finite: ClassVar[bool] = False
@@ -44,10 +44,10 @@ class Family(Method):
         return costs.fw(canonical, tol)
 
 
-class FamilyRun(Run[Problem, F]):
+class OracleRun(Run[PreparedProblem, F]):
     """A run on the problem with its sets whole, which is `reduced`."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.reduced = reduced(problem)
 

@@ -16,8 +16,8 @@ from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.kernels.operators import Operator
-from fwdsl.backends.maps import Counted, KernelMatrix
-from fwdsl.backends.problem import Problem
+from fwdsl.backends.maps import CountedMap, KernelMatrix
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.maps import Identity, LinearMap
@@ -26,7 +26,7 @@ from fwdsl.canon.matrix_maps import Gathered, LeftMultiply
 Index = NDArray[np.intp]
 
 
-class Products(Protocol):
+class MapProducts(Protocol):
     """What a step asks of a map: a term's own, or a part of it."""
 
     def apply(self, x: Array, /) -> Array:
@@ -38,16 +38,16 @@ class Products(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What one term sees of a piece: `rows` of its predictions (None: all), by a map of the piece alone, and the loss of those rows."""
+    """What one term sees of a factor: `rows` of its predictions (None: all), by a map of the factor alone, and the loss of those rows."""
 
     term: int
     rows: Index | None
-    map: Products
+    map: MapProducts
     loss: FastLoss | FastRows
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class SetFactor:
     """A factor: its places in x, its set, the curvature of its ridge, and what sees it."""
 
     places: Index
@@ -56,14 +56,14 @@ class Piece:
     views: tuple[View, ...]
 
 
-def pieces(problem: Problem) -> list[Piece]:
+def set_factors(problem: PreparedProblem) -> list[SetFactor]:
     """The factors of the problem's set, finest first come in the order of x."""
     found, views_of = [], _Views(problem)
     for block in problem.canonical.blocks:
         parts = [(i, m) for i, t in enumerate(problem.terms) for b, m in t.map.parts if b.name == block.name]
         for g, local in factors(block.g, np.arange(block.size)):
             views = tuple(views_of.view(i, m, local) for i, m in parts)
-            found.append(Piece(local + block.start, g, block.g.curvature, views))
+            found.append(SetFactor(local + block.start, g, block.g.curvature, views))
     return found
 
 
@@ -82,9 +82,9 @@ def factors(g: VectorFunction, places: Index) -> Iterator[tuple[VectorFunction, 
 
 
 class _Views:
-    """What the terms of a problem see of its pieces."""
+    """What the terms of a problem see of its factors."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PreparedProblem) -> None:
         self.problem = problem
         self.copies: dict[LeftMultiply, Any] = {}
 
@@ -103,7 +103,7 @@ class _Views:
                 return View(i, rows, part, FastRows(of, self.problem.pool))
         return View(i, None, part if rows is None else self._of_all_rows(m, local), loss)
 
-    def _restricted(self, m: LinearMap, local: Index) -> tuple[Index | None, Products]:
+    def _restricted(self, m: LinearMap, local: Index) -> tuple[Index | None, MapProducts]:
         """The rows that can differ from 0 where only these columns do (None: all), and the map from those columns to those rows."""
         if local.size < m.columns:
             if isinstance(m, Identity):
@@ -111,11 +111,11 @@ class _Views:
             if isinstance(m, Scaled):
                 rows, inner = self._restricted(m.inner, local)
                 return rows, _Times(inner, m.c)
-            if isinstance(m, Counted) and isinstance(m.inner, Gathered):
+            if isinstance(m, CountedMap) and isinstance(m.inner, Gathered):
                 t = int(local[0]) // m.inner.width
                 if local.size == m.inner.width and int(local[-1]) == int(local[0]) + local.size - 1:
                     return m.inner.samples[t], _Share(m.inner.parts[t], m)
-            if isinstance(m, Counted) and isinstance(m.inner, LeftMultiply) and m.inner.k > 1:
+            if isinstance(m, CountedMap) and isinstance(m.inner, LeftMultiply) and m.inner.k > 1:
                 k, d = m.inner.k, m.inner.columns // m.inner.k
                 if local.size == d and bool(np.all(np.diff(local) == k)):
                     column = LeftMultiply(m.inner.A, 1, m.inner.transposed, m.inner.name)
@@ -127,7 +127,7 @@ class _Views:
                         return _predictions(samples, k), _Share(LeftMultiply(numbers, k, False, m.inner.name), m)
         return None, self._of_all_rows(m, local)
 
-    def _of_all_rows(self, m: LinearMap, local: Index) -> Products:
+    def _of_all_rows(self, m: LinearMap, local: Index) -> MapProducts:
         """The map from some columns."""
         if local.size == m.columns:
             return m
@@ -135,7 +135,7 @@ class _Views:
             return _Times(self._of_all_rows(m.inner, local), m.c)
         if isinstance(m, KernelMatrix) and not m.transposed:
             return _Columns(m.operator.columns(local))
-        if isinstance(m, Counted) and isinstance(m.inner, LeftMultiply):
+        if isinstance(m, CountedMap) and isinstance(m.inner, LeftMultiply):
             left, k = m.inner, m.inner.k
             row = _row(local, k)
             if row is not None and not isinstance(left.A, DataOperator):
@@ -143,7 +143,7 @@ class _Views:
         return _Padded(m, local)
 
     def _by_columns(self, left: LeftMultiply) -> Any:
-        """The A of X -> A X, sparse ones by columns: one copy for all pieces."""
+        """The A of X -> A X, sparse ones by columns: one copy for all factors."""
         A = left.A.T if left.transposed else left.A
         if not hasattr(A, "indptr"):
             return A
@@ -184,7 +184,7 @@ def _row(local: Index, k: int) -> int | None:
 class _Times:
     """A part times a number."""
 
-    def __init__(self, inner: Products, c: float) -> None:
+    def __init__(self, inner: MapProducts, c: float) -> None:
         self.inner, self.c = inner, c
 
     def apply(self, x: Array) -> Array:
@@ -214,7 +214,7 @@ class _Columns:
 class _Share:
     """A part of a map of matrix variables; the numbers it touches are counted there."""
 
-    def __init__(self, inner: LinearMap, whole: Counted) -> None:
+    def __init__(self, inner: LinearMap, whole: CountedMap) -> None:
         self.inner, self.whole = inner, whole
 
     def apply(self, x: Array) -> Array:
