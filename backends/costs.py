@@ -6,9 +6,6 @@ Units: nanoseconds of one thread on the reference machine (AMD EPYC, AVX-512, 20
 from __future__ import annotations
 
 import math
-from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from fwdsl.atoms.base import Loss, LossFunction
 from fwdsl.atoms.losses.logistic import Logistic
@@ -17,8 +14,7 @@ from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import MAX_DENSE
-from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.form import Canonical
 from fwdsl.words import THRESHOLD_SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
@@ -102,57 +98,19 @@ def with_copy(canonical: Canonical, why: str) -> str:
 
 
 def condition(canonical: Canonical) -> float:
-    """A guess of L / mu: L from one product with the data where `stretch` has it, else from rows as long as the longest; mu that of the ridge,
-    1e4 where there is none, as on the face of a set."""
+    """A guess of L / mu, 1e4 where there is no ridge, as on the face of a set.
+
+    L comes from one product with the data where `Canonical.stretch` has it, else from rows as long as the longest; mu is that of the ridge.
+    """
     ridge = max((b.g.curvature for b in canonical.blocks), default=0.0)
     if not ridge > 0.0:
         return 1e4
-    top = stretch(canonical)
+    top = canonical.stretch
     if top is None:
         largest = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
-        top = sum(_bend(t) * float(t.f.w.sum()) for t in canonical.terms if isinstance(t.f, LossFunction))
+        top = sum(t.curvature * float(t.f.w.sum()) for t in canonical.terms if isinstance(t.f, LossFunction))
         top *= min(max(largest, 1e-150), 1e150) ** 2
     return max(1.0, top / ridge)
-
-
-def stretch(canonical: Canonical) -> float | None:
-    """A guess of L = sigma_max(K' diag(w f'') K), the curvature of one loss of rows of one matrix in memory: its Rayleigh quotient at the norms of
-    the columns, squared, which bind has measured. A lower bound; on the data sets of docs/papers/pdbfw.md L was at most 2.5 times as large. One
-    product, once; None for other problems."""
-    if canonical not in _stretches:
-        _stretches[canonical] = _stretch(canonical)
-    return _stretches[canonical]
-
-
-_stretches: WeakKeyDictionary[Canonical, float | None] = WeakKeyDictionary()
-
-
-def _stretch(canonical: Canonical) -> float | None:
-    if len(canonical.terms) != 1 or any(s.mapped for s in canonical.instance.stats.values()):
-        return None
-    (term,) = canonical.terms
-    if not isinstance(term.f, LossFunction) or len(term.map.parts) != 1:
-        return None
-    ((_, m),) = term.map.parts
-    if not isinstance(m, Matrix) or m.transposed:
-        return None
-    values, stats = canonical.instance.values, canonical.instance.stats
-    norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
-    if norms is None:
-        return None
-    with np.errstate(all="ignore"):
-        v = norms**2
-        v /= max(float(v.max(initial=0.0)), 1e-300)
-        z = m.apply(v)
-        found = _bend(term) * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
-    return found if math.isfinite(found) else None
-
-
-def _bend(term: SumTerm) -> float:
-    """The largest second derivative of a loss."""
-    assert isinstance(term.f, LossFunction)
-    bend = term.f.loss.smoothness or 1.0
-    return bend if math.isfinite(bend) else 0.0
 
 
 def apg(canonical: Canonical, tol: float) -> Estimate:

@@ -58,7 +58,7 @@ S = TypeVar("S", bound=State)
 class Run(ABC, Generic[P, S]):
     """One run of a method: bound to a problem (a form on kernels) and to options, it takes steps and owns their state.
 
-    A subclass names its method, `class APGRun(Run[Problem, APGState], of=APG)`; its constructor takes the problem and the options by name,
+    A subclass names its method, `class APGRun(Run[PreparedProblem, APGState], of=APG)`; its constructor takes the problem and the options by name,
     and prepares what steps need and do not change: a run that is resumed prepares it again. All that steps change is in `state`.
     """
 

@@ -23,6 +23,7 @@ from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
+from .data_maps import Matrix
 from .forms import NO_VALUES
 from .maps import LinearMap
 
@@ -153,6 +154,13 @@ class SumTerm:
         """Whether f_i only says in or out."""
         return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
 
+    @property
+    def curvature(self) -> float:
+        """The largest second derivative of a loss, for guesses: 1 where it is not differentiable, 0 where there is no largest."""
+        assert isinstance(self.f, LossFunction)
+        found = self.f.loss.smoothness or 1.0
+        return found if math.isfinite(found) else 0.0
+
     @cached_property
     def domain(self) -> VectorFunction | None:
         """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None."""
@@ -196,6 +204,32 @@ class Canonical:
         """The sum of the sizes of the objective's terms at zero, those infinite there left out: a part of S (language.md, section 8)."""
         sizes = [abs(t.f.value(t.map.offset)) for t in self.terms if not t.is_constraint]
         return self.size_of_affine + math.fsum(s for s in sizes if math.isfinite(s))
+
+    @cached_property
+    def stretch(self) -> float | None:
+        """A guess of L = sigma_max(K' diag(w f'') K), the curvature of one loss of rows of one matrix in memory; None for other problems.
+
+        It is the Rayleigh quotient at the squared norms of the columns, which bind has measured: a lower bound, for one product with the data.
+        On the data sets of docs/papers/pdbfw.md L was at most 2.5 times as large.
+        """
+        values, stats = self.instance.values, self.instance.stats
+        if len(self.terms) != 1 or any(s.mapped for s in stats.values()):
+            return None
+        (term,) = self.terms
+        if not isinstance(term.f, LossFunction) or len(term.map.parts) != 1:
+            return None
+        ((_, m),) = term.map.parts
+        if not isinstance(m, Matrix) or m.transposed:
+            return None
+        norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
+        if norms is None:
+            return None
+        with np.errstate(all="ignore"):
+            v = norms**2
+            v /= max(float(v.max(initial=0.0)), 1e-300)
+            z = m.apply(v)
+            found = term.curvature * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
+        return found if math.isfinite(found) else None
 
     @property
     def dense(self) -> Canonical:

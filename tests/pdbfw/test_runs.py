@@ -108,8 +108,8 @@ def test_the_curvature_is_guessed_from_below_and_closely(layout: str, signed: bo
     problem = fw.parse(text).bind(A=laid_out(A, layout), y=rng.standard_normal(300), w=w)
     (term,) = problem.canonical.terms
     exact = float(term.f.loss.smoothness * np.linalg.norm(np.sqrt(term.f.w)[:, None] * A, 2) ** 2)
-    assert exact / 5.0 < costs.stretch(problem.canonical) <= exact * (1 + 1e-12)
-    assert costs.condition(problem.canonical) == pytest.approx(max(1.0, costs.stretch(problem.canonical) / 0.2))
+    assert exact / 5.0 < problem.canonical.stretch <= exact * (1 + 1e-12)
+    assert costs.condition(problem.canonical) == pytest.approx(max(1.0, problem.canonical.stretch / 0.2))
 
 
 HEAD = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p]\n"
