@@ -1,4 +1,4 @@
-"""What passes and seconds cost: the constants of the planner, with where they come from, and the methods' predictions.
+"""The costs of passes and iterations: the planner's constants, their sources, and the predictions for methods.
 
 Units: nanoseconds of one thread on the reference machine (AMD EPYC, AVX-512, 2026), as `benchmarks/costs.py` measures them.
 """

@@ -1,4 +1,4 @@
-"""From the dual point that a method has to one that the verifier can use.
+"""Repairs of a method's dual point, so that the verifier can use it.
 
 Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repairs, each staying in the domain of the f_i^*:
 
@@ -197,7 +197,7 @@ def _is_ball(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
 
 
 def _shrinkage(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> float:
-    """What leads y back into such a ball; 1 elsewhere."""
+    """The factor that brings y back into such a ball; 1 elsewhere."""
     return f.dual_scale(y) if isinstance(f, VectorFunction) and _is_ball(f) else 1.0
 
 

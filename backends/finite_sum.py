@@ -1,4 +1,4 @@
-r"""Problems that are one sum over samples, as stochastic and coordinate methods see them.
+r"""Problems that are one sum over samples, for stochastic and coordinate methods.
 
     minimise over x in R^d   sum_j w_j l(c a_j . x + b0_j; b_j) + <q, x> + g(x)
 
@@ -113,12 +113,10 @@ class FiniteSum:
 
     @property
     def n(self) -> int:
-        """The number of samples."""
         return self.operator.shape[0]
 
     @property
     def d(self) -> int:
-        """The number of unknowns."""
         return self.operator.shape[1]
 
     @property
@@ -144,7 +142,7 @@ class FiniteSum:
 
     @property
     def row_kernels(self) -> dict[str, Function]:
-        """What `row_dot`, `row_add` and `row_size` stand for in a kernel over rows."""
+        """The functions that a kernel over rows calls as `row_dot`, `row_add` and `row_size`."""
         return row_kernels(self.operator)
 
     def row_squares(self) -> Array:

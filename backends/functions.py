@@ -43,15 +43,12 @@ class FastLoss:
         return total
 
     def value(self, z: Array) -> float:
-        """f(z)."""
         return self._sum(self.f.loss.value, z)
 
     def value_gradient(self, z: Array, out: Array) -> float:
-        """f(z), and its gradient into `out`."""
         return self._sum(self.f.loss.value_gradient, z, out)
 
     def conjugate(self, y: Array) -> float:
-        """f*(y)."""
         return self._sum(self.f.loss.conjugate, y)
 
     def curvature(self, z: Array, out: Array) -> None:
@@ -116,15 +113,12 @@ class FastRows:
         return total
 
     def value(self, z: Array) -> float:
-        """f(z)."""
         return self._sum(self.f.loss.value, z)
 
     def value_gradient(self, z: Array, out: Array) -> float:
-        """f(z), and its gradient into `out`."""
         return self._sum(self.f.loss.value_gradient, z, out)
 
     def conjugate(self, y: Array) -> float:
-        """f*(y)."""
         return self._sum(self.f.loss.conjugate, y)
 
     def into_domain(self, y: Array) -> None:

@@ -28,7 +28,6 @@ class KernelMatrix(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """Stored numbers."""
         return self.source.nnz
 
     def apply(self, x: Array) -> Array:
@@ -55,7 +54,6 @@ class KernelMatrix(LinearMap):
         return self.source.squared()
 
     def describe(self, x: str) -> str:
-        """As the reference says it."""
         return self.source.describe(x)
 
 
@@ -70,29 +68,23 @@ class CountedMap(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """Stored numbers."""
         return self.inner.nnz
 
     def apply(self, x: Array) -> Array:
-        """K x."""
         self.touched += self.inner.nnz
         return self.inner.apply(x)
 
     def adjoint(self, y: Array) -> Array:
-        """K' y."""
         self.touched += self.inner.nnz
         return self.inner.adjoint(y)
 
     def absolute(self) -> LinearMap:
-        """As the reference."""
         return self.inner.absolute()
 
     def squared(self) -> LinearMap:
-        """As the reference."""
         return self.inner.squared()
 
     def describe(self, x: str) -> str:
-        """As the reference."""
         return self.inner.describe(x)
 
 
@@ -121,11 +113,9 @@ class _Evenly(LinearMap):
         return self.inner.adjoint(np.sqrt(y)) ** 2
 
     def absolute(self) -> LinearMap:
-        """Itself."""
         return self
 
     def describe(self, x: str) -> str:
-        """As the reference."""
         return self.inner.describe(x)
 
 
@@ -177,7 +167,7 @@ class Columns:
 
 
 def columns_of(m: LinearMap, block: Block, free: NDArray[np.intp], look: Callable[[], None]) -> Columns:
-    """Those coordinates of x among `free` that a block has, as columns of its map; `look` may end the forming of them."""
+    """The columns of a block's map for its coordinates among `free`; `look` may stop their making."""
     at = np.flatnonzero((free >= block.start) & (free < block.stop))
     local = free[at] - block.start
     factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)

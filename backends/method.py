@@ -1,4 +1,4 @@
-"""What a method is, and a run of it. The driver owns time, limits, progress, checkpoints and status; a run only improves its state."""
+"""A method, and a run of it. The driver owns time, limits, progress, checkpoints and status; a run only improves its state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fwdsl.canon.arrange import Arrangement
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a method would cost: data passes to the tolerance, seconds, bytes beyond the data; `why` says from what."""
+    """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says from what."""
 
     passes: float
     seconds: float
@@ -47,7 +47,7 @@ class State:
     iteration: int  # steps so far
 
     def counts(self) -> dict[str, int]:
-        """What a method counts beside iterations and passes, for the record of a solution."""
+        """The counts that a method keeps beside iterations and passes, for the record of a solution."""
         return {}
 
 
@@ -151,7 +151,7 @@ class Method(ABC):
 
     @classmethod
     def requires_options(cls, form: Any, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """What is wrong with options that lie in their domains but do not fit the bound problem (a batch beyond the number of samples)."""
+        """The faults of options that lie in their domains but do not fit the bound problem (a batch beyond the number of samples)."""
         return ()
 
     @classmethod
@@ -162,4 +162,4 @@ class Method(ABC):
     @classmethod
     @abstractmethod
     def estimate(cls, form: Any, tol: float) -> Estimate | None:
-        """What it would cost on a bound problem, from shapes, counts, what bind measured and one product at most. None where these tell nothing."""
+        """The predicted cost on a bound problem, from shapes, counts, what bind measured and one product at most. None where these tell nothing."""

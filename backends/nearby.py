@@ -1,4 +1,4 @@
-"""From a point that nearly meets the constraints to one that meets them: least-squares steps on the rows that it misses."""
+"""Least-squares steps that take a point that nearly meets the constraints to one that meets them."""
 
 from __future__ import annotations
 

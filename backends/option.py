@@ -1,4 +1,4 @@
-"""What an option of a method may be: its default, its domain, and what it means."""
+"""An option of a method: its default, its domain and its meaning."""
 
 from __future__ import annotations
 

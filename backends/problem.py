@@ -176,7 +176,7 @@ class PreparedProblem:
         return [[(b, m.absolute().apply(np.ones(b.size))) for b, m in t.map.parts] for t in self.terms]
 
     def missed(self, x: Array, zs: Sequence[Array], ys: Sequence[Array]) -> tuple[float, float]:
-        """The largest violation of a constraint in the sum relative to its terms, and what it may hide of the objective at the multipliers y.
+        """The largest violation of a constraint in the sum relative to its terms, and how much of the objective it may hide at the multipliers y.
 
         As the verifier measures (`fwdsl.certify.verify`), but that a set that is no product of intervals is measured by K x instead of |K| |x|.
         """

@@ -1,4 +1,4 @@
-"""From the direction in which the iterates of a method leave for infinity to one that proves that there is no solution.
+"""Rays that prove that there is no solution, made of the direction in which a method's iterates leave for infinity.
 
 The raw direction is near the ray that it tends to: entries on their way to zero are dropped, those that are small beside the largest in the scaled
 unknowns, and what is left takes the least-squares step (in the metric of the scales) that meets the ray's equalities, a few times over. Of rays of

@@ -17,11 +17,9 @@ class Gathers:
         self._rows, self._columns = rows, columns
 
     def matvec(self, x: Array) -> Array:
-        """A x."""
         return self._apply(self._rows, x, self.shape[0])
 
     def rmatvec(self, y: Array) -> Array:
-        """A'y."""
         return self._apply(self._columns, y, self.shape[1])
 
     @staticmethod

@@ -80,7 +80,7 @@ class APGFixed(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """As `apg`: smooth losses, a prox for the rest."""
+        """Smooth losses, and a prox for the rest, as `apg` has it."""
         return APG.requires(arrangement)
 
     @classmethod

@@ -1,4 +1,4 @@
-r"""What the baselines share: the state of a certified run, the bound of a full gradient, when to ask for one, and steps that are broken off.
+r"""The shared parts of the baselines: the state of a certified run, the bound of a full gradient, when to ask for one, and steps that are broken off.
 
 For any y in the domain of f*, D(y) = constant - f*(y) + <b, y> - g*(-(q + K'y)) bounds the optimal value from below. At y = f'(K x + b)
 (a subgradient serves too) f*(y) - <b, y> = <K x, y> - f(K x + b), so a full gradient certifies at no further pass. Where the penalties' domain
@@ -165,7 +165,7 @@ def between_looks(of_rows: float, batch: int, size: int) -> int:
 
 
 def generator(problem: PreparedProblem, s: SampledState, epoch: int) -> np.random.Generator:
-    """That of an epoch, as it stood where the step was broken off."""
+    """The generator of an epoch, as it stood where the step was broken off."""
     if s.generator.size == 0:
         return draws(problem.seed, epoch)
     high, low, step_high, step_low, has, kept = (int(v) for v in s.generator)
@@ -211,7 +211,7 @@ def conditioning(canonical: Canonical) -> tuple[float, float]:
 def linear_estimate(
     canonical: Canonical, tol: float, rounds: float, passes: float, iterations: float, why: str
 ) -> Estimate:
-    """Of a method with a linear rate: `rounds` for each factor e of the gap, each so many passes and iterations with a prox."""
+    """The cost of a method with a linear rate: `rounds` for each factor e of the gap, each so many passes and iterations with a prox."""
     rounds *= max(1.0, -math.log(tol))
     memory = costs.memory(canonical, 10, 8)
     seconds = costs.seconds(canonical, rounds * passes, rounds * iterations)

@@ -1,4 +1,4 @@
-r"""What the stochastic conditional gradient methods share: their problem, the vertices, the growing batches, and the inner problem of sliding.
+r"""The shared parts of stochastic conditional gradient methods: the problem, the vertices, the growing batches, and the inner problem of sliding.
 
 Problem: min F(x) over a compact set C with a linear minimisation oracle, F a smooth loss over samples, a linear part and perhaps a ridge
 (mu / 2) |x|^2,

@@ -85,7 +85,7 @@ class SampleSum(ABC):
         return largest
 
     def at(self, y: Array, rows: Rows) -> Array:
-        """Those of the numbers y of all samples that belong to the rows, in the shape of `slopes`."""
+        """The entries of y, one for each prediction, that belong to the rows, in the shape of `slopes`."""
         return y[rows]
 
     def gradient(self, x: Array) -> Array:
@@ -154,17 +154,14 @@ class VectorSamples(SampleSum):
         self._add = linked(batch_add, self.sum.row_kernels)
 
     def slopes(self, x: Array, rows: Rows) -> Array:
-        """See `Samples.slopes`."""
         y = np.empty(rows.size)
         self.sum.count(self._slopes(self.sum.data, rows, x, y))
         return y
 
     def add(self, rows: Rows, y: Array, scale: float, out: Array) -> None:
-        """See `Samples.add`."""
         self.sum.count(self._add(self.rows, rows, y, scale * self.sum.c, out))
 
     def row_squares(self) -> Array:
-        """See `Samples.row_squares`."""
         return self.sum.row_squares()
 
 
@@ -187,11 +184,9 @@ class MatrixSamples(SampleSum):
         self.counted.touched += round(self.left.nnz * rows.size / self.n)
 
     def at(self, y: Array, rows: Rows) -> Array:
-        """See `Samples.at`: a row of k numbers each, of one too."""
         return y.reshape(self.n, self.k)[rows]
 
     def slopes(self, x: Array, rows: Rows) -> Array:
-        """See `Samples.slopes`."""
         self._count(rows)
         z = np.ascontiguousarray(self.c * product(self.left.A[rows], x.reshape(-1, self.k)) + self.offset[rows])
         f = self.f
@@ -205,12 +200,10 @@ class MatrixSamples(SampleSum):
         return y.reshape(z.shape)
 
     def add(self, rows: Rows, y: Array, scale: float, out: Array) -> None:
-        """See `Samples.add`."""
         self._count(rows)
         out += (scale * self.c) * product(self.left.A[rows].T, y.reshape(rows.size, -1)).reshape(-1)
 
     def row_squares(self) -> Array:
-        """See `Samples.row_squares`."""
         A = self.left.A
         if isinstance(A, np.ndarray):
             squares = np.einsum("ij,ij->i", A, A, dtype=np.float64)

@@ -120,11 +120,11 @@ class Sliding(ConditionalRun[S]):
 
     @abstractmethod
     def constants(self) -> Constants:
-        """Those of the iteration."""
+        """The constants of the iteration."""
 
     @abstractmethod
     def estimate(self, z: Array, rows: Rows) -> Array:
-        """That of the gradient of F at z by the rows."""
+        """The estimate of the gradient of F at z from the rows."""
 
 
 class SCGSRun(Sliding[SCGSState], of=SCGS):
@@ -144,5 +144,4 @@ class SCGSRun(Sliding[SCGSState], of=SCGS):
         return Constants(3.0 / (k + 2.0), 4.0 * big / (k + 2.0), big * d * d / (k * (k + 1.0)), k**3)
 
     def estimate(self, z: Array, rows: Rows) -> Array:
-        """Without bias."""
         return self.samples.estimate(z, rows)

@@ -1,4 +1,4 @@
-r"""Problems of several variables, or of families, as DSPDC sees them (section 5): blocks of x of a prox of their own, scalar y_i.
+r"""DSPDC on several variables or families (section 5): each block of x has its own prox, and each y_i is a number.
 
 Of the two products one is kept (section 4.1): S = K'y where n/m >= p/q, so that an iteration costs m rows of all links, else K x, so that it costs
 q blocks of all rows. In both the prox of q blocks is taken, an eigendecomposition each for positive semidefinite matrices.
@@ -153,11 +153,11 @@ class BlockSampling:
         return out
 
     def decompositions(self) -> int:
-        """Those of a sweep over all blocks, which is what a bound takes."""
+        """The decompositions of a sweep over all blocks: the cost of a bound."""
         return sum(place.spectral for place in self.places)
 
     def iterations(self) -> int:
-        """How many make up a step."""
+        """The number of iterations in a step."""
         cubes = sum(place.d**3 for place in self.places) / max(1, self.p)
         products = 3.0 * self.nnz * (self.m / self.n if self.by_rows else self.q / self.p)
         cost = products + EIGEN * self.q * cubes + 1.0

@@ -76,7 +76,7 @@ class SideMatrix:
 
     @property
     def operator(self) -> Operator | None:
-        """What counts the work; None for the identity."""
+        """The operator that counts the work; None for the identity."""
         return None if self.source is None else self.source.operator
 
     def whole(self, x: Array) -> Array:
@@ -253,11 +253,11 @@ class CoordinateSampling:
         return np.asarray(self.c * self.right.whole(s.u))
 
     def decompositions(self) -> int:
-        """A bound takes none."""
+        """0: a bound needs no decomposition."""
         return 0
 
     def iterations(self) -> int:
-        """How many make up a step."""
+        """The number of iterations in a step."""
         touched = 2.0 * (self.m * self.left.average + self.q * self.right.average)
         full = max(1.0, 2.0 * (self.n * self.left.average + self.p * self.right.average))
         work = touched + 8.0 * (self.m + self.q)

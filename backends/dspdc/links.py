@@ -32,7 +32,6 @@ class Place:
 
     @property
     def slice(self) -> slice:
-        """Its place in x."""
         return slice(self.start, self.stop)
 
     def symmetric_part(self, v: Array) -> Array:
@@ -87,7 +86,6 @@ class Link:
 
     @property
     def nnz(self) -> int:
-        """Stored numbers."""
         return sum(m.nnz for m in self.maps)
 
     def block(self, start: int, stop: int, index: Index) -> LinkPart | None:

@@ -33,7 +33,7 @@ class Atom:
 
     @property
     def name(self) -> bytes:
-        """What tells it from others."""
+        """A key that no other atom has."""
         return self.places.tobytes() + self.numbers.tobytes()
 
     def dense(self, size: int) -> Array:

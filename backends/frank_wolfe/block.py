@@ -155,5 +155,4 @@ class BlockFrankWolfeRun(OracleRun[BlockFrankWolfeState], of=BlockFrankWolfe):
                 s.z[v.term][v.rows] += gamma * part
 
     def report(self) -> Report:
-        """P at x and the best bound so far."""
         return Report(self.state.value, self.state.best_bound, f"{len(self.factors)} blocks")

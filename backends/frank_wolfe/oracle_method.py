@@ -1,4 +1,4 @@
-"""What the methods of the family have in common: what they ask of a problem, and the cost they predict."""
+"""The shared parts of the Frank-Wolfe methods: their requirements and the cost they predict."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OracleMethod(Method):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """That of vanilla Frank-Wolfe, sublinear: the linear rate over polytopes depends on the face of the solution, and nothing is chosen by it."""
+        """The sublinear estimate of vanilla Frank-Wolfe. The linear rate over polytopes depends on the face of the solution, which no plan knows."""
         return costs.fw(canonical, tol)
 
 
@@ -52,5 +52,4 @@ class OracleRun(Run[PreparedProblem, F]):
         self.reduced = reduced(problem)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best point and the best dual point."""
         return candidate(self.problem, self.reduced, self.state.best_x, self.state.best_ys)

@@ -71,5 +71,4 @@ class FrankWolfeRun(OracleRun[FWState], of=FrankWolfe):
         advance(problem, s, segment, gamma, v if gamma == 1.0 else s.x + gamma * direction)
 
     def report(self) -> Report:
-        """P at x and the best bound so far."""
         return Report(self.state.value, self.state.best_bound, "Frank-Wolfe")

@@ -1,4 +1,4 @@
-"""What the methods of the family ask of a problem."""
+"""The requirements of the Frank-Wolfe methods."""
 
 from __future__ import annotations
 

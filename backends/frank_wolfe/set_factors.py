@@ -1,4 +1,4 @@
-"""The factors of a product of sets, and what the losses see of each: variables, the blocks of a family, the lines of rows(...) and columns(...)."""
+"""The factors of a product of sets (variables, blocks of a family, lines of rows(...) and columns(...)), and the losses of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Index = NDArray[np.intp]
 
 
 class MapProducts(Protocol):
-    """What a step asks of a map: a term's own, or a part of it."""
+    """The products that a step needs, with a term's map or with a part of it."""
 
     def apply(self, x: Array, /) -> Array:
         """K_I x."""
@@ -38,7 +38,7 @@ class MapProducts(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What one term sees of a factor: `rows` of its predictions (None: all), by a map of the factor alone, and the loss of those rows."""
+    """The part of a term that depends on a factor: `rows` of the predictions (None: all), the map from the factor to them, and their loss."""
 
     term: int
     rows: Index | None
@@ -48,7 +48,7 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class SetFactor:
-    """A factor: its places in x, its set, the curvature of its ridge, and what sees it."""
+    """A factor: its places in x, its set, the curvature of its ridge, and the terms that depend on it."""
 
     places: Index
     g: VectorFunction
@@ -82,14 +82,14 @@ def factors(g: VectorFunction, places: Index) -> Iterator[tuple[VectorFunction, 
 
 
 class _Views:
-    """What the terms of a problem see of its factors."""
+    """Makes the views of a problem's factors."""
 
     def __init__(self, problem: PreparedProblem) -> None:
         self.problem = problem
         self.copies: dict[LeftMultiply, Any] = {}
 
     def view(self, i: int, m: LinearMap, local: Index) -> View:
-        """What a term sees of these columns of its map."""
+        """The view of some columns of a term's map."""
         loss = self.problem.functions[i]
         assert isinstance(loss, FastLoss | FastRows), "requires() asks for smooth losses"
         rows, part = self._restricted(m, local)
@@ -188,11 +188,9 @@ class _Times:
         self.inner, self.c = inner, c
 
     def apply(self, x: Array) -> Array:
-        """c K_I x."""
         return self.c * self.inner.apply(x)
 
     def adjoint(self, y: Array) -> Array:
-        """c K_I' y."""
         return self.c * self.inner.adjoint(y)
 
 
@@ -203,11 +201,9 @@ class _Columns:
         self.operator = operator
 
     def apply(self, x: Array) -> Array:
-        """A_I x."""
         return self.operator.matvec(x)
 
     def adjoint(self, y: Array) -> Array:
-        """A_I' y."""
         return self.operator.rmatvec(y)
 
 

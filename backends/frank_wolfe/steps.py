@@ -96,7 +96,6 @@ class Segment:
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether phi is a parabola."""
         return all(isinstance(f, FastLoss) and f.f.loss.quadratic for f in self.losses)
 
 

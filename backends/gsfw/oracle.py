@@ -66,7 +66,6 @@ class Oracle:
     plain: Respond | None = None
 
     def __call__(self, c: Array) -> Array:
-        """The minimiser."""
         if self.plain is not None:
             # LAPACK refuses numbers that overflowed
             return self.plain(c) if np.all(np.isfinite(c)) else np.full(self.size, math.nan)
@@ -144,7 +143,7 @@ def _plain(g: VectorFunction) -> Respond | None:
 
 
 def _within(ball: ConvexSet, r: float, slope: float) -> Respond:
-    """Of `slope` times a norm on its own ball of radius r, whose support function is r times the dual norm."""
+    """The oracle of `slope` times a norm on its own ball of radius r, whose support function is r times the dual norm."""
     return lambda c: _required(ball.lmo(c)) if ball.conjugate(-c) > slope * r else np.zeros(c.size)
 
 
@@ -193,7 +192,7 @@ def _of_lines(g: Lines, q: Array, above: float) -> Oracle | None:
 
 
 def _of_penalty(g: VectorFunction, q: Array, above: float) -> Oracle | None:
-    """That of g with the ball of radius R added to it."""
+    """The oracle of g on the ball of radius R."""
     if isinstance(g, GroupNorm):
         r = _radius(above, g.c, g.parts.dual(q)) if g.size else 0.0
         return Oracle(0.0, g.size, plain=_within(GroupBall(g.size, r, g.parts), r, g.c)) if math.isfinite(r) else None

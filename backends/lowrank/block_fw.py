@@ -127,7 +127,7 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         self.k, self.rule, self.eta = k, curvature, eta
 
     def begin(self, x: LowRank, ys: Any) -> BlockFWState:
-        """From 0, or from x moved into the ball; the block from random vectors."""
+        """The state at 0, or at x moved into the ball; the block is random."""
         problem = self.problem
         n, p = problem.form.shape
         if x.rank == 0:

@@ -63,12 +63,10 @@ class Outside:
         self.shape: tuple[int, int] = G.shape
 
     def matvec(self, x: Array) -> Array:
-        """For a vector, or vectors in columns."""
         y = self.G.matvec(x - self.Q @ (self.Q.T @ x))
         return np.asarray(y - self.P @ (self.P.T @ y))
 
     def rmatvec(self, y: Array) -> Array:
-        """For a vector, or vectors in columns."""
         x = self.G.rmatvec(y - self.P @ (self.P.T @ y))
         return np.asarray(x - self.Q @ (self.Q.T @ x))
 
@@ -128,14 +126,14 @@ class Completion:
         return value, grad, y
 
     def project(self, W: Array) -> Array:
-        """On |W|_F^2 <= 2 R."""
+        """The projection on |W|_F^2 <= 2 R."""
         square = float(np.vdot(W, W))
         return W if square <= 2.0 * self.radius else W * math.sqrt(2.0 * self.radius / square)
 
     # --- the method -----------------------------------------------------------------------------------------------------------
 
     def init(self, rank: int = 8, seed: int = 0) -> CompletionState:
-        """From the top pairs of minus the gradient at 0, scaled by a line search."""
+        """The state at the top pairs of minus the gradient at 0, scaled by a line search."""
         shape = self.entries.shape
         y = np.empty(self.entries.size)
         self.f.value_gradient(np.zeros(self.entries.size), y)
@@ -158,7 +156,7 @@ class Completion:
         return max(1.0, float(top.s.sum()) / self.f.f.lipschitz)
 
     def start(self, U: Array, V: Array) -> CompletionState:
-        """From X = U V', its factors balanced and moved into the ball."""
+        """The state at X = U V', its factors balanced and moved into the ball."""
         W = self.project(balanced(*thin_svd(U, V)))
         z = self.predict(W)
         return self._start(W, z, self._curvature(W, z))

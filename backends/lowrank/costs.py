@@ -1,4 +1,4 @@
-"""What the methods on factors cost: iterations, data passes, seconds and bytes from the sizes alone.
+"""The costs of the methods on factors: iterations, data passes, seconds and bytes from the sizes alone.
 
 Constants in nanoseconds of one thread, measured on the reference machine (`backends.costs`) with `benchmarks/matrices.py`.
 """

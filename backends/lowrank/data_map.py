@@ -48,11 +48,9 @@ class LowRankUpdate:
         self.shape: tuple[int, int] = G.shape
 
     def matvec(self, x: Array) -> Array:
-        """For a vector, or vectors in columns."""
         return np.asarray(self.scale * self.G.matvec(x) + self.F @ (self.H.T @ x))
 
     def rmatvec(self, y: Array) -> Array:
-        """For a vector, or vectors in columns."""
         return np.asarray(self.scale * self.G.rmatvec(y) + self.H @ (self.F.T @ y))
 
     matmat = matvec

@@ -132,7 +132,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         self.rule, self.correct = step, correct if step == "line_search" else "none"
 
     def begin(self, x: LowRank, ys: Any) -> FactoredFWState:
-        """From 0, or from x moved into the ball."""
+        """The state at 0, or at x moved into the ball."""
         problem = self.problem
         n, p = problem.form.shape
         if x.rank == 0:

@@ -82,7 +82,7 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
         self.rank, self.core = rank, problem.core
 
     def begin(self, x: LowRank, ys: Any) -> CompletionState | RegressionState:
-        """From the top singular pairs of the gradient at zero, or from x."""
+        """The state at the top singular pairs of the gradient at zero, or at x."""
         state = self.core.start(*self.problem.factors(x)) if x.rank else self.core.init(self.rank)
         if isinstance(state, RegressionState):
             self.problem.data_map.touched = state.products

@@ -47,7 +47,6 @@ class FactoredProblem:
         self.f = Smooth(f, self.pool) if form.intercept is None else Shifted(f, self.pool, form.intercept.columns)
 
     def look(self) -> None:
-        """As `PreparedProblem.look`."""
         self.pool.look()
 
     @cached_property
@@ -83,12 +82,11 @@ class FactoredProblem:
         return self.tol * max(abs(value + self.form.constant), 1e-6 * self.form.scale)
 
     def relative_aim(self, value: float) -> float:
-        """The same, relative to the value."""
+        """The gap to reach, relative to the value."""
         return self.aim(value) / max(abs(value), 1e-300)
 
     @property
     def passes(self) -> float:
-        """Data passes so far."""
         return float(self.data_map.touched)
 
     def passes_of(self, products: int) -> float:

@@ -16,11 +16,9 @@ class RidgedSamples:
         self.shape: tuple[int, int] = (A.shape[0] + A.shape[1], A.shape[1])
 
     def matvec(self, X: Array) -> Array:
-        """For a vector, or vectors in columns."""
         return np.concatenate([self.A.matvec(X), self.root * X])
 
     def rmatvec(self, Y: Array) -> Array:
-        """For a vector, or vectors in columns."""
         n = self.A.shape[0]
         return self.A.rmatvec(Y[:n]) + self.root * Y[n:]
 

@@ -12,6 +12,7 @@ with m by Newton's method within a bracket (for the squared loss one step).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,11 +39,9 @@ class Smooth:
         self.size = f.size
 
     def value(self, z: Array) -> float:
-        """f(z)."""
         return self.fast.value(z)
 
     def value_gradient(self, z: Array, out: Array) -> float:
-        """f(z), and f'(z) into `out`."""
         return self.fast.value_gradient(z, out)
 
     def bend(self, z: Array, d: Array) -> float:
@@ -52,7 +51,6 @@ class Smooth:
         return float((h * d) @ d)
 
     def conjugate(self, y: Array) -> float:
-        """f*(y)."""
         return self.fast.conjugate(y)
 
 
@@ -114,11 +112,53 @@ class Shifted(Smooth):
         return max(0.0, float((h * d) @ d) - float(np.sum(along**2 / total[live])))
 
 
+@dataclass
+class _Bracket:
+    """An interval at whose ends a derivative has different signs. `left` and `right` are its values there; `right` is nan before one is known.
+
+    A value is halved where its end stays a second time (Illinois).
+    """
+
+    left: float
+    high: float
+    low: float = 0.0
+    right: float = math.nan
+    kept: int = 0  # the sign of the value that was taken last
+    width: float = math.inf  # as of the last `is_slow`
+
+    def take(self, g: float, value: float) -> None:
+        """Move an end to g."""
+        if value < 0.0:
+            self.low, self.left = g, value
+            self.right = 0.5 * self.right if self.kept == -1 else self.right
+        else:
+            self.high, self.right = g, value
+            self.left = 0.5 * self.left if self.kept == 1 else self.left
+        self.kept = -1 if value < 0.0 else 1
+
+    def contains(self, g: float) -> bool:
+        """Whether g is strictly inside."""
+        return self.low < g < self.high
+
+    def is_slow(self) -> bool:
+        """Whether it has more than half of the width that it had when this was asked before."""
+        slow, self.width = self.high - self.low > 0.5 * self.width, self.high - self.low
+        return slow
+
+    def false_position(self) -> float:
+        """The zero of the line through both ends, or the middle."""
+        middle = 0.5 * (self.low + self.high)
+        if not math.isfinite(self.right):
+            return middle
+        found = self.low + (self.high - self.low) * self.left / (self.left - self.right)
+        return found if self.contains(found) else middle
+
+
 def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, end: float = 1.0) -> float:
     """argmin over 0 <= g <= end of f(z + g d) + slope g + bend g^2 / 2; one step for squares.
 
-    Newton's method on the derivative, within a bracket. Where the loss has linear pieces, on which it has no curvature, or the steps are slow, false
-    position with Illinois' halving takes its place, which is quick to find a minimum far nearer to one end than to the other.
+    Newton's method on the derivative, within a bracket. False position takes its place where the loss has linear pieces, on which it has no
+    curvature, or where the steps are slow: it is quick to find a minimum far nearer to one end than to the other.
     """
     y = np.empty_like(z)
 
@@ -132,37 +172,29 @@ def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, e
         curved = f.bend(z + g * d, d) + bend
         return g - here / curved if curved > 0.0 else math.inf
 
-    low, high, left, right = 0.0, end, derivative(0.0), math.nan
+    left = derivative(0.0)
     if not left < 0.0:
         return 0.0
     g = min(newton(0.0, left), end)
     if f.f.loss.quadratic:
         return g
-    kept, width = 0, math.inf
+    bracket = _Bracket(left, end)
     for look in range(LOOKS):
         here = derivative(g)
         if here <= 0.0 and g == end:
             return end
-        if here < 0.0:
-            low, left = g, here
-            right = 0.5 * right if kept == -1 else right
-        else:
-            high, right = g, here
-            left = 0.5 * left if kept == 1 else left
-        kept = -1 if here < 0.0 else 1
-        slow = False
-        if look % 3 == 2 and not math.isnan(right):
-            slow, width = high - low > 0.5 * width, high - low
+        bracket.take(g, here)
+        slow = look % 3 == 2 and not math.isnan(bracket.right) and bracket.is_slow()
         proposed = newton(g, here) if math.isfinite(here) and not slow else math.inf
-        if low < proposed < high and abs(proposed - g) <= NEAR * g:
-            return proposed
-        if not low < proposed < high and math.isnan(right):
-            # nothing is known yet of what lies beyond
-            proposed = end
-        elif not low < proposed < high:
-            proposed = low + (high - low) * left / (left - right) if math.isfinite(right) else 0.0
-            proposed = proposed if low < proposed < high else 0.5 * (low + high)
-            if high - low <= NEAR * high:
+        if bracket.contains(proposed):
+            if abs(proposed - g) <= NEAR * g:
                 return proposed
-        g = proposed
-    return low
+            g = proposed
+        elif math.isnan(bracket.right):
+            # nothing is known yet of what lies beyond
+            g = end
+        else:
+            g = bracket.false_position()
+            if bracket.high - bracket.low <= NEAR * bracket.high:
+                return g
+    return bracket.low

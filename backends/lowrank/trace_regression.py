@@ -161,7 +161,7 @@ class TraceRegression:
         return U[:, :rank] * kept[:rank], W[:, :rank], W[:, : min(least, rank + 4)]
 
     def start(self, U: Array, V: Array, rank: int = 10) -> RegressionState:
-        """From X = U V', moved into the ball."""
+        """The state at X = U V', moved into the ball."""
         s = self.init(max(rank, U.shape[1]))
         P, sigma, Q = thin_svd(U, V)
         if sigma.size == 0:

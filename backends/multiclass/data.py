@@ -1,4 +1,4 @@
-"""What sampling needs of the data: rows and columns, their sizes, the estimates of partial sampling, and the step of the theory."""
+"""The data for sampling: rows and columns, their sizes, the estimates of partial sampling, and the step of the theory."""
 
 from __future__ import annotations
 

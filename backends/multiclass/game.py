@@ -127,7 +127,6 @@ class Game:
 
     @staticmethod
     def of(problem: PreparedProblem) -> Game:
-        """The view."""
         (term,), (block,) = problem.terms, problem.canonical.blocks
         assert isinstance(term.f, VectorLossFunction)
         found = product_of(term.map.parts[0][1])
@@ -141,32 +140,27 @@ class Game:
 
     @property
     def n(self) -> int:
-        """Samples."""
         return self.f.shape[0]
 
     @property
     def k(self) -> int:
-        """Classes."""
         return self.f.k
 
     @property
     def d(self) -> int:
-        """Features."""
         return self.problem.size // self.f.k
 
     @property
     def y(self) -> Codes:
-        """The classes."""
         return self.f.y
 
     @property
     def w(self) -> Array:
-        """The weights of the samples."""
         return self.f.w
 
     @cached_property
     def W(self) -> float:
-        """Their sum."""
+        """The sum of the weights."""
         return float(self.f.w.sum())
 
     @property
@@ -323,7 +317,7 @@ class Game:
         return max(value - below, 1e-12 * abs(value), 1e-300) / (self.lam - tilt)
 
     def first_radius(self, value: float, slope: Array) -> float:
-        """Of a penalty: the least radius in which the loss could fall to its infimum at the slope of the start, if that is safe."""
+        """The least radius in which the loss of a penalised problem could fall to its infimum at the slope of the start, if that is safe."""
         safe = self.safe_radius(value)
         if math.isfinite(self.ball):
             return safe

@@ -62,7 +62,7 @@ G = TypeVar("G", bound=GameState)
 
 
 class GameMethod(Method):
-    """What the mirror methods share."""
+    """The shared parts of the mirror methods."""
 
     by_name_only = "slower than pdhg wherever it was measured"
     most_iterations = 1_000_000
@@ -87,7 +87,7 @@ class GameMethod(Method):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """That of a sublinear method, with both points, their logarithms, means and those of a step in memory."""
+        """The estimate of a sublinear method, with both points, their logarithms, means and those of a step in memory."""
         return replace(costs.fw(canonical, tol), memory=costs.memory(canonical, 24, 20))
 
 
@@ -205,11 +205,11 @@ class _MirrorRun(GameRun[MirrorState]):
 
 
 class MirrorDescentState(MirrorState):
-    """That of `mirror_descent`."""
+    """Where a run of `mirror_descent` stands."""
 
 
 class MirrorProxState(MirrorState):
-    """That of `mirror_prox`."""
+    """Where a run of `mirror_prox` stands."""
 
 
 class MirrorDescent(GameMethod):

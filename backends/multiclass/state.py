@@ -22,7 +22,7 @@ OUTSIDE = 1e-9
 
 
 def nothing() -> Array:
-    """What an array of a state is before the first step."""
+    """The value of a state's array before the first step."""
     return np.zeros(0)
 
 

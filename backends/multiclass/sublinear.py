@@ -160,7 +160,7 @@ class Sublinear(GameMethod):
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """And data that are not all zero."""
+        """The requirements of a game, and data that are not all zero."""
         found = super().requires_values(canonical)
         if not found:
             product = product_of(canonical.terms[0].map.parts[0][1])
@@ -178,7 +178,7 @@ class Sublinear(GameMethod):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """That of a sublinear method, with the points, their sums and a copy of the data for the other order in memory."""
+        """The estimate of a sublinear method, with the points, their sums and a copy of the data for the other order in memory."""
         return replace(costs.fw(canonical, tol), memory=costs.memory(canonical, 14, 14) + 8.0 * canonical.nnz)
 
 
@@ -333,7 +333,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
     # --- partial sampling -------------------------------------------------------------------------------------------
 
     def advance_partial(self, s: PartialState, count: int) -> None:
-        """The same of partial sampling."""
+        """As `advance`, with partial sampling."""
         problem, game, data = self.problem, self.game, self.data
         gammas = self.gammas(count)
         uniform = draws(problem.seed, s.iteration).random((count, 2))

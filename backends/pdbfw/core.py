@@ -130,7 +130,7 @@ class PDBFWState(State):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the options of the method come to: `paper` where one of s, k, delta, eta was given; without `accelerate` momentum sets in by itself."""
+    """The settings that follow from the options: `paper` where one of s, k, delta, eta was given; without `accelerate` momentum sets in by itself."""
 
     s: int | None = None
     k: int | None = None
@@ -209,7 +209,7 @@ class Core:
     # --- start --------------------------------------------------------------------------------------------------------
 
     def init(self, x: Array) -> PDBFWState:
-        """From the projection of x, and y = f'(K x + b0) (y = 0, as the paper has it, doubles the passes)."""
+        """The state at the projection of x, and y = f'(K x + b0) (y = 0, as the paper has it, doubles the passes)."""
         space, nothing = self.space, np.zeros(0)
         start = space.project(x, space.parts, nothing, x, 1.0, 0.0).x
         w = space.forward(start) if start.any() else space.offset.copy()

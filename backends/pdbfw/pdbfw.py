@@ -175,7 +175,7 @@ class PDBFWRun(Run[PreparedProblem, PDBFWState], of=PDBFW):
         self.core = Core(space, f, problem.canonical.constant, settings)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PDBFWState:
-        """From x moved into the set, and y = f'(K x)."""
+        """The state at x, moved into the set, and y = f'(K x)."""
         return self.core.init(x)
 
     def step(self) -> None:
@@ -191,5 +191,4 @@ class PDBFWRun(Run[PreparedProblem, PDBFWState], of=PDBFW):
         return Report(s.best_value, s.best_bound, f"{phase} block Frank-Wolfe")
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best point and the best dual point."""
         return self.state.best_x, [self.state.best_y]

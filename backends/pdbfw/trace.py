@@ -125,7 +125,6 @@ class TraceSpace:
         return np.asarray(self.factor * W).reshape(-1) + self.offset
 
     def adjoint(self, y: Array) -> Array:
-        """c A'Y."""
         self._count(1.0)
         return np.asarray(self.factor * (self.transposed @ y.reshape(-1, self.width))).reshape(-1)
 
@@ -138,7 +137,7 @@ class TraceSpace:
         return np.asarray(self.factor * part).reshape(-1)
 
     def is_heavy(self, rows: Rows) -> bool:
-        """From half the rows on."""
+        """Whether half the rows take part, or more."""
         return 2 * rows.size > self.rows
 
     def balanced(self, cap: int) -> float:
@@ -185,7 +184,7 @@ class TraceSpace:
         return self._decomposed(V, cap, curvature)
 
     def _decomposed(self, V: Array, cap: int, curvature: float) -> Projection:
-        """By a full SVD."""
+        """The projection, by a full SVD."""
         P, sigma, Qt = np.linalg.svd(V, full_matrices=False)
         kept = self._kept(sigma, cap)
         rank = kept.size

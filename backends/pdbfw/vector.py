@@ -32,7 +32,6 @@ class VectorSpace:
         return w
 
     def adjoint(self, y: Array) -> Array:
-        """K'y."""
         return self.view.adjoint(y)
 
     def adjoint_rows(self, y: Array, rows: Rows) -> Array:
@@ -42,7 +41,7 @@ class VectorSpace:
         return z
 
     def is_heavy(self, rows: Rows) -> bool:
-        """From half the stored numbers on."""
+        """Whether half the stored numbers take part, or more."""
         return 2 * self.view.operator.storage.cost_of_rows(rows) > self.view.operator.nnz
 
     def balanced(self, cap: int) -> float:

@@ -1,4 +1,4 @@
-"""What `pdhg` would cost."""
+"""The predicted cost of `pdhg`."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
             self._measure(s)
 
     def _apply(self, s: PDHGState) -> float:
-        """(x^, y^) = T(x, y) and the fixed-point residual in the metric of the step. What is no longer finite leaves the state as it was."""
+        """(x^, y^) = T(x, y) and the fixed-point residual in the metric of the step. The state stays as it was where a number is not finite."""
         problem = self.problem
         for _ in range(200):
             x_hat = np.empty_like(s.x)
@@ -322,7 +322,7 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
         return s.x_hat - s.x, [h - y for h, y in zip(s.ys_hat, s.ys, strict=True)]
 
     def scales(self) -> tuple[Array | None, list[Array] | None]:
-        """Those that balance |K|."""
+        """The scales that balance |K|."""
         return self.state.column_scale, self.state.row_scale
 
     def candidate(self) -> tuple[Array, list[Array] | None]:

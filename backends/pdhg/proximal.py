@@ -71,7 +71,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Step:
-    """What came of it: the last trial, Newton steps, whether phi is minimised, and the numbers that the systems touched."""
+    """The outcome of a step: the last trial, Newton steps, whether phi is minimised, and the numbers that the systems touched."""
 
     trial: Trial
     steps: int
@@ -275,7 +275,7 @@ class Proximal:
 
 
 def overhead(problem: PreparedProblem, each: float, once: float) -> float:
-    """What vectors and the interpreter cost, in numbers touched: `each` a number of x and y, and `once`."""
+    """The cost of vectors and of the interpreter, in numbers touched: `each` for a number of x and y, and `once`."""
     return each * (problem.size + sum(t.map.rows for t in problem.terms)) + once
 
 

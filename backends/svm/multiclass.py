@@ -1,4 +1,4 @@
-r"""Support vector machines for several classes: the problem as its dual methods see it.
+r"""Support vector machines for several classes: the problem of the dual methods.
 
     minimise over W, and perhaps b:   mu/2 |W|^2 + <q, W> + nu/2 |b|^2 + sum_i C_i l(z_i; y_i),    z_i = c x_i W + b + o_i
 
@@ -127,12 +127,10 @@ class Machine:
 
     @property
     def y(self) -> Codes:
-        """The classes."""
         return self.f.y
 
     @property
     def C(self) -> Array:
-        """The weights of the samples."""
         return self.f.w
 
     @property
@@ -142,17 +140,15 @@ class Machine:
 
     @property
     def n(self) -> int:
-        """The number of samples."""
         return self.f.shape[0]
 
     @property
     def k(self) -> int:
-        """The number of classes."""
         return self.f.k
 
     @property
     def row_kernels(self) -> dict[str, Function]:
-        """What `row_times` and `row_outer` stand for in a loop over samples: W is kept by rows for sparse data, by columns for dense ones."""
+        """The functions that loops call as `row_times` and `row_outer`: W is kept by rows for sparse data, by columns for dense ones."""
         if self.sparse:
             return {"row_times": kernels.csr_times, "row_outer": kernels.csr_outer}
         # sums in vector registers

@@ -63,19 +63,10 @@ def largest_singular_bound(
         return SpectralBound(0.0, "rigorous", "an empty matrix has norm 0", 0.0, 0.0, 0)
     if method == "auto":
         method = "lanczos" if matrix is None or min(m, n) > RIGOROUS_SIDE else "cholesky"
-    if method in ("svd", "cholesky") and matrix is None:
-        raise ValueError(f"{method} needs the matrix, not only its products")
-    if method == "svd":
-        upper, lower = singular_by_svd(matrix)
-        statement = "a full SVD with its backward error measured"
-        return SpectralBound(upper, "rigorous", statement, lower, 0.0, min(m, n))
-    if method == "cholesky":
-        matrix, c = scaled(matrix)
-        triplets = top_singular(matrix, 1, 1e-10, warm, seed=seed)
-        lower = c * float(triplets.s[0])
-        upper = c * singular_by_cholesky(matrix, float(triplets.s[0]))
-        statement = "a Cholesky factorisation of s^2 I - A'A that ran to completion, with its rounding errors bounded"
-        return SpectralBound(upper, "rigorous", statement, lower, 0.0, triplets.products + min(m, n))
+    if method in ("svd", "cholesky"):
+        if matrix is None:
+            raise ValueError(f"{method} needs the matrix, not only its products")
+        return _by_svd(matrix) if method == "svd" else _by_cholesky(matrix, warm, seed)
     if method != "lanczos":
         raise ValueError(f"no method {method!r}")
     counted = CountedOperator(op)
@@ -95,6 +86,21 @@ def largest_singular_bound(
     )
     upper, lower = (float(np.sqrt(max(v, 0.0))) for v in (found.upper, found.lower))
     return _probabilistic(found, upper * (1 + 4 * UNIT), lower, failure, counted.products)
+
+
+def _by_svd(matrix: Any) -> SpectralBound:
+    upper, lower = singular_by_svd(matrix)
+    statement = "a full SVD with its backward error measured"
+    return SpectralBound(upper, "rigorous", statement, lower, 0.0, min(matrix.shape))
+
+
+def _by_cholesky(matrix: Any, warm: Array | None, seed: int) -> SpectralBound:
+    matrix, c = scaled(matrix)
+    triplets = top_singular(matrix, 1, 1e-10, warm, seed=seed)
+    lower = c * float(triplets.s[0])
+    upper = c * singular_by_cholesky(matrix, float(triplets.s[0]))
+    statement = "a Cholesky factorisation of s^2 I - A'A that ran to completion, with its rounding errors bounded"
+    return SpectralBound(upper, "rigorous", statement, lower, 0.0, triplets.products + min(matrix.shape))
 
 
 def largest_eigenvalue_bound(

@@ -1,4 +1,4 @@
-"""What a linear operator is here, and the ones that come from arrays."""
+"""Linear operators, and those of arrays."""
 
 from __future__ import annotations
 
@@ -31,11 +31,9 @@ class DenseOperator:
         self.shape: tuple[int, int] = self.A.shape
 
     def matvec(self, x: Array) -> Array:
-        """A x."""
         return np.asarray(self.A @ x)
 
     def rmatvec(self, y: Array) -> Array:
-        """A'y."""
         return np.asarray(self.A.T @ y)
 
     matmat = matvec
@@ -50,11 +48,9 @@ class SparseOperator:
         self._rows, self._columns = (M.tocsr().astype(np.float64) for M in (A, A.T))
 
     def matvec(self, x: Array) -> Array:
-        """A x."""
         return np.asarray(self._rows @ x)
 
     def rmatvec(self, y: Array) -> Array:
-        """A'y."""
         return np.asarray(self._columns @ y)
 
     matmat = matvec
@@ -62,7 +58,7 @@ class SparseOperator:
 
 
 def nothing() -> None:
-    """What is done before a product where nobody has a limit of time."""
+    """Do nothing: the look of those who have no limit of time."""
 
 
 class CountedOperator:

@@ -184,7 +184,7 @@ class _Run:
         self.finished = (exhausted and self.locked.theta.size == 0) or self.upper - self.lower <= rtol * scale
 
     def _rounding(self, scale: float) -> float:
-        """What rounding may do to the products, bases and Ritz values of numbers of that size."""
+        """A bound of the rounding errors in products, bases and Ritz values of numbers of that size."""
         return EPS * (self.n + 8 * (self.k + self.locked.theta.size)) * scale
 
     def lock(self, tol: float) -> _Locked:

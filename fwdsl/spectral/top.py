@@ -1,4 +1,4 @@
-"""The largest singular values and eigenvalues with their vectors: one door to Lanczos, subspace iteration and LOBPCG.
+"""The largest singular values and eigenvalues with their vectors, by Lanczos, subspace iteration or LOBPCG.
 
 What comes out are estimates from below (Ritz values) with residuals; `bounds` proves.
 """
