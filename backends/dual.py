@@ -37,7 +37,7 @@ FEW = 64
 
 CG_STEPS = 1_000
 LOST = 1e8
-"""A squared residual so many times the least seen tells that the system has no solution."""
+"""A squared residual so many times the least one so far shows that the system has no solution."""
 
 
 def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> float:

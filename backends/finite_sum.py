@@ -38,7 +38,7 @@ def reasons(
     smooth: bool = True,
     ridge: bool | None = None,
 ) -> tuple[str, ...]:
-    """Why a problem is no such sum, or not one with these losses, sets and norms (None among them: without one); `ridge` True asks for a
+    """Why a problem is no such sum, or not one with these losses, sets and norms (None among them: without one); `ridge` True requires a
     `sum_squares`, False refuses one. None lets everything pass."""
     found = []
     if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":

@@ -120,7 +120,7 @@ class _Evenly(LinearMap):
 
 
 def is_by_columns(m: LinearMap) -> bool:
-    """Whether the columns of a map are at hand: it is data by columns."""
+    """Whether a map stores its columns."""
     inner = m.inner if isinstance(m, Scaled) else m
     return isinstance(inner, KernelMatrix) and not inner.transposed
 

@@ -28,7 +28,7 @@ class Report:
     """Where a run stands, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
 
     `bound` may be optimistic (an equality of the dual point still to be repaired): only the verifier certifies. `infeasibility` is that
-    of the constraints that moved into the sum, `hidden` what it may hide of P (multiplier times violation); `failure` says why further steps are
+    of the constraints that moved into the sum, `hidden` how much of P it may hide (multiplier times violation); `failure` says why further steps are
     pointless, where they are.
     """
 
@@ -99,7 +99,7 @@ class Run(ABC, Generic[P, S]):
 
 
 class Method(ABC):
-    """A method for canonical problems, without a state: what it requires, what it would cost, which options a program may give, and `start`.
+    """A method for canonical problems, without a state: its requirements, its predicted cost, its options, and `start`.
 
     `form` is the canonical form or, for methods that are `factored`, one with a factored form; `problem` is it on kernels.
     """
@@ -156,7 +156,7 @@ class Method(ABC):
 
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Any) -> str:
-        """Why it is to be chosen whatever the predicted times, where it applies (`form` is None without data); "" where times decide."""
+        """Why the planner chooses it whatever the predicted times, where it applies (`form` is None without data); "" where times decide."""
         return ""
 
     @classmethod

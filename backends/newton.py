@@ -77,7 +77,7 @@ class NewtonFace:
 
 
 def face_signature(problem: PreparedProblem, x: Array) -> Array | None:
-    """One number a coordinate that tells faces apart: 0 where held, the sign where it must be kept, 2 where free to cross zero."""
+    """A number for each coordinate, by which faces differ: 0 where held, the sign where it must be kept, 2 where free to cross zero."""
     out = np.zeros(x.size)
     for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
         xb = x[block.slice]
@@ -208,7 +208,7 @@ def _moved(problem: PreparedProblem, face: NewtonFace, x: Array, d: Array, stop:
     new[face.free] = moved
     for block in problem.canonical.blocks:
         if block.symmetric:
-            # H does not see the antisymmetric part, so what the solve left there is noise
+            # H is 0 on the antisymmetric part, so the solve leaves noise there
             square = new[block.slice].reshape(block.shape)
             new[block.slice] = (0.5 * (square + square.T)).reshape(-1)
     return t, problem.prox_g(new, 0.0)
@@ -260,7 +260,7 @@ class _System:
         free, k = face.free.size, face.normals.shape[0]
         matrix = np.zeros((free + k, free + k))
         matrix[:free, :free] = hessian
-        # rows that ask for 0 may have any size: one that is seen beside the unit diagonal
+        # rows that set an entry to 0 may have any size: one that shows beside the unit diagonal
         normals = face.normals * scale
         lengths = np.abs(normals).max(axis=1, initial=0.0)
         matrix[free:, :free] = normals / np.where(lengths > 0.0, lengths, 1.0)[:, None]

@@ -148,7 +148,7 @@ class PreparedProblem:
         return out
 
     def can_form(self, free: int) -> bool:
-        """Whether a Gram matrix of so many coordinates is cheap: all maps are data by columns, or the columns are few numbers.
+        """Whether a Gram matrix of so many coordinates costs little: all maps are data by columns, or the columns are few numbers.
 
         Columns of an operator cost a product each.
         """

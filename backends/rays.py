@@ -1,6 +1,6 @@
 """Rays that prove that there is no solution, made of the direction in which a method's iterates leave for infinity.
 
-The raw direction is near the ray that it tends to: entries on their way to zero are dropped, those that are small beside the largest in the scaled
+The raw direction is near the ray that it tends to. Entries on their way to zero are dropped: those that are small beside the largest in the scaled
 unknowns, and what is left takes the least-squares step (in the metric of the scales) that meets the ray's equalities, a few times over. Of rays of
 infeasibility the equalities are K'y = 0 where variables are free, or where a cone's side is overstepped; of rays of unboundedness K d = 0 in equality
 constraints, in the rows of a loss that grows both ways, and in constraints that are overstepped.
@@ -110,7 +110,7 @@ def _along_constraints(problem: PreparedProblem, stop: Callable[[], bool], d: Ar
 
 
 def _must_vanish(f: object, z: Array) -> NDArray[np.bool_]:
-    """The entries of K d that are to be zero: those whose f allows neither side, or not the one they are on."""
+    """The entries of K d that must be zero, as f allows neither side, or not the one they are on."""
     if isinstance(f, LossFunction):
         lo, hi = f.dual_bounds()
         return np.asarray(np.isinf(np.where(z > 0.0, hi, lo)) & (z != 0.0))

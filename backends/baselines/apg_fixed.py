@@ -53,7 +53,7 @@ class APGFixed(Baseline):
 
         x^{k+1} = prox_{g / L}(y^k - grad F(y^k) / L),   y^{k+1} = x^{k+1} + beta_k (x^{k+1} - x^k),   L = beta R + mu
 
-    beta R is the sum over the losses of beta sum_j w_j max_j |a_j|^2, what the row norms alone tell (R = max |a_j|^2 for a mean;
+    beta R is the sum over the losses of beta sum_j w_j max_j |a_j|^2, from the row norms alone (R = max |a_j|^2 for a mean;
     `smoothness="rows"`); `"spectral"` takes the largest singular value by the power method, with a tenth to spare. Momentum: (1 - s) / (1 + s), s =
     sqrt(mu / L), where mu > 0, else (t_k - 1) / t_{k+1} of Beck and Teboulle. `step` multiplies 1 / L; above 1 nothing guarantees convergence.
 

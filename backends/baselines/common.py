@@ -1,4 +1,4 @@
-r"""The shared parts of the baselines: the state of a certified run, the bound of a full gradient, when to ask for one, and steps that are broken off.
+r"""The shared parts of baselines: the state of a certified run, the bound of a full gradient, the times to compute it, and broken steps.
 
 For any y in the domain of f*, D(y) = constant - f*(y) + <b, y> - g*(-(q + K'y)) bounds the optimal value from below. At y = f'(K x + b)
 (a subgradient serves too) f*(y) - <b, y> = <K x, y> - f(K x + b), so a full gradient certifies at no further pass. Where the penalties' domain
@@ -189,7 +189,7 @@ def break_off(s: SampledState, rng: np.random.Generator) -> None:
     s.generator = np.array([*halves, found["has_uint32"], found["uinteger"]], np.uint64)
 
 
-# --- what it would cost -------------------------------------------------------------------------------------------------
+# --- predicted cost ----------------------------------------------------------------------------------------------------
 
 
 def conditioning(canonical: Canonical) -> tuple[float, float]:
@@ -222,7 +222,7 @@ def linear_estimate(
 
 
 def due(state: BaselineState) -> bool:
-    """Whether a certificate is to be asked for, by what the run has done so far."""
+    """Whether the run has worked enough since the last certificate to compute one."""
     rest = min(max(1.0, REST * state.epochs), LONGEST_REST)
     return state.epochs - state.checked >= rest - 1e-9 or state.iteration % MOST_STEPS == 0
 

@@ -157,7 +157,7 @@ def lipschitz(of: SampleSum, rule: str, seed: int) -> float:
 
 
 def grown(wanted: float, cap: float, n: int) -> int:
-    """A batch that theory wants, at most the cap."""
+    """The size of a batch in the theory, at most the cap."""
     return max(1, min(math.ceil(wanted), math.ceil(cap * n), n))
 
 
@@ -177,7 +177,7 @@ def conditional_gradient(
     """CndG(g, u, beta, eta) of Lan and Zhou: Frank-Wolfe with exact line search on <g, x> + (beta / 2) |x - u|^2 from u until its gap is at most eta,
     which takes at most 6 beta d^2 / eta steps, d the diameter; after `MOST_VERTICES` it ends where it is.
 
-    g is `slope`, and x is `inner`, which is to be u before the first turn. False where it was broken off.
+    g is `slope`, and x is `inner`, which holds u before the first turn. False where it was broken off.
     """
     x = s.inner
     most = min(math.ceil(6.0 * beta * d * d / eta) + 1, MOST_VERTICES) if eta > 0.0 else 1

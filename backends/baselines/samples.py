@@ -1,4 +1,4 @@
-r"""One sum over samples, of a vector or of a matrix, as the mini-batch methods see it.
+r"""One sum over samples, of a vector or of a matrix, for mini-batch methods.
 
     F(x) = sum_j w_j l(a_j x; b_j) + <q, x> + (mu / 2) |x|^2,    a_j a row of the data; x a vector, or a matrix X whose predictions are A X
 
@@ -258,7 +258,7 @@ def sample_count(term: SumTerm) -> int:
 
 
 def unbounded_curvature(canonical: Canonical) -> tuple[str, ...]:
-    """Why no step can be told from the loss: its second derivative has no bound."""
+    """Why the loss gives no step size: its second derivative has no bound."""
     (term,) = canonical.terms
     beta = term.f.loss.smoothness if isinstance(term.f, LossFunction | VectorLossFunction) else None
     if beta is None or not np.isfinite(beta):

@@ -32,7 +32,7 @@ class SCGM(Conditional):
         d_k = (1 - rho_k) d_{k-1} + rho_k g_k,   g_k the estimate of grad F(x_{k-1}) by a batch,   rho_k = 4 / (k + 8)^(2/3), at most 1
         v_k = argmin over C of <d_k, v>,   x_k = x_{k-1} + gamma_k (v_k - x_{k-1}),   gamma_k = a / (k + a)
 
-    with d_0 = 0. The averaging replaces growing batches: a batch stays what it is (1 % of n, as in Lu and Freund), and the error of d falls like
+    with d_0 = 0. The averaging replaces growing batches: a batch keeps its size (1 % of n, as in Lu and Freund), and the error of d falls like
     k^(-2/3) in mean square. a = 1 is 1 / (k + 1) of the theory; a larger a (`decay`) forgets the first vertices sooner.
 
     Complexity: O(1 / eps^3) batches and vertices.

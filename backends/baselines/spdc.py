@@ -67,7 +67,7 @@ class SPDC(Baseline):
     R = max |a_i| (Theorem 1 and section 3 of the paper). `step` divides R: above 1 the bound on the operator is no longer the worst case's, and
     `step` = 4 is often still stable on sparse rows.
 
-    An iteration costs the rows of its batch and O(d) for x, u and xbar, so that on sparse data a batch of one row is dear: where `batch` is worked
+    An iteration costs the rows of its batch and O(d) for x, u and xbar, so that on sparse data a batch of one row is costly: where `batch` is worked
     out it is about d over the numbers of a row, at most n / 10. (The paper's lazy updates need a separable g.)
 
     Complexity: O((n / m + R sqrt(n / (m mu gamma))) log(1 / eps)) iterations. The certificate is D(y), A'y being kept: one pass, for P.

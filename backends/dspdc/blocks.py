@@ -65,7 +65,7 @@ class BlockSampling:
         self.columns: list[list[LinkPart]] = [] if self.by_rows else self._columns(range(self.p))
 
     def _columns(self, chosen: range | Index) -> list[list[LinkPart]]:
-        """For each chosen block the parts that see it."""
+        """The parts that depend on each chosen block."""
         parts = [part for link in self.links for part in link.all_rows()]
         found = []
         for j in chosen:

@@ -1,4 +1,4 @@
-r"""Problems of one vector variable as DSPDC sees them: coordinates of x and of y, and K = c U V by rows of U and columns of V.
+r"""DSPDC on one vector variable: coordinates of x and of y, and K = c U V by rows of U and columns of V.
 
 Data that are given as a product stay one (Algorithm 2): u = U'y and v = V x are vectors of the inner size. Algorithm 1 on a plain matrix A is the
 same with V = I (A'y is kept, worth it where n/m >= p/q) or U = I (A x is kept).

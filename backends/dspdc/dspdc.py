@@ -78,7 +78,7 @@ class DSPDC(Method):
 
     Source: Yu, Lin, Yang, Doubly stochastic primal-dual coordinate method for bilinear saddle-point problems (2015), Algorithms 1, 2, 3,
     Theorems 1 and 2. Corrected: (23) has <V^j, ubar>, where the text before it has vbar; Lambda = m q Lambda_{p,1} / p, not m q R^2 Lambda_{p,1} / p;
-    (29) is around x_j; (38) is right with W^0 = sum ybar_i Z_i and B^0 = 0 and its sum over all p tasks, and is had here as S + (n/m) B, S += B,
+    (29) is around x_j; (38) is right with W^0 = sum ybar_i Z_i and B^0 = 0 and its sum over all p tasks, and is computed here as S + (n/m) B, S += B,
     which does not drift; xbar_j = x_j for the coordinates of earlier samples; the logistic loss has gamma = 4, and its prox is taken in z.
 
     `state.iteration` counts steps of as many iterations as take about a millisecond. `state.decompositions` counts the eigendecompositions of
@@ -160,7 +160,7 @@ class DSPDC(Method):
 
 
 class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
-    """Doubly stochastic coordinates on a problem, which `of` sees by coordinates or by blocks."""
+    """Doubly stochastic coordinates on a problem; `of` holds it by coordinates or by blocks."""
 
     phase = "doubly stochastic coordinates"
 

@@ -1,4 +1,4 @@
-"""How samples see blocks of variables: a prediction is a sum of links, each of data with one block, with the blocks of a family in a row, or with
+"""Links from blocks of variables to samples: a prediction is a sum of them, each of data with one block, with the blocks of a family in a row, or with
 the block of a family that the sample's task says."""
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Link:
         return sum(m.nnz for m in self.maps)
 
     def block(self, start: int, stop: int, index: Index) -> LinkPart | None:
-        """What the samples at `index` see of one block, with copies of no more data than that; None where they see nothing."""
+        """The links of the samples at `index` with one block, with copies of no more data; None where there are none."""
         if not (self.start <= start and stop <= self.stop):
             return None
         if self.tasks is None:
@@ -112,7 +112,7 @@ class Link:
             yield LinkPart(start, start + self.width, self.c, m, at)
 
     def rows(self, index: Index) -> Iterator[LinkPart]:
-        """The same for the samples at `index`, whose places in it the parts tell."""
+        """The same for the samples at `index`; each part holds its places in `index`."""
         if self.tasks is None:
             yield LinkPart(self.start, self.stop, self.c, _some(self.maps[0], index), slice(None))
             return

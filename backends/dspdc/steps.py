@@ -27,7 +27,7 @@ def steps_of(n: int, p: int, m: int, q: int, mu: float, gamma: float, scale: flo
         rho = sqrt(Lambda / (mu gamma n)) n p / (m q) + max(n/m, p/q)
         theta = (p/q) (1 - 1/rho) by Theorem 1 (14), (p/q) (1 - 1/(2 rho)) by Theorem 2 (18)
 
-    tau sigma = n m q / (4 p Lambda), and each iteration contracts by 1 - 1/rho (1 - 1/(2 rho)). Of a + S and S - a the smaller one is had
+    tau sigma = n m q / (4 p Lambda), and each iteration contracts by 1 - 1/rho (1 - 1/(2 rho)). Of a + S and S - a the smaller one is computed
     from their product c, which loses no digits.
     """
     rows, columns = n / m, p / q

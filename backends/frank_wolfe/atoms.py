@@ -1,6 +1,6 @@
 """The active set: x as a convex combination of vertices, kept as arrays.
 
-An atom is the nonzeros of a point of the set, and its name what it holds: `vertex_id` names what an oracle was asked, and two answers may be the same
+An atom is the nonzeros of a point of the set, and its name is made of them: `vertex_id` names the question to an oracle, and two answers may be one
 vertex (ties in a permutahedron). Dropped atoms have weight 0 and stay until they are the most, so that a vertex that comes back costs nothing.
 """
 

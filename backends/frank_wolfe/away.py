@@ -29,7 +29,7 @@ class AwayFrankWolfe(Corrective):
     steps that are not drops, for strongly convex losses of K x; each step one K'y, and columns for the vertices' support.
 
     Source: Guelat, Marcotte 1986; Lacoste-Julien, Jaggi 2015, Algorithm 1; Braun, Pokutta, Zink 2017 for `lazy`. Corrected, here and in the other
-    two: vertices are told apart by their numbers, not by what the oracle was asked; weights that sum to 1 and x as their combination are made
+    two: vertices are told apart by their numbers, not by the question to the oracle; weights that sum to 1 and x as their combination are made
     again at each drop, where updates would keep rounding in entries that are 0; a start is a combination of vertices, not a vertex; what phi
     waits for is not below rounding, where it would be halved without end.
     """

@@ -24,7 +24,7 @@ REST, LONGEST_REST = 0.2, 8
 """After a certificate, the share of all sweeps so far that pass before the next, and sweeps between certificates at most."""
 
 MOST_VISITS = 256
-"""Blocks an iteration visits at most: limits and Ctrl-C are seen between iterations."""
+"""The most blocks that an iteration visits: limits and Ctrl-C take effect between iterations."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class BlockFrankWolfe(OracleMethod):
 
     Certificate: as for `frank_wolfe`, by a full gradient now and then (`full`: each sweep).
 
-    Complexity: O(curvature / eps) sweeps; a sweep touches the columns of each block twice, losses of the rows that the block is seen in.
+    Complexity: O(curvature / eps) sweeps; a sweep touches the columns of each block twice, and the losses of the rows that depend on the block.
     Where a map is not data by columns, `A @ X` or a gather over a family, a block costs a product with the whole map.
 
     Source: Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013 (random); Beck, Pauwels, Sabach 2015 (cyclic). Corrected: the steps of `full` are by the

@@ -90,7 +90,7 @@ class CorrectiveRun(OracleRun[ActiveState]):
         self.rule, self.lazy = step, lazy
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> ActiveState:
-        """A given start as a combination of vertices; without one, the vertex that the gradient there asks for, if P is finite at it."""
+        """The start as a combination of vertices; where it is 0, the best vertex for the gradient there, if P is finite at it."""
         problem = self.reduced
         x = problem.prox_g(x, 0.0)
         s = start(problem, self.kept, x, ys)
@@ -130,7 +130,7 @@ class CorrectiveRun(OracleRun[ActiveState]):
         found = VertexSlopes(c, float(c @ s.x), *s.extremes(c))
         if not self.lazy:
             return self.choose(self._ask(found))
-        # what cannot be told from rounding is not waited for
+        # a gap as small as rounding is not worth another call
         noise = 8.0 * EPS * float(np.abs(c) @ np.abs(s.x))
         while True:
             move = self.without_oracle(found)

@@ -1,4 +1,4 @@
-"""Problems as the methods of the family see them: without indicators, whose sets are one again (`birkhoff`) or are left out (`polytope`)."""
+"""Problems reduced for the Frank-Wolfe methods: no indicators, whose sets are one again (`birkhoff`) or are left out (`polytope`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A given start as a convex combination of vertices, so that a warm start keeps what it can.
+"""A start as a convex combination of vertices, so that a warm start keeps as much as it can.
 
 l1_ball, simplex and solid_simplex have their vertices read off, rows(...), columns(...) and families of them line by line; in any other set the start
 is an atom itself, which loses its weight to vertices. The combination for a product of sets pairs those of the factors as their weights run out:

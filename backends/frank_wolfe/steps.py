@@ -41,7 +41,7 @@ MOST_LOOKS = 100
 class Segment:
     """phi, and what was last looked at on it.
 
-    The losses are seen through their predictions z + gamma dz; y are their slopes at z. `linear` is the slope along d of what else P has, ridges with
+    The losses take the predictions z + gamma dz; y are their slopes at z. `linear` is the slope along d of the rest of P, ridges with
     their slopes at x and `curvature`, which is mu |d|^2; `square` is |d|^2.
     """
 

@@ -83,7 +83,7 @@ class GSFW(Baseline):
     from s = K x_0 + b at the start x_0, which need not be 0. In the dual it is mirror descent on random blocks with the reference function f*
     (Algorithm 2). Losses need not be strictly convex: s then says which subgradient of f* is meant.
 
-    Batches are 10 % of the rows for the rule `open`, else as few as make the oracle no dearer than their rows, 1 % to 10 %.
+    Batches are 10 % of the rows for the rule `open`, else the fewest rows that cost as much as the oracle, 1 % to 10 %.
 
     Step rules, N = n / b:
 
@@ -158,7 +158,7 @@ class GSFW(Baseline):
         if found:
             return found
         (block,) = canonical.blocks
-        # any level above will do to see whether there is a bound
+        # whether there is a bound does not depend on the level above
         if oracle(block.g, canonical.q, 1.0) is None or not math.isfinite(_infimum(canonical)):
             return (f"{block.name}: {block.text or 'its domain'} is not bounded, or has no linear oracle",)
         return ()

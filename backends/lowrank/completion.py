@@ -187,7 +187,7 @@ class Completion:
         Y, zy = (s.W, s.z) if beta == 0.0 else (s.W + beta * (s.W - s.W_old), None)
         value, grad, _ = self.gradient(Y, self.predict(Y) if zy is None else zy)
         s.lipschitz *= 0.9
-        # values tell steps apart as long as what L allows is well above their rounding, slopes below that
+        # values compare steps as long as the decrease that L allows is well above their rounding; below that slopes do
         blind = 1e3 * EPS * abs(value)
         for _ in range(60):
             self.look()
@@ -216,7 +216,7 @@ class Completion:
             self._check(s, tol)
 
     def _check(self, s: CompletionState, tol: float) -> None:
-        """Estimate the gap; leave out columns that want to vanish, add pairs where the rank is what holds the gap up."""
+        """Estimate the gap; leave out columns that vanish, and add pairs where the rank is too small to close the gap."""
         P, sigma, Q = self._directions(s.W)
         nuclear = float(sigma.sum())
         y = np.empty_like(s.z)

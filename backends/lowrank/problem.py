@@ -1,6 +1,6 @@
 """A problem on factors made ready for its methods.
 
-A number k before K X is taken into the variable: the methods see X' = k X, whose radius is |k| R, penalty m / |k| and ridge r / k^2.
+A number k before K X is taken into the variable: the methods solve for X' = k X, whose radius is |k| R, penalty m / |k| and ridge r / k^2.
 """
 
 from __future__ import annotations

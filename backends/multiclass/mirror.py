@@ -42,7 +42,7 @@ UP, DOWN = 1.3, 0.5
 MOST_TRIES = 60
 
 ROUNDING = 1e-14
-"""What the adaptive test cannot see, of the joint entropy's 1: near a solution both its sides are rounding, and steps would be halved to nothing."""
+"""The noise of the adaptive test, beside the joint entropy's 1: near a solution both its sides are rounding, and steps would be halved for ever."""
 
 WIDEST = 1e9
 """Times the theory's step: where all steps hold, on a solution, they would be raised out of the range of numbers."""

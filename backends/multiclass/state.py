@@ -32,7 +32,7 @@ class GameState(State):
 
     radius: float  # of U
     k: int = 0  # iterations of the method
-    began: int = 0  # k since which the radius is what it is
+    began: int = 0  # k as of the last change of the radius
     value: float = math.inf  # P at the last certificate
     best_value: float = math.inf  # the least P of all certificates
     best_bound: float = -math.inf  # the best bound of all certificates

@@ -16,7 +16,7 @@ A step changes one class of U and two entries a row of V, and scales the rest. S
 `partial` (either loss; the default where `full` is not known): a row j and a column i, with probabilities as w_j |x_j|_inf |V_j - Y_j|_inf
 and |x^i| |U_i|_inf; the estimates have rank one, and a step goes through all of U and V: O(d k + n k).
 
-A step multiplies U+_il by what it divides U-_il by: their product is one number alpha^2 c for all entries, so that U~+ alone is kept.
+A step multiplies U+_il and divides U-_il by the same number: their product is one number alpha^2 c for all entries, so that U~+ alone is kept.
 
 Means of the iterates are kept lazily: with A = sum of the alphas, that of U = U+ - U- is U_sum + A U~, where U_sum takes (u - u') A when an entry
 of U~ changes. Scalings are folded in before digits are lost (methods of the page `sublinear` in docs/papers say what fails otherwise): alpha where
@@ -127,7 +127,7 @@ class Sublinear(GameMethod):
     simplex, U in an l1 ball, a simplex or free (`game`).
 
     Iteration (SMD): (24) and (25) of `mirror.MirrorDescent` with estimates of G and of X U without bias, from one row and one column of X drawn
-    before either update; with full sampling, lazily: see the module.
+    before either update; with full sampling, lazily (see the module).
 
     Steps: gamma_t = step min(1 / (L_UV (5 Omega_U Omega_V)^(1/2)), (Omega_U sigma_V^2 + Omega_V sigma_U^2)^(-1/2)) / (2 T)^(1/2), sigma from
     (34): (35) with `horizon` T, constant. Without one T = t + 10,000 (t + 1 as theory has it, at its start, throws points to vertices from

@@ -4,7 +4,7 @@ r"""The block step of PDBFW: the best point of a set that has at most s parts (e
 
 which is the projection of the s largest parts of v: |v_i| on the l1 ball, v_i on simplices, |v_g| on group balls with one weight. For the l1 ball:
 the gain max over |u|_1 <= r of 2 <v_S, u> - |u|^2 of a support S grows with each |v_i|, i in S. On a simplex the same holds for
-v less a constant, which the projection does not see (Kyrillidis, Becker, Cevher, Koch 2013). With weights that differ the gain of a group is not
+v less a constant, which does not change the projection (Kyrillidis, Becker, Cevher, Koch 2013). With weights that differ the gain of a group is not
 monotone in its length alone, and such balls are refused where s is given.
 """
 

@@ -46,7 +46,7 @@ LONG = 30.0
 """The condition number from which on momentum is worth its second product, as measured."""
 
 PATIENCE = 20
-"""Short steps before momentum sets in: one alone may be what a far start asks for."""
+"""Short steps before momentum sets in: a single one may come from a far start."""
 
 MOST_WEIGHT = 1e12
 """What the weight of an estimate sequence is held at: only its ratio to the next one counts from there on."""
@@ -100,7 +100,7 @@ class Space(Protocol):
         """R of the paper's step sizes: the largest |a_j|^2, for matrices a bound of |A|^2."""
 
     def project(self, v: Array, cap: int, warm: Array, near: Array, curvature: float, eps: float) -> Projection:
-        """The best point of C with at most `cap` parts for (curvature / 2) |x - v|^2, exact or (1/2, eps / 8)-approximate as seen from `near`."""
+        """The best point of C with at most `cap` parts for (curvature / 2) |x - v|^2, exact or (1/2, eps / 8)-approximate relative to `near`."""
 
 
 @dataclass
@@ -167,7 +167,7 @@ class Core:
         """(x, R(z), by how much R(z) may be less): the minimiser of <q + z, x> + (mu / 2) |x|^2 over the set."""
         slope = self.space.q + z
         v = slope / -self.mu
-        # seen from v itself no x gains anything, so that the projection misses by at most eps / 4
+        # relative to v itself no x gains anything, so that the projection misses by at most eps / 4
         p = self.space.project(v, self.space.parts, s.warm, v, self.mu, self._eps(s, 4.0 * MISS))
         s.warm = p.warm
         return p.x, float(slope @ p.x) + 0.5 * self.mu * float(p.x @ p.x), p.slack
@@ -235,7 +235,7 @@ class Core:
         return theory_step(self.f.f, self.space.largest_square(), self.mu, self.k, self.space.hindrance)
 
     def step(self, s: PDBFWState) -> None:
-        """One step of the form that the settings ask for."""
+        """One step in the form of the settings."""
         if self.settings.paper:
             self.paper_step(s)
         elif not self.has_momentum(s):
@@ -249,7 +249,7 @@ class Core:
         s.iteration += 1
 
     def has_momentum(self, s: PDBFWState) -> bool:
-        """Whether the next step takes momentum: as told, or after enough short steps."""
+        """Whether the next step takes momentum: by the option, or after enough short steps."""
         told = self.settings.accelerate
         return s.short >= PATIENCE if told is None else told
 
@@ -317,7 +317,7 @@ class Core:
     def _accept(
         self, s: PDBFWState, before: float, change: Array, w: Array, least: float, distance: float, slack: float
     ) -> bool:
-        """The descent lemma, and the next t: 1.3 t where less than half of it was needed, what the curvature asks for where it fails.
+        """The descent lemma, and the next t: 1.3 t where less than half of it was needed, the step of the curvature where it fails.
 
         An x that misses R(z) by `slack` is an inexact gradient, which the lemma has to forgive.
         """

@@ -50,7 +50,7 @@ class PDBFW(Method):
     s doubles when a block step uses all of it (a cap below the solution's support stalls); `grow = false` keeps it.
 
     By default the steps adapt: eta = 1, so that x is the minimiser at y and D(y) is known; y starts at f'(0); the rows with
-    |y~_i - y_i| above 5 % of the largest move, or all where that is no dearer; delta is lowered until
+    |y~_i - y_i| above 5 % of the largest move, or all where that costs no more; delta is lowered until
     R(z+) >= R(z) + <w, y+ - y> / n - B / delta holds (R the minimum over x, B the step's distance) and grows by 1.3 where half of it was
     enough. Losses that are no pieces of parabolas take the mirror step (`dual_step`). On trace-norm balls x misses R(z) by at most 1 % of the gap.
 
@@ -183,7 +183,7 @@ class PDBFWRun(Run[PreparedProblem, PDBFWState], of=PDBFW):
         self.core.step(self.state)
 
     def report(self) -> Report:
-        """P and the best D so far; constant steps need not lower P, and what they do is to be seen."""
+        """P and the best D so far; constant steps need not lower P, and the report shows it."""
         s = self.state
         if self.core.settings.paper:
             return Report(s.value, s.best_bound, "block Frank-Wolfe")

@@ -43,7 +43,7 @@ ROUNDS = 12
 """Subspace iterations a projection may take; then it is decomposed."""
 
 DENSE_SHARE = 0.25
-"""From so many triplets of all on, a full SVD is cheaper than iterations."""
+"""The share of all triplets from which a full SVD costs less than iterations."""
 
 
 def matrix_reasons(arrangement: Arrangement, losses: Collection[str]) -> tuple[str, ...]:

@@ -62,12 +62,11 @@ def balance(problem: PreparedProblem) -> tuple[Array, list[Array], float]:
 
 
 def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) -> float:
-    """The first primal weight |dy| / |dx| in the scaled unknowns, as the data's size tells it, so that it has the units of the problem.
+    """The first primal weight |dy| / |dx| in the scaled unknowns, from the sizes of the data, so that it has the units of the problem.
 
-    y is about as large as the slopes at hand: q, and for each loss or norm the ends of the domain of f*, or where it has none the slope at x = 0.
-    x is about as large as makes K x fill what it is compared with: targets, constants and bounds, or the 1 of a margin. Where slopes are missing
-    the penalties of x take their place, where sizes are missing the radii of its sets. Where that tells nothing the largest second derivative is
-    the weight.
+    y is about as large as the slopes at hand: q, and for each loss or norm the ends of the domain of f*, or the slope at x = 0 where it has no ends.
+    x is so large that K x is as large as what it is compared with: targets, constants and bounds, or the 1 of a margin. Where slopes are missing
+    the penalties of x take their place, where sizes are missing the radii of its sets. Without either, the largest second derivative is the weight.
     """
     dual = float(np.sum(np.square(columns * problem.q)))
     reach = 0.0

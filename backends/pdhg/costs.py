@@ -17,7 +17,7 @@ def _entries(canonical: Canonical) -> float:
 
 
 def _system(canonical: Canonical) -> float:
-    """Bytes of the largest system of a large proximal step: itself, what it is made of, and its copies while it is solved."""
+    """Bytes of the largest system of a large proximal step, of its parts, and of its copies while it is solved."""
     # directions of smooth losses are curved, and no unknowns; some rows of theirs are formed at a time
     flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
     rows = 16.0 * CHUNK if any(t.is_smooth for t in canonical.terms) else 0.0

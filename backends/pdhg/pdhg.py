@@ -8,12 +8,12 @@ Problem: min_x max_y g(x) + <q, x> + <K x + b, y> - F*(y), F* separable over the
 anchored at the last restart point z_0 (Lu, Yang 2024, r2HPDHG). It restarts at (x^, y^) when the fixed-point residual
 r = |z - (x^, y^)|_M has fallen to a fifth, or to four fifths and grows again, or after 36 % of all iterations. tau = eta t_j^2 / omega and
 sigma = eta omega s_i^2 with scales of columns and rows that balance |K| (one a block or term whose function is no sum over entries); omega
-follows |dy| / |dx| between restarts, from one that the data's sizes tell, which has the units of the problem
+follows |dy| / |dx| between restarts, from a first one made of the data's sizes, which has the units of the problem
 (Applegate et al. 2021). eta starts from a power iteration and is cut whenever M loses positivity along a step, so an
 underestimated norm does no harm. By linearity K x and K' y of the Halpern point need no product of their own: an iteration is one
 K x and one K' y; they are computed afresh at every restart.
 
-Where a dense system of the pieces' size is cheap, large proximal steps by Newton's method (`proximal.py`) are tried between iterations, as often
+Where a dense system of the pieces' size costs little, large proximal steps by Newton's method (`proximal.py`) are tried between iterations, as often
 as what they cost allows; one is kept where it brings the fixed-point residual down, and the method restarts there.
 """
 
@@ -82,7 +82,7 @@ class PDHGState(State):
     row_scale: list[Array]  # s, those of the rows of each term
     eta: float  # the step: tau = eta t^2 / omega, sigma = eta omega s^2
     omega: float  # the primal weight
-    omega_first: float  # the one that the data's sizes tell
+    omega_first: float  # the one made of the data's sizes
     inner: int = 0  # steps since the last restart
     residual_start: float = math.inf  # the fixed-point residual of the first step after it
     residual_last: float = math.inf  # that of the last step
@@ -90,7 +90,7 @@ class PDHGState(State):
     objective: float = math.inf  # P at the last measurement
     bound: float = -math.inf  # D there
     infeasibility: float = math.inf  # the largest relative violation there
-    hidden: float = 0.0  # what it may hide of P
+    hidden: float = 0.0  # how much of P it may hide
     diverged: bool = False  # the iterates have left for infinity
     next_leap: int = FIRST_LEAP  # the iteration of the next large proximal steps
     delta: float = DELTA  # the metric of a large step over that of an ordinary one
@@ -227,7 +227,7 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
         dx = float(np.linalg.norm((s.x_hat - s.x_anchor) / s.column_scale))
         steps = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
         dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in steps))
-        # one that stands still in a corner waits for the other; a weight far from the first tells of a point that leaves for infinity
+        # an unknown that stands still in a corner waits for the other; a weight far from the first shows a point that leaves for infinity
         wanted = dy / (dx * s.omega) if dx > 0.0 else math.inf if dy > 0.0 else 1.0
         change = min(max(math.sqrt(wanted), 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)
         s.omega = min(max(s.omega * change, s.omega_first / FARTHEST), FARTHEST * s.omega_first)

@@ -24,7 +24,7 @@ AT_END = 1e-12
 """How close to an end counts as there, relative to the interval, where rounding stands between."""
 
 NEARBY = 1e-7
-"""The relative step of the differences that tell which entries of a piecewise linear prox move."""
+"""The relative step of the differences that show which entries of a piecewise linear prox move."""
 
 
 @dataclass(frozen=True)

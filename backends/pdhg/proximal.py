@@ -1,4 +1,4 @@
-r"""A large proximal step by Newton's method on pieces, where a dense system of the pieces' size is cheap.
+r"""A large proximal step by Newton's method on pieces, where a dense system of the pieces' size costs little.
 
 A proximal step from (x0, y0, s0), s the multiplier of g, in the metric (1/tau, 1/sigma, tau) times delta << 1 goes about 1/delta times as far as
 a step of the primal-dual method. Its x minimises the convex, once differentiable

@@ -17,7 +17,7 @@ A step takes one product with K' and one with K; nothing of the size n x n is fo
 
 Momentum: `none` is Algorithm 1 of the paper, `nesterov` (Beck, Teboulle 2009) its remark, `constant` beta = (sqrt(L) - 1) / (sqrt(L) + 1) (phi is
 1-strongly convex), `restart` begins nesterov anew where the step turns against the last one (O'Donoghue, Candes 2015). Steps:
-`adaptive` makes L at least the curvature along t+ - p, which one product tells, and lets it fall by a tenth a step; `fixed` is
+`adaptive` makes L at least the curvature along t+ - p, which takes one product, and lets it fall by a tenth a step; `fixed` is
 L = 1 + |S K|^2 / mu by the power method.
 Linear convergence: about 5 to 10 sqrt(kappa) steps to a relative gap of 1e-6, kappa = 1 + 2 C sigma_1(K K') / mu.
 

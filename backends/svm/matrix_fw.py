@@ -7,7 +7,7 @@ Problem, dual and gap: `multiclass`. With Q = z(a) - 1[l = y] and the vertex s w
 one product with the data's adjoint and one with the data, for any linear map: nothing of the size n x n is formed. W and z follow by
 linearity and are computed afresh every 64 steps. <a - s, Q> is the duality gap.
 
-`variant` "away" steps away from the worst vertex of those that a is a mean of, where that slopes more, with g at most w / (1 - w) for its weight w;
+`variant` "away" steps away from the worst of the vertices whose mean a is, where that slopes more, with g at most w / (1 - w) for its weight w;
 "pairwise" steps from that vertex to s, with g at most w (Lacoste-Julien, Jaggi 2015, whose vertices are of the whole product too). Both keep
 the vertices, a class (or k bits) a sample each, and start from a = 0.
 
@@ -59,7 +59,7 @@ class MatrixFWState(State):
     bound: float = -math.inf  # D(a)
     best_value: float = math.inf  # the least P so far
     best_x: Array = field(default_factory=lambda: np.zeros(0))  # its point
-    vertices: Codes = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.int16))  # those that a is made of
+    vertices: Codes = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.int16))  # the vertices whose mean a is
     weights: Array = field(default_factory=lambda: np.zeros(0))  # their weights
     count: int = 0  # how many there are
 

@@ -4,7 +4,7 @@ Golub-Kahan: A V = U B, A'U = V B' + f e_l' with B upper triangular (bidiagonal 
 singular triplets of B give those of A (Baglama, Reichel 2005). Symmetric: S V = V T + f e_l' (Wu, Simon 2000). After l steps the best
 vectors are kept and the process goes on from the residual f.
 
-One start sees one vector of each eigenspace, so a multiple value would be found once: after convergence the residual, which is
+One start reaches one vector of each eigenspace, so a multiple value would be found once: after convergence the residual, which is
 then negligible, is exchanged for a random direction and one more cycle must find nothing larger.
 """
 
