@@ -195,6 +195,11 @@ class FastVector:
         return float(v @ x) - (g.value(x) + c * float(x @ x))
 
 
+def without_ridge(g: VectorFunction) -> VectorFunction:
+    """The norm, the set or the pair, its `sum_squares` left out."""
+    return g.inner if isinstance(g, Ridged) else g
+
+
 def prox_conjugate(f: FastLoss | FastRows | FastVector, v: Array, sigma: float | Array, out: Array) -> None:
     """argmin_y sigma f*(y) + |y - v|^2 / 2 = v - sigma prox_{f / sigma}(v / sigma) (Moreau), into `out`; v may be changed."""
     np.divide(v, sigma, out=v)

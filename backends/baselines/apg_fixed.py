@@ -22,8 +22,8 @@ from fwdsl.backends.baselines.common import (
     linear_estimate,
     start,
 )
-from fwdsl.backends.baselines.samples import loss_name, without_ridge
-from fwdsl.backends.functions import FastVector
+from fwdsl.backends.baselines.samples import loss_name
+from fwdsl.backends.functions import FastVector, without_ridge
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem

@@ -23,9 +23,10 @@ from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.atoms.matrices import Spectral
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
-from fwdsl.backends.baselines.samples import sample_count, without_ridge
+from fwdsl.backends.baselines.samples import sample_count
 from fwdsl.backends.dual import feasible_scale
 from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Scaled

@@ -30,7 +30,8 @@ from fwdsl.backends.baselines.common import (
     generator,
     most_calls,
 )
-from fwdsl.backends.baselines.samples import SampleSum, batch_misfit, unbounded_curvature, without_ridge
+from fwdsl.backends.baselines.samples import SampleSum, batch_misfit, unbounded_curvature
+from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement

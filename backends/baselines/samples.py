@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines.loops import batch_add, batch_slopes
 from fwdsl.backends.finite_sum import FiniteSum
@@ -36,11 +35,6 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     if len(parts) == 1 and product_of(parts[0][1]) is not None and not parts[0][0].symmetric:
         return ()
     return finite_sum.value_reasons(canonical)
-
-
-def without_ridge(g: VectorFunction) -> VectorFunction:
-    """The norm, the set or the pair, its `sum_squares` left out."""
-    return g.inner if isinstance(g, Ridged) else g
 
 
 class SampleSum(ABC):

@@ -30,8 +30,9 @@ from fwdsl.backends.baselines.common import (
     start,
 )
 from fwdsl.backends.baselines.loops import csr_advance, dense_advance, sdca_rows
-from fwdsl.backends.baselines.samples import linked, without_ridge
+from fwdsl.backends.baselines.samples import linked
 from fwdsl.backends.finite_sum import FiniteSum, draws
+from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option

@@ -1,5 +1,7 @@
-"""Links from blocks of variables to samples: a prediction is a sum of them, each of data with one block, with the blocks of a family in a row, or with
-the block of a family that the sample's task says."""
+"""Links from blocks of variables to samples: a prediction is a sum of them.
+
+Each link is of data with one block, with the blocks of a family in a row, or with the block of a family that belongs to the sample's task.
+"""
 
 from __future__ import annotations
 

@@ -16,15 +16,9 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.vectors.group_ball import GroupBall
 from fwdsl.atoms.vectors.l1_ball import L1Ball
-from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.atoms.vectors.simplex import Simplex
 from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.functions import FastVector
-
-
-def without_ridge(g: VectorFunction) -> VectorFunction:
-    """The set that a ridge was added to."""
-    return g.inner if isinstance(g, Ridged) else g
 
 
 def parts(g: VectorFunction) -> int:

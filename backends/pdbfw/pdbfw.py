@@ -13,10 +13,10 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends import costs
 from fwdsl.backends.finite_sum import FiniteSum, reasons, value_reasons
-from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.functions import FastLoss, without_ridge
 from fwdsl.backends.method import Estimate, Method, Report, Run
 from fwdsl.backends.option import Option
-from fwdsl.backends.pdbfw.block_step import is_even, parts, without_ridge
+from fwdsl.backends.pdbfw.block_step import is_even, parts
 from fwdsl.backends.pdbfw.core import Core, PDBFWState, Settings
 from fwdsl.backends.pdbfw.trace import TraceSpace, matrix_reasons, matrix_value_reasons
 from fwdsl.backends.pdbfw.vector import VectorSpace

@@ -6,7 +6,8 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.finite_sum import FiniteSum
-from fwdsl.backends.pdbfw.block_step import BlockStep, used, without_ridge
+from fwdsl.backends.functions import without_ridge
+from fwdsl.backends.pdbfw.block_step import BlockStep, used
 from fwdsl.backends.pdbfw.core import Projection, Rows
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fwdsl.backends.baselines import common
-from fwdsl.backends.gsfw import GSFW, method
+from fwdsl.backends.gsfw import GSFW, gsfw
 from fwdsl.backends.gsfw.oracle import Oracle
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
@@ -95,8 +95,8 @@ def test_an_interruption_ends_a_step_at_its_next_iteration(rule: str, monkeypatc
 
 
 def test_steps_are_shorter_where_the_oracle_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(method, "most_calls", lambda _: 3)
-    monkeypatch.setattr(method, "MOST_NUMBERS", 11 * (VECTOR.canonical.size + 1))
+    monkeypatch.setattr(gsfw, "most_calls", lambda _: 3)
+    monkeypatch.setattr(gsfw, "MOST_NUMBERS", 11 * (VECTOR.canonical.size + 1))
     for problem, count in ((MATRIX, 3), (VECTOR, 11)):
         run = begun(problem, batch=1)
         state = run.state

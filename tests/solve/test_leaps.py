@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.atoms.vectors.norm_inf import NormInf
 from fwdsl.backends.functions import FastVector, prox_conjugate
-from fwdsl.backends.pdhg import method as pdhg
+from fwdsl.backends.pdhg import pdhg
 from fwdsl.backends.pdhg.entries import entries, reached, readable
 from fwdsl.backends.pdhg.pdhg import PDHGRun
 from fwdsl.backends.pdhg.pieces import AffinePiece, of_conjugate, of_prox

@@ -11,7 +11,7 @@ import pytest
 from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.losses.logistic import Logistic
 from fwdsl.atoms.losses.squared import Squared
-from fwdsl.backends.lowrank import Completion, Entries
+from fwdsl.backends.lowrank import Completion, ObservedEntries
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
 
 from .certificates import complete
@@ -24,12 +24,12 @@ def instance(n: int, p: int, rank: int, count: int, seed: int = 0) -> tuple[Any,
     return at // p, at % p, X[at // p, at % p] + 0.1 * rng.standard_normal(count)
 
 
-def squared(entries: Entries, values: Any) -> LossFunction:
+def squared(entries: ObservedEntries, values: Any) -> LossFunction:
     b = values[entries.order]
     return LossFunction(Squared, b, np.full(b.size, 0.5), np.zeros(0))
 
 
-def logistic(entries: Entries, values: Any) -> LossFunction:
+def logistic(entries: ObservedEntries, values: Any) -> LossFunction:
     b = np.where(values[entries.order] > 0, 1.0, -1.0)
     return LossFunction(Logistic, b, np.full(b.size, 1.0), np.zeros(0))
 
@@ -58,7 +58,7 @@ CASES = [(2.0, 0.0), (1e3, 0.5), (math.inf, 0.7), (3.0, 0.2)]
 @pytest.mark.parametrize("shape", [(9, 6), (5, 8)])
 def test_against_cvxpy(shape: tuple[int, int], loss: Any, radius: float, penalty: float) -> None:
     rows, cols, values = instance(*shape, 2, shape[0] * shape[1] // 2)
-    entries = Entries(shape, rows, cols)
+    entries = ObservedEntries(shape, rows, cols)
     problem = Completion(entries, loss(entries, values), radius, penalty)
     state, found = complete(problem, tol=1e-7, rank=1, max_iter=3000)
     reference = by_cvxpy(rows, cols, values, loss, shape, radius, penalty)
@@ -73,7 +73,7 @@ def test_against_cvxpy(shape: tuple[int, int], loss: Any, radius: float, penalty
 def test_a_medium_problem_grows_its_rank_and_certifies(seed: int) -> None:
     # 1e-8 of the value is near its rounding: seen by values alone, steps would stall above it for thousands of iterations
     rows, cols, values = instance(300, 200, 5, 9000, seed)
-    entries = Entries((300, 200), rows, cols)
+    entries = ObservedEntries((300, 200), rows, cols)
     problem = Completion(entries, squared(entries, values), 300.0)
     state, found = complete(problem, tol=1e-8, rank=2, max_iter=600)
     assert found.gap <= 1e-8 and found.rank >= 5
@@ -88,7 +88,7 @@ def test_a_medium_problem_grows_its_rank_and_certifies(seed: int) -> None:
 
 def test_superfluous_columns_leave() -> None:
     rows, cols, values = instance(200, 150, 3, 8000)
-    entries = Entries((200, 150), rows, cols)
+    entries = ObservedEntries((200, 150), rows, cols)
     problem = Completion(entries, squared(entries, values), 150.0)
     state, found = complete(problem, tol=1e-7, rank=20, max_iter=600)
     assert found.gap <= 1e-7 and found.rank < 10
@@ -98,7 +98,7 @@ def test_superfluous_columns_leave() -> None:
 
 def test_a_large_penalty_gives_zero() -> None:
     rows, cols, values = instance(20, 15, 2, 100)
-    entries = Entries((20, 15), rows, cols)
+    entries = ObservedEntries((20, 15), rows, cols)
     G = np.zeros((20, 15))
     G[rows, cols] = values
     penalty = 1.01 * float(np.linalg.svd(G, compute_uv=False)[0])
@@ -110,7 +110,7 @@ def test_a_large_penalty_gives_zero() -> None:
 
 def test_gradient_of_the_factors() -> None:
     rows, cols, values = instance(12, 10, 2, 60)
-    entries = Entries((12, 10), rows, cols)
+    entries = ObservedEntries((12, 10), rows, cols)
     problem = Completion(entries, logistic(entries, values), 5.0, 0.3)
     rng = np.random.default_rng(0)
     W, D = rng.standard_normal((22, 3)), rng.standard_normal((22, 3))
@@ -124,7 +124,7 @@ def test_entries_and_their_kernels() -> None:
     rng = np.random.default_rng(0)
     # some places twice, an empty row and an empty column
     rows, cols = rng.integers(0, 6, 40), rng.integers(1, 8, 40)
-    entries = Entries((7, 8), rows, cols)
+    entries = ObservedEntries((7, 8), rows, cols)
     U, V, DU, DV = (rng.standard_normal((n, 3)) for n in (7, 8, 7, 8))
     y = rng.standard_normal(40)
     i, j = rows[entries.order], cols[entries.order]
@@ -149,7 +149,7 @@ def test_balanced_factors_have_the_trace_norm() -> None:
 
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="outside"):
-        Entries((3, 3), np.array([3]), np.array([0]))
-    entries = Entries((3, 3), np.array([0]), np.array([0]))
+        ObservedEntries((3, 3), np.array([3]), np.array([0]))
+    entries = ObservedEntries((3, 3), np.array([0]), np.array([0]))
     with pytest.raises(ValueError, match="radius"):
         Completion(entries, squared(entries, np.ones(1)))
