@@ -61,13 +61,13 @@ class APGState(State):
     x_old: Array  # its predecessor
     metric: Array  # a number a block, for each entry: steps are metric / L long
     z: list[Array]  # predictions K x + b
-    z_old: list[Array]  # those of the predecessor
+    z_old: list[Array]  # predictions at the predecessor
     t: float  # momentum
     lipschitz: float  # L, in the metric
     value: float  # P(x)
     best_bound: float  # the best bound so far
     ys: list[Array] = field(default_factory=list)  # its dual point
-    stands: bool = False  # the bound is one: the dual point meets its equalities
+    stands: bool = False  # the bound holds: the dual point meets its equalities
     face: Array = field(default_factory=lambda: np.zeros(0))  # the signature of the face of g at x
     stable: int = 0  # prox steps since the face changed
     wait: int = 0  # prox steps until the next Newton step

@@ -27,7 +27,7 @@ NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
 
 NS_PER_THRESHOLD = 25.0
-"""What `apg` takes beside on a ball or simplex: another search for the bound, backtracking, a look at the face (docs/papers/pdbfw.md, wide sets)."""
+"""The cost that `apg` adds on a ball or simplex: another search for the bound, backtracking, the face (docs/papers/pdbfw.md, wide sets)."""
 
 OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""

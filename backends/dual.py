@@ -320,7 +320,7 @@ def _apply(problem: PreparedProblem, metrics: Sequence[_Metric], wanted: NDArray
 def conjugate_gradients(
     apply: Callable[[Array], Array], right: Array, stop: Callable[[], bool] = lambda: False
 ) -> Array:
-    """The solution of a consistent positive semidefinite system, as far as CG_STEPS lead; of one that is not, what had the least residual."""
+    """The solution of a consistent positive semidefinite system, as far as CG_STEPS lead; of another, the point of least residual."""
     x, r = np.zeros_like(right), right.copy()
     p, rho = r.copy(), float(right @ right)
     best, least, target = x, rho, rho * 1e-30

@@ -176,5 +176,5 @@ class FiniteSum:
 
 
 def draws(seed: int, epoch: int) -> np.random.Generator:
-    """The generator of an epoch: by the seed and the epoch alone, so that a resumed run draws what an unbroken one does."""
+    """The generator of an epoch, from the seed and the epoch alone, so that a resumed run draws as an unbroken one."""
     return np.random.default_rng((seed, epoch))

@@ -15,7 +15,7 @@ from fwdsl.canon.arrange import Arrangement
 
 @dataclass(frozen=True)
 class Estimate:
-    """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says from what."""
+    """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says what they rest on."""
 
     passes: float
     seconds: float
@@ -42,7 +42,7 @@ class Report:
 
 @dataclass
 class State:
-    """Base of what a run changes by its steps: plain arrays, lists of arrays and numbers, so that it can be saved and resumed exactly."""
+    """The base of states, which the steps of a run change: plain arrays, lists of arrays and numbers, so that it can be saved and resumed exactly."""
 
     iteration: int  # steps so far
 
@@ -83,7 +83,7 @@ class Run(ABC, Generic[P, S]):
 
     @abstractmethod
     def report(self) -> Report:
-        """Where the run stands, cheaply: from what the last step left behind."""
+        """Where the run stands, at no cost: from the last step's numbers."""
 
     @abstractmethod
     def candidate(self) -> tuple[Any, list[Array] | None]:

@@ -49,7 +49,7 @@ def feasible_nearby(
             break
         wanted = x - step
         x = problem.prox_g(wanted, 0.0)
-        # what a bound holds leaves the rest of the way to the others
+        # entries held by a bound leave the rest of the way to the others
         metric = np.where(x == wanted, metric, 0.0)
     return best
 

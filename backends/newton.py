@@ -6,7 +6,7 @@ On the face, g is affine plus its ridge, so P is smooth there. With I the free c
     [N  0 ] [mu] = [          0           ]
 
 The full step is made feasible by the prox with t = 0 (the projection on the set); where P does not fall, entries that reach zero are held
-there one after the other, the step solved again for the rest each time, and what comes of it stops at the boundary of the set. A step is
+there one after the other, the step solved again for the rest each time, and the result stops at the boundary of the set. A step is
 taken only if P falls.
 
 The system is scaled to a unit diagonal, so that its damping means the same however the columns are scaled. Where steps have failed again and

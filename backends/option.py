@@ -9,7 +9,7 @@ from dataclasses import dataclass
 Value = bool | int | float | str | None
 
 AUTO = "auto"
-"""What a program may write for an option whose default the method works out from the problem."""
+"""The value of an option whose default the method works out from the problem."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ _KEPT: dict[int, tuple[ref[Any], Operator]] = {}
 
 
 def _operator(A: Any, pool: Pool) -> Operator:
-    """The operator of a matrix; that of sparse data keeps its transposed copy for later problems on the same data."""
+    """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data."""
     if isinstance(A, np.ndarray):
         return Operator(A, pool)
     key = id(A)

@@ -1,7 +1,7 @@
 """Rays that prove that there is no solution, made of the direction in which a method's iterates leave for infinity.
 
 The raw direction is near the ray that it tends to. Entries on their way to zero are dropped: those that are small beside the largest in the scaled
-unknowns, and what is left takes the least-squares step (in the metric of the scales) that meets the ray's equalities, a few times over. Of rays of
+unknowns, and the rest takes the least-squares step (in the metric of the scales) that meets the ray's equalities, a few times over. Of rays of
 infeasibility the equalities are K'y = 0 where variables are free, or where a cone's side is overstepped; of rays of unboundedness K d = 0 in equality
 constraints, in the rows of a loss that grows both ways, and in constraints that are overstepped.
 """

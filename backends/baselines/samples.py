@@ -102,7 +102,7 @@ class SampleSum(ABC):
         return self.with_linear(out, x)
 
     def corrected(self, x: Array, rows: Rows, slopes: Array, kty: Array) -> Array:
-        """The estimate with reduced variance: kty = K'y of the slopes y of a snapshot, corrected by what the rows' slopes changed since."""
+        """The estimate with reduced variance: kty = K'y of the slopes y of a snapshot, corrected by the change of the rows' slopes since."""
         out = kty.copy()
         self.add(rows, self.slopes(x, rows) - self.at(slopes, rows), self.n / rows.size, out)
         return self.with_linear(out, x)
@@ -207,7 +207,7 @@ class MatrixSamples(SampleSum):
 
 
 def linked(fn: Function, rows: dict[str, Function], **uses: Function) -> Function:
-    """A compiled loop with its row kernels and what else it calls."""
+    """A compiled loop with its row kernels and its other parts."""
     every: dict[str, Any] = {**rows, **uses}
     return kernel(fn, **every)
 

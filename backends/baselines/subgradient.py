@@ -71,7 +71,7 @@ class SubgradientState(SampledState):
     batch: int = 1  # rows of a batch
     at: int = 0  # iterations made of a step that was broken off
     mean_y: Array = field(default_factory=lambda: np.zeros(0))  # the mean of the subgradients of all certificates
-    mean_kty: Array = field(default_factory=lambda: np.zeros(0))  # K' of it
+    mean_kty: Array = field(default_factory=lambda: np.zeros(0))  # K'y of it
     weight: float = 0.0  # its weight
 
 
@@ -94,7 +94,7 @@ class Subgradient(Baseline):
     subgradients at one point jump from step to step.
 
     Complexity: O((G R / eps)^2) samples, O(G^2 / (mu eps)) with a ridge; a step costs its row times the columns of X and O(d k) for the prox and
-    the mean, which is what the sublinear method is compared with.
+    the mean, with which the sublinear method is compared.
 
     Source: Shalev-Shwartz, Singer, Srebro, Cotter 2011; Babichev, Ostrovskii, Bach 2019, section 5 (SSM).
 

@@ -1,6 +1,6 @@
 r"""DSPDC on several variables or families (section 5): each block of x has its own prox, and each y_i is a number.
 
-Of the two products one is kept (section 4.1): S = K'y where n/m >= p/q, so that an iteration costs m rows of all links, else K x, so that it costs
+One of the two products is kept (section 4.1): S = K'y where n/m >= p/q, so that an iteration costs m rows of all links, else K x, so that it costs
 q blocks of all rows. In both the prox of q blocks is taken, an eigendecomposition each for positive semidefinite matrices.
 """
 
@@ -26,7 +26,7 @@ WORK = 2e6
 """Operations that a step takes at least, about a millisecond."""
 
 LEAST_SHARE = 0.125
-"""Of a sweep over the blocks, what a step does at least: the driver looks at every step, and gives up where 200 show nothing new."""
+"""The least share of a sweep over the blocks in a step: the driver looks at every step, and gives up where 200 show nothing new."""
 
 EIGEN = 25.0
 """Operations of an eigendecomposition over the cube of its size."""

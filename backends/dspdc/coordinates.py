@@ -48,7 +48,7 @@ WORK = 200_000
 """Numbers that a step touches at least, a fraction of a millisecond."""
 
 LEAST_SHARE = 0.125
-"""Of the work of a full gradient, what a step does at least: the driver looks at every step, and gives up where 200 show nothing new."""
+"""The least share of a full gradient's work in a step: the driver looks at every step, and gives up where 200 show nothing new."""
 
 MOST_GRADIENTS = 64
 """Full gradients that a step works as much as at most."""

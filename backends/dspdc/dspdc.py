@@ -37,7 +37,7 @@ GROWTH = 2.0
 """A gap so many times the least one so far says that Lambda is too small."""
 
 RAISE = 4.0
-"""What Lambda is multiplied with then."""
+"""The factor that raises Lambda then."""
 
 PATIENCE = 20.0
 """Logarithm of the contraction that theory promises for a Lambda that is large enough, after which a gap that was not halved says that it is not."""
@@ -198,7 +198,7 @@ class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
         return s
 
     def _scale(self) -> tuple[float, float]:
-        """Lambda and the most that it is raised to: the paper's estimate times `Lambda`, or what is tried first and what is surely enough."""
+        """Lambda and the most that it is raised to: the paper's estimate times `Lambda`, or the first trial and a bound that is surely enough."""
         problem, of = self.problem, self.of
         row = of.largest_row()
         estimate = of.m * of.q * row / of.p
@@ -217,7 +217,7 @@ class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
         return steps_of(of.n, of.p, of.m, of.q, of.mu, gamma, self.state.scale, self.theorem)
 
     def _certify(self, s: DSPDCState) -> None:
-        """P(x) and D(y), and what their gap says of Lambda."""
+        """P(x) and D(y), and the sign in their gap that Lambda is too small."""
         problem, of = self.problem, self.of
         objective = of.objective(s)
         keep_point(s, s.x, objective)

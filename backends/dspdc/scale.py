@@ -1,7 +1,7 @@
 r"""Lambda, the paper's bound on |K_I^J|_2^2 over blocks of m rows and q columns.
 
 The paper suggests the estimate m q max_i |K_i|^2 / p, which is up to 90 times too large for blocks of matrices and 14 times too small for sparse
-rows, as measured. Beside it stands 1.1 times the largest of some random blocks, by power iterations.
+rows, as measured. The other guess is 1.1 times the largest of some random blocks, by power iterations.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ PASSES = 6.0
 """Data passes that all of them may take."""
 
 SAFETY = 1.1
-"""What the largest found is multiplied with."""
+"""The factor on the largest one found."""
 
 
 @dataclass(frozen=True)
 class Sampler:
-    """A block by its products; `columns` is the size of what it applies to."""
+    """A block by its products; `columns` is the size of its argument."""
 
     apply: Callable[[Array], Array]
     adjoint: Callable[[Array], Array]

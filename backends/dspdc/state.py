@@ -12,20 +12,20 @@ from fwdsl.backends.baselines.common import BaselineState
 
 @dataclass
 class DSPDCState(BaselineState):
-    """Where a run of `dspdc` stands: x and y with what is kept of their products."""
+    """Where a run of `dspdc` stands: x and y with the kept products."""
 
     y: Array = field(default_factory=lambda: np.zeros(0))  # the dual point
     u: Array = field(default_factory=lambda: np.zeros(0))  # U'y, K'y
     v: Array = field(default_factory=lambda: np.zeros(0))  # V x, K x
     bar: Array = field(default_factory=lambda: np.zeros(0))  # v extrapolated, x extrapolated
     scale: float = 0.0  # Lambda
-    most: float = 0.0  # what it is raised to at most
+    most: float = 0.0  # its largest value
     best_gap: float = np.inf  # the least gap at one pair
     halved: float = np.inf  # the last gap that was half of the one before
     waited: float = 0.0  # theory promises a contraction by exp(-waited) since then
     raised: int = 0  # how often Lambda was raised
     decompositions: int = 0  # eigendecompositions of the updates
-    checks: int = 0  # those of the certificates
+    checks: int = 0  # decompositions for the certificates
 
     def counts(self) -> dict[str, int]:
         """Eigendecompositions of the updates and of the certificates."""

@@ -33,7 +33,7 @@ def whole(g: VectorFunction) -> VectorFunction:
 
 
 def rounded(X: Array) -> Array:
-    """A doubly stochastic matrix near X (Altschuler, Weed, Rigollet 2017): rows and columns scaled to at most 1, what is missing spread out."""
+    """A doubly stochastic matrix near X (Altschuler, Weed, Rigollet 2017): rows and columns scaled to at most 1, the rest spread out."""
     X = np.maximum(X, 0.0)
     X = X / np.maximum(X.sum(axis=1, keepdims=True), 1.0)
     X = X / np.maximum(X.sum(axis=0, keepdims=True), 1.0)

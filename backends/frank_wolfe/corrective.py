@@ -1,4 +1,4 @@
-"""Frank-Wolfe methods that keep their point as a combination of vertices: what they share."""
+"""The shared parts of Frank-Wolfe methods that keep their point as a combination of vertices."""
 
 from __future__ import annotations
 

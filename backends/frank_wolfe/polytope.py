@@ -46,7 +46,7 @@ class Hull:
 
 
 def hulls(terms: Sequence[SumTerm]) -> list[Hull]:
-    """The hulls among some terms, whose maps stay what they are."""
+    """The hulls among some terms, whose maps stay as they are."""
     found = []
     for i, term in enumerate(terms):
         if term.is_indicator and len(term.map.parts) == 2 and term.map.parts[1][0].auxiliary:

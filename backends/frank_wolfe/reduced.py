@@ -54,11 +54,11 @@ def reduced(problem: PreparedProblem) -> PreparedProblem:
 
 
 def extended(problem: PreparedProblem, of: PreparedProblem, x: Array, ys: Sequence[Array]) -> list[Array] | None:
-    """The dual point of the canonical form, by that of its reduced problem. Of a birkhoff, Y_ij = -v_j for the potentials v of the cheapest
-    permutation at the gradient C, ridges linear at x; of a hull, what takes the gradient in its points to 0.
+    """The dual point of the canonical form, from the dual point of its reduced problem.
 
-    With u_i = min_j C_ij - v_j the sum of u and v is the least <C, X> over the polytope: the bound is that of the whole set. None where the losses
-    have no dual point yet.
+    On a `birkhoff`, Y_ij = -v_j for the potentials v of the cheapest permutation at the gradient C, ridges linear at x. On a hull, Y takes the
+    gradient in its points to 0. With u_i = min_j C_ij - v_j the sum of u and v is the least <C, X> over the polytope: the bound is as good as on
+    the whole set. None where the losses have no dual point yet.
     """
     if of.terms and not ys:
         return None

@@ -37,8 +37,8 @@ class FWState(State):
     best_ys: list[Array] = field(default_factory=list)  # its dual point
     gradients: int = 0  # full gradients
     vertices: int = 0  # calls of the linear minimisation oracle
-    curvature: float = 0.0  # the estimate M of the step rule `adaptive`, 0 before there is one
-    shift: int = 0  # what a given start is taken to be worth in steps of the open loop
+    curvature: float = 0.0  # the estimate M of the step rule `adaptive`, 0 before the first
+    shift: int = 0  # the steps of the open loop that a start counts as
 
 
 S = TypeVar("S", bound=FWState)
@@ -88,7 +88,7 @@ def keep_bound(problem: PreparedProblem, s: FWState, ys: list[Array], kty: Array
             bound -= block.g.inner.conjugate(v[block.slice] - mu * x) + 0.5 * mu * float(x @ x)  # type: ignore[attr-defined]
         else:
             bound -= g.conjugate(v[block.slice])
-    # what overflows is no bound
+    # a number that overflows is no bound
     if s.best_bound < bound < math.inf:
         s.best_bound, s.best_ys = bound, [y.copy() for y in ys]
 

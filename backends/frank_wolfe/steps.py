@@ -1,4 +1,4 @@
-r"""How far to go along a direction d: the step rules, on predictions that are linear in the step.
+r"""The step rules along a direction d, on predictions that are linear in the step.
 
 phi(gamma) = P(x + gamma d), 0 <= gamma <= longest, needs K d once; then each phi' costs a look at the losses and no product with the data.
 
@@ -30,7 +30,7 @@ EXACT, LOOSE = 1e-10, 0.1
 """The shares of the first slope at which `line_search` and `secant` end."""
 
 SHRINK, GROW = 0.9, 2.0
-"""How M falls and grows in the rule `adaptive` (eta and tau of the paper)."""
+"""The factors by which M falls and grows in the rule `adaptive` (eta and tau of the paper)."""
 
 LEVEL = 1e-8
 """The share of the first slope that is taken for 0: on a parabola M is exact, and rounding is not to double it."""
@@ -39,7 +39,7 @@ MOST_LOOKS = 100
 
 
 class Segment:
-    """phi, and what was last looked at on it.
+    """phi, and its last evaluation.
 
     The losses take the predictions z + gamma dz; y are their slopes at z. `linear` is the slope along d of the rest of P, ridges with
     their slopes at x and `curvature`, which is mu |d|^2; `square` is |d|^2.

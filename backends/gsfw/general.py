@@ -67,7 +67,7 @@ def given_step(
 
 
 def adaptive_step(of: SampleSum, respond: Oracle, state: GSFWState, rows: Any, batches: float, last: Array) -> Array:
-    """See `loops.adaptive_steps`: `last` is the response to y, and what is returned the one to the new y."""
+    """See `loops.adaptive_steps`: `last` is the response to y; the result is the response to the new y."""
     st = state
     st.inverse = 1.0 + (1.0 - st.share) * st.inverse
     st.x = st.x + (last - st.x) / st.inverse

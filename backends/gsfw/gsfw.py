@@ -57,10 +57,10 @@ LEAST_SHARE = 0.01
 """The least with a ridge: smaller blocks allow longer steps, as long as the oracle costs no more than their rows."""
 
 WARM_EPOCHS = 50
-"""How many epochs a given start is taken to be worth, where steps shrink by the iteration."""
+"""The epochs that a start counts as, where steps shrink by the iteration."""
 
 REFRESH = 64.0
-"""Epochs after which K'y is computed afresh, free of what rounding has added to it."""
+"""Epochs after which K'y is computed afresh, free of accumulated rounding."""
 
 LARGEST_STEP = 4_000
 """Iterations of a step at most: single samples have many."""

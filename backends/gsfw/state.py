@@ -26,8 +26,8 @@ class GSFWState(BaselineState):
     kty: Array = field(default_factory=_none)  # K'y, the substitute gradient less q
     y_sum: Array = field(default_factory=_none)  # the sum of gamma y, row i's up to stamp[i]
     kty_sum: Array = field(default_factory=_none)  # the sum of gamma K'y
-    stamp: Array = field(default_factory=_none)  # what all gammas added up to when y_sum[i] was last brought up to date
-    total: float = 0.0  # what all gammas add up to
+    stamp: Array = field(default_factory=_none)  # the sum of all gammas at the last update of y_sum[i]
+    total: float = 0.0  # the sum of all gammas
     tau: float = 0.0  # sigma - 1
     most: float = 0.0  # the tau of the theory
     inverse: float = 0.0  # 1 / alpha of the last iteration

@@ -56,7 +56,7 @@ class CompletionState(State):
 
 
 class Outside:
-    """(I - P P') G (I - Q Q'), by its products: what a gradient holds outside the span of the factors."""
+    """(I - P P') G (I - Q Q'), by its products: the part of a gradient outside the span of the factors."""
 
     def __init__(self, G: LinearOperator, P: Array, Q: Array) -> None:
         self.G, self.P, self.Q = G, P, Q
@@ -165,7 +165,7 @@ class Completion:
         return CompletionState(0, W, W, z, 1.0, lipschitz, self.value(W, z))
 
     def _curvature(self, W: Array, z: Array) -> float:
-        """g' H g / |g|^2 of h along its gradient g at W, or, where h does not bend, what makes a step as long as W; backtracking corrects it."""
+        """g' H g / |g|^2 of h along its gradient g at W, or, where h is not curved, the L of a step as long as W; backtracking corrects it."""
         _, grad, y = self.gradient(W, z)
         square = float(np.vdot(grad, grad))
         if square == 0.0:

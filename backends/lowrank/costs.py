@@ -17,7 +17,7 @@ NS_PER_MULTIPLY = 0.1
 """One multiplication within a dense product."""
 
 NS_PER_SIDE = 5.0
-"""What orthogonalisation adds to a product within a Lanczos process, for each row and column of the matrix."""
+"""The cost that orthogonalisation adds to a product within a Lanczos process, for each row and column of the matrix."""
 
 NS_PER_FACTOR = 15.0
 """Vector operations of an iteration for each number of a factor: extrapolation, projection, norms."""

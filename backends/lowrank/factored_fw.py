@@ -21,7 +21,7 @@ call, at X = P diag(s) Q' (thin SVD):
 Step rule: `line_search` minimises exactly over the segment (in closed form for squares, by safeguarded Newton otherwise); `open` takes
 g = 2 / (k + 2) and no other steps, as in the textbook.
 
-Kept are P (n x k), Q (p x k) orthonormal and the core C (k x k), X = P C Q': a step towards adds a column to each by Gram-Schmidt, a step away
+It keeps P (n x k), Q (p x k) orthonormal and the core C (k x k), X = P C Q': a step towards adds a column to each by Gram-Schmidt, a step away
 changes C alone. z = K X is kept by linearity and computed afresh every `RECOMPRESS_EVERY` steps, when the factors are recompressed by an SVD of
 C: directions below 1e-12 are left out, and those below a thousandth or a hundredth of the largest one too where that, the trace
 restored, does not raise the objective. So the rank follows the spectrum of X, not the number of steps.
@@ -79,11 +79,11 @@ class FactoredFWState(State):
     C: Array
     Q: Array
     z: Array  # predictions at X
-    start: Array  # (p, k), what the next oracle call starts from
+    start: Array  # (p, k), the start of the next oracle call
     value: float  # the objective at X
     bound: float = -math.inf  # the best bound so far, as estimated
-    curvature: float = 0.0  # that of F along the last correction, 0 before there is one
-    gained: float = 0.0  # what the last step towards gained
+    curvature: float = 0.0  # the curvature of F along the last correction, 0 before the first
+    gained: float = 0.0  # the gain of the last step towards a vertex
     left: int = 0  # corrections left after it
     phase: str = "Frank-Wolfe on factors"  # of the last step
 
@@ -302,7 +302,7 @@ def _times(G: LinearOperator, Q: Array) -> Array:
 
 
 def _with_column(basis: Array, u: Array, coordinates: Array) -> tuple[Array, Array]:
-    """The orthonormal basis with what u has outside it, and u's coordinates in it."""
+    """The orthonormal basis extended by u, and u's coordinates in it."""
     rest = u - basis @ coordinates
     again = basis.T @ rest
     rest, coordinates = rest - basis @ again, coordinates + again

@@ -22,7 +22,7 @@ from fwdsl.canon.factored import unfactored
 from fwdsl.canon.forms import Form
 
 LARGE_SIDE = 50
-"""From this shorter side of a product's variable on, a full SVD an iteration costs more than thin products (at 100 three times as much)."""
+"""The shorter side of a product's variable from which a full SVD an iteration costs more than thin products (at 100 three times as much)."""
 
 LOOK_EVERY = 5
 """Iterations of the regression between two estimates of its gap."""
@@ -96,7 +96,7 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
             core.step(state, 0.5 * problem.relative_aim(state.value))
             return
         assert isinstance(state, RegressionState)
-        # passes of this run alone: the state has those of the run it was saved from
+        # passes of this run alone: the state holds also the passes before it was saved
         touched, before = problem.data_map.touched, state.products
         core.step(state)
         if state.iteration % LOOK_EVERY == 0:

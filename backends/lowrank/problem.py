@@ -97,7 +97,7 @@ class FactoredProblem:
 
     @cached_property
     def reach(self) -> float:
-        """A trace norm that no solution exceeds: the radius, or what the penalty allows from the value at 0."""
+        """A trace norm that no solution exceeds: the radius, or the bound by the penalty from the value at 0."""
         if self.penalty == 0.0:
             return self.radius
         infimum = self.f.f.infimum()

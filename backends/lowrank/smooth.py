@@ -26,7 +26,7 @@ LOOKS = 100
 """Looks at a derivative along a segment at most."""
 
 NEAR = 1e-6
-"""How near to the minimum on a segment is near enough, relative to its distance from the start."""
+"""The accuracy of the minimum on a segment, relative to its distance from the start."""
 
 
 class Smooth:
@@ -64,7 +64,7 @@ class Shifted(Smooth):
     def shift(self, z: Array) -> Array:
         """z with the best intercepts added."""
         n = z.size // self.columns
-        # always from 0: a result may not depend on what was asked before
+        # always from 0: a result may not depend on earlier calls
         m, y, h = np.zeros(self.columns), np.empty_like(z), np.empty_like(z)
         low, high = np.full(self.columns, -np.inf), np.full(self.columns, np.inf)
         # where a loss has no curvature, its own numbers say how far to look, and then twice as far
@@ -191,7 +191,7 @@ def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, e
                 return proposed
             g = proposed
         elif math.isnan(bracket.right):
-            # nothing is known yet of what lies beyond
+            # nothing is known yet beyond g
             g = end
         else:
             g = bracket.false_position()

@@ -21,7 +21,7 @@ from fwdsl.backends.products import product_of
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """X by rows and by columns for the kernels, the sizes of both, the largest entries of its columns, and what they count as."""
+    """X by rows and by columns for the kernels, the sizes of both, the largest entries of its columns, and their counts."""
 
     rows: tuple[Any, ...]
     columns: tuple[Any, ...]
@@ -87,7 +87,7 @@ def partial_estimates(
 ) -> tuple[Array, Array]:
     """Unbiased estimates of G (flat) and of c X U, from one row and one column of X, by Proposition 3.1.
 
-    Where V is Y, or U has shrunk to nothing, no row or column has a chance, and what is estimated is 0.
+    Where V is Y, or U has shrunk to nothing, no row or column has a chance, and the estimate is 0.
     """
     Y = np.zeros_like(V)
     Y[np.arange(game.n), game.y] = 1.0

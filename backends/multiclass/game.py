@@ -309,7 +309,7 @@ class Game:
         return min(1.0, float(room.min(initial=1.0))) * SHRINK
 
     def safe_radius(self, value: float) -> float:
-        """A radius that the optimum is within: that of the set, or what P(U) allows a penalty."""
+        """A radius that holds the optimum: the set's, or the largest that P(U) allows under a penalty."""
         if math.isfinite(self.ball):
             return self.ball
         below = self.problem.canonical.constant + self.f.infimum()
@@ -327,5 +327,5 @@ class Game:
 
 
 def _linked(fn: Callable[..., Any]) -> Callable[..., Any]:
-    # its sums may be reordered, those of the exponential not
+    # its sums may be reordered, but not the exponential's
     return kernel(fn, reorder=True, exponentials=kernel(exponentials, fuse=True))

@@ -192,7 +192,7 @@ class _MirrorRun(GameRun[MirrorState]):
         """An iteration, or several of a small problem, and a certificate of their means."""
         problem, game, s = self.problem, self.game, self.state
         inner = min(MOST_INNER, max(1, WORK // max(1, problem.canonical.nnz * game.k)))
-        # what a first iteration has written into the means, the driver could not take back
+        # the driver could not take back the changes of a first iteration in the means
         look = problem.look if inner == 1 else nothing
         for _ in range(inner):
             self.iterate(look)

@@ -1,4 +1,4 @@
-"""Where a run of a mirror method stands, and what its certificates keep."""
+"""Where a run of a mirror method stands, and the numbers of its certificates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOLVED = 0.1
 """Where the gap within the radius is this part of the problem's, it does bind: means of noisy iterates are smaller than these."""
 
 OUTSIDE = 1e-9
-"""What a point may be outside of the set, of the radius, for its P to count as that of the nearest point of the set."""
+"""The share of the radius by which a point may be outside of the set, and P still counts as at the nearest point inside."""
 
 
 def nothing() -> Array:
@@ -81,7 +81,7 @@ def judge(game: Game, s: GameState, x: Array, z: Array, u: Array, slope: Array) 
 
 
 def grown(game: Game, s: GameState) -> bool:
-    """Double the radius of a penalty where it is what holds the gap up; True where it was, and a new stage begins.
+    """Double the radius of a penalty where it keeps the gap from closing; True where it did, and a new stage begins.
 
     It is where |U|_1 comes near it and the game within it is better solved than the problem: P - D_R of the stage is at most P - D; or
     much better, whatever |U|_1 is.

@@ -95,13 +95,13 @@ class SublinearState(GameState):
     """Where a run of full sampling stands: the lazily scaled points and their sums of `loops.sampling`."""
 
     U: Array = field(default_factory=nothing)  # U~+ by classes (k, d)
-    U_sum: Array = field(default_factory=nothing)  # the sum of the U, but for what is pending
+    U_sum: Array = field(default_factory=nothing)  # the sum of the U, pending parts left out
     mass: Array = field(default_factory=nothing)  # the sum of U~ for each class
     weighted: Array = field(default_factory=nothing)  # the sum of s_i U~ for each class
     blocks: Array = field(default_factory=nothing)  # its parts, block by block
     scale: Array = field(default_factory=nothing)  # (alpha, A, c)
     V: Array = field(default_factory=nothing)  # V~ by classes (k, n), 0 at (y_j, j)
-    V_sum: Array = field(default_factory=nothing)  # the sum of the V, but for what is pending
+    V_sum: Array = field(default_factory=nothing)  # the sum of the V, pending parts left out
     groups: Array = field(default_factory=nothing)  # the sums of V~ over groups of classes
     own: Array = field(default_factory=nothing)  # V~(j, y_j)
     beta: Array = field(default_factory=nothing)  # the scales of the rows of V

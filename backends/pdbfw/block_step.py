@@ -22,12 +22,12 @@ from fwdsl.backends.functions import FastVector
 
 
 def parts(g: VectorFunction) -> int:
-    """How many parts s counts: groups on a group ball, entries elsewhere."""
+    """The number of parts that s counts: groups on a group ball, entries elsewhere."""
     return g.parts.count if isinstance(g, GroupBall) else g.size
 
 
 def used(g: VectorFunction, x: Array) -> int:
-    """How many parts of x are not zero."""
+    """The number of parts of x that are not zero."""
     return int(np.count_nonzero(g.parts.norms(x) if isinstance(g, GroupBall) else x))
 
 

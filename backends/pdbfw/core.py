@@ -1,4 +1,4 @@
-r"""The steps of PDBFW (Lei et al. 2019), the same for vectors and matrices: what differs is in a `Space`.
+r"""The steps of PDBFW (Lei et al. 2019), the same for vectors and matrices, which differ in their `Space`.
 
     min over x in C  max over y   <q, x> + (mu / 2) |x|^2 + <y, K x + b0> - f*(y)
 
@@ -49,10 +49,10 @@ PATIENCE = 20
 """Short steps before momentum sets in: a single one may come from a far start."""
 
 MOST_WEIGHT = 1e12
-"""What the weight of an estimate sequence is held at: only its ratio to the next one counts from there on."""
+"""The largest weight of an estimate sequence: only its ratio to the next one counts from there on."""
 
 SHORTEST = 1e-100
-"""What t is held at: no step divides by zero."""
+"""The least t: no step divides by zero."""
 
 REFRESH_EVERY = 256
 LOOK_EVERY = 5
@@ -117,13 +117,13 @@ class PDBFWState(State):
     slack: float  # by how much R(z) may be less
     t: float  # delta / n, the dual step
     cap: int  # parts of x that a block step may use
-    warm: Array  # what the next projection starts from
+    warm: Array  # the start of the next projection
     best_x: Array  # the best point so far
     best_value: float  # P there
     best_y: Array  # the best dual point so far
     best_bound: float  # D there
     y_old: Array  # the y before; of the mirror step u = f'(s), the point of the estimate sequence
-    z_old: Array  # K' of it
+    z_old: Array  # K'y of it
     momentum: float = 1.0  # of the mirror step 1 + the weight of the estimate sequence
     short: int = 0  # steps that asked for momentum
 

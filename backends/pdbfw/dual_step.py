@@ -21,7 +21,7 @@ from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.functions import FastLoss
 
 SMALLEST = 1e-290
-"""What a weight of zero is taken for."""
+"""The number in place of a weight of zero."""
 
 
 def euclidean(f: FastLoss, y: Array, z: Array, t: float) -> tuple[Array, Array]:

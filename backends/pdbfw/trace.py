@@ -145,7 +145,7 @@ class TraceSpace:
         return self.rows * cap * sum(1.0 / max(1, side) for side in self.shape)
 
     def largest_square(self) -> float:
-        """c^2 |A|_2^2, which bounds that of any k rows (Assumption 4.2)."""
+        """c^2 |A|_2^2, a bound for any k rows (Assumption 4.2)."""
         if self._largest is None:
             self._largest = 0.0
             if min(self.A.shape):

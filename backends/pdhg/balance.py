@@ -99,7 +99,7 @@ def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) ->
 
 
 def _slope(f: VectorFunction) -> float:
-    """The c of g(x) >= c |x| where there is one, else the coefficient of what is no set."""
+    """The c of g(x) >= c |x| where there is one, else the coefficient of a function that is no set."""
     found = f.coercive()
     return f.slope if found is None else found[0]
 
@@ -114,7 +114,7 @@ def _bend(problem: PreparedProblem, pairs: list[tuple[Block, Array]], rows: list
 
 
 def _of_bounds(f: VectorFunction, s: Array) -> float:
-    """The squared size of what a set compares K x with, in the scaled rows: finite bounds, or a radius."""
+    """The squared size of a set's numbers beside K x, in the scaled rows: finite bounds, or a radius."""
     if isinstance(f, Box):
         bounds = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in (f.lo, f.hi)))
         return float(np.sum(np.square(s * bounds)))

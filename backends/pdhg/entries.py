@@ -1,4 +1,4 @@
-"""Some rows and columns of a linear map as a dense matrix: what small systems on identified pieces are made of."""
+"""Some rows and columns of a linear map as a dense matrix, for small systems on identified pieces."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ FIRST_LEAP = 200
 LONGEST = 1e9
 """Numbers touched after which a leap ends at the next chance, about half a second: limits and Ctrl-C are honoured between iterations."""
 LEAP_EVERY = 1.2
-"""How much the iterations have to grow between tries."""
+"""The growth of the iterations between tries."""
 DELTA, LEAST_DELTA, MOST_DELTA = 1e-2, 1e-6, 0.1
 """The metric of a large step over that of an ordinary one: at the start, and its range."""
 QUICK, SLOW = 12, 20
@@ -57,7 +57,7 @@ NEVER = 2**62
 LARGEST_CHANGE = 10.0
 """The largest factor by which a restart changes the primal weight, either way."""
 FARTHEST = 1e8
-"""How far the primal weight may go from the first one."""
+"""The largest ratio of the primal weight to the first one."""
 HUGE = 1e240
 """A squared step beyond which the iterates have left for infinity: the program has no solution, or no finite one."""
 
@@ -79,7 +79,7 @@ class PDHGState(State):
     kx_hat: list[Array]
     kty_hat: Array
     column_scale: Array  # t, the scales of the columns
-    row_scale: list[Array]  # s, those of the rows of each term
+    row_scale: list[Array]  # s, the scales of the rows of each term
     eta: float  # the step: tau = eta t^2 / omega, sigma = eta omega s^2
     omega: float  # the primal weight
     omega_first: float  # the one made of the data's sizes

@@ -21,7 +21,7 @@ from fwdsl.backends.functions import FastLoss, FastRows, FastVector, prox_conjug
 Index = NDArray[np.intp]
 
 AT_END = 1e-12
-"""How close to an end counts as there, relative to the interval, where rounding stands between."""
+"""The distance from an end, relative to the interval, that counts as rounding."""
 
 NEARBY = 1e-7
 """The relative step of the differences that show which entries of a piecewise linear prox move."""
@@ -39,7 +39,7 @@ class AffinePiece:
 
     @property
     def count(self) -> int:
-        """How many directions there are."""
+        """The number of directions."""
         return self.main.size
 
     @property
@@ -143,7 +143,7 @@ def _of_largest(c: float, w: Array, y: Array) -> AffinePiece | None:
     """The projection on the l1 ball of radius c: entries above the threshold move, the sum of their sizes stays."""
     if float(np.abs(w).sum()) <= c:
         return coordinates(np.arange(w.size))
-    # what exceeds the threshold, not what is nonzero: rounding stands where a clipped entry should be 0
+    # entries above the threshold, not nonzero ones: clipped entries may hold rounding in place of 0
     m = int(np.argmax(np.abs(w)))
     at = np.flatnonzero(np.abs(w) > abs(w[m]) - abs(y[m]) + AT_END * abs(w[m]))
     return beside(at, np.sign(y[at])) if at.size else None

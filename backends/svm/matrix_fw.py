@@ -184,7 +184,7 @@ class MatrixFWRun(Run[PreparedProblem, MatrixFWState], of=MatrixFW):
         self._look(s)
 
     def _weigh(self, g: float, towards: bool, worst: int, full: bool) -> None:
-        """The weights after a step, the vertex that it used up dropped, the new one added; `s.vertex` is still that of the step."""
+        """The weights after a step, the vertex that it used up dropped, the new one added; `s.vertex` is still the step's."""
         s = self.state
         if self.variant == "pairwise":
             s.weights[worst] = 0.0 if full else s.weights[worst] - g

@@ -49,7 +49,7 @@ def golub_kahan(
         B[:] = 0.0
         B[np.arange(size), np.arange(size)] = s[:size]
         if done:
-            # what is dropped couples the kept vectors by their residuals, of which only the first k are small
+            # the dropped part couples the kept vectors by their residuals, of which only the first k are small
             size, confirmed, dropped = k, s[:k].copy(), max(dropped, float(last_row[:k].max()))
             B[k:, k:] = 0.0
             last = fresh(rng, n, V[:size])

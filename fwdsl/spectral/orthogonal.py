@@ -32,7 +32,7 @@ def direction(w: Array, scale: float, basis: Array, rng: np.random.Generator) ->
     if size <= 32.0 * EPS * scale or size == 0.0:
         return fresh(rng, w.size, basis), 0.0
     if size <= 1e-6 * scale:
-        # what noise there is has grown with the normalisation
+        # the normalisation has raised the noise
         unit, _ = orthogonalise(w / size, basis)
         return unit / np.linalg.norm(unit), size
     return w / size, size

@@ -15,7 +15,7 @@ S Q = Q diag(theta) + R, and with mu >= lambda_1 of S on the complement of Q,
 
     lambda_1(S) <= the largest eigenvalue of the arrow matrix [diag(theta), r; r', mu],   r_i = |R e_i|,
 
-because |<R a, y>| <= sum |a_i| r_i |y|. So e need only be as small as the gap between theta_1 and what Q leaves, and convergence of Q counts
+because |<R a, y>| <= sum |a_i| r_i |y|. So e need only be as small as the gap between theta_1 and what is beyond Q, and convergence of Q counts
 squared. Q comes from warm vectors and from the Ritz vectors of earlier runs; each run has its own random start and its share of p.
 """
 
@@ -103,7 +103,7 @@ def largest_eigenvalue(
 
     `apply` takes a vector or a block. The failure probabilities of the runs, failure / 2, / 4, ..., sum up to less than `failure`.
     """
-    # a stream that no `default_rng(seed)` elsewhere shares: the start must not depend on what led to the operator or to `warm`
+    # a stream that no `default_rng(seed)` elsewhere shares: the start must not depend on the numbers that led to the operator or to `warm`
     starts = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1992,)))
     # residuals count squared, divided by the gap
     tol = 0.03 * np.sqrt(rtol)
@@ -123,7 +123,7 @@ def largest_eigenvalue(
 
 
 class _Run:
-    """One randomly started Lanczos process on the complement of what is locked."""
+    """One randomly started Lanczos process on the complement of the locked vectors."""
 
     def __init__(
         self, apply: Apply, n: int, locked: _Locked, rng: np.random.Generator, failure: float, semidefinite: bool

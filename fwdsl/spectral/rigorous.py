@@ -10,7 +10,7 @@ With M = fl(s^2 I - fl(A'A)) and |fl(A'A) - A'A| <= gamma_m |A|'|A|, it proves l
 
 SVD. For A = U S V' + E as computed, |A|_2 <= s_1 |U|_2 |V|_2 + |E|_F with |U|_2^2 <= 1 + |U'U - I|_F: the backward error is measured, not assumed.
 
-Numbers are scaled by a power of two first, so that nothing overflows; what underflows is then below 1e-290 and added.
+Numbers are scaled by a power of two first, so that nothing overflows; numbers that underflow are then below 1e-290, which is added.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The largest singular values and eigenvalues with their vectors, by Lanczos, subspace iteration or LOBPCG.
 
-What comes out are estimates from below (Ritz values) with residuals; `bounds` proves.
+The results are estimates from below (Ritz values) with residuals; `bounds` proves.
 """
 
 from __future__ import annotations
