@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ..errors import misuse
 from ..frames import as_array, column_names
 from ..grammar import tree
-from .built import describe
+from .built import describe_value
 from .convert import identifier, number, operand
 from .expression import Constraint
 from .leaves import DataLeaf, Leaf, LetLeaf, ParamLeaf, Use, UseKind, VarLeaf, parts, uses
@@ -76,7 +76,7 @@ def _flat(constraints: Iterable[object]) -> Iterable[Constraint]:
         else:
             raise misuse(
                 "FW0309",
-                f"a constraint is expected, not {describe(given)}",
+                f"a constraint is expected, not {describe_value(given)}",
                 hint="write for example fw.norm1(x) <= 5 or x.in_(fw.simplex(1))",
             )
 

@@ -45,7 +45,7 @@ class Stated:
     sort: ClassVar[str]
 
 
-def describe(value: object) -> str:
+def describe_value(value: object) -> str:
     """A value of the wrong sort, in a few words for a message."""
     if isinstance(value, Built | Stated):
         return f"the {value.sort} {value!r}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import misuse
 from ..grammar import tree
-from .built import Built, Stated, describe
+from .built import Built, Stated, describe_value
 from .leaves import DataLeaf, Use, UseKind, use
 
 KEYWORDS = frozenset(
@@ -26,7 +26,7 @@ def operand(value: object, role: UseKind = "") -> Built:
     if isinstance(value, Stated):
         raise misuse(
             "FW0309",
-            f"an expression is expected here, not {describe(value)}",
+            f"an expression is expected here, not {describe_value(value)}",
             rule="Sets and constraints are no expressions: constraints stand behind the objective in fw.minimize.",
         )
     if isinstance(value, bool):
@@ -101,14 +101,14 @@ def array(value: object, role: UseKind = "") -> object:
     if kind is None:
         raise misuse(
             "FW0304",
-            f"{describe(value)} cannot stand in a program",
+            f"{describe_value(value)} cannot stand in a program",
             rule="A program is made of expressions, numbers and arrays of numbers.",
         )
     if kind in "fiub" or (kind in "OUS" and role in ("signs", "labels")):
         return value
     what = {"c": "complex numbers", "O": "Python objects", "U": "text", "S": "bytes"}.get(kind, f"dtype kind {kind!r}")
     hint = "write A @ x: A.dot(x) makes NumPy compute with the expression entry by entry" if kind == "O" else ""
-    raise misuse("FW0304", f"{describe(value)} holds {what}", rule="Data are real numbers.", hint=hint)
+    raise misuse("FW0304", f"{describe_value(value)} holds {what}", rule="Data are real numbers.", hint=hint)
 
 
 def literal(value: object) -> tree.Expr:
@@ -135,7 +135,7 @@ def identifier(name: object) -> str:
     return name
 
 
-def dimension(value: object) -> tree.Expr:
+def dimension_node(value: object) -> tree.Expr:
     """A dimension of a type: a name, a size, or `fw.dim(Phi)`."""
     if isinstance(value, str):
         return tree.Name(identifier(value))
@@ -145,5 +145,7 @@ def dimension(value: object) -> tree.Expr:
     if isinstance(value, Built):
         return value.node
     raise misuse(
-        "FW0304", f"{describe(value)} is not a dimension", hint='write a size or a name: fw.vector(20), fw.vector("p")'
+        "FW0304",
+        f"{describe_value(value)} is not a dimension",
+        hint='write a size or a name: fw.vector(20), fw.vector("p")',
     )

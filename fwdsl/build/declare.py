@@ -7,8 +7,8 @@ from typing import Literal
 
 from ..errors import misuse
 from ..grammar import tree
-from .built import describe
-from .convert import array, dimension, identifier, operand
+from .built import describe_value
+from .convert import array, dimension_node, identifier, operand
 from .expression import Expression, SetExpression
 from .leaves import DataLeaf, LetLeaf, ParamLeaf, VarLeaf, use
 from .naming import text_of
@@ -33,7 +33,7 @@ class TypeSpec:
 
 
 def _type(name: str, *dims: Size, of: tree.TypeExpr | tree.Expr | None = None) -> TypeSpec:
-    return TypeSpec(tree.TypeExpr(tree.Ident(name), tuple(dimension(d) for d in dims), of))
+    return TypeSpec(tree.TypeExpr(tree.Ident(name), tuple(dimension_node(d) for d in dims), of))
 
 
 def real_type() -> TypeSpec:
@@ -68,7 +68,7 @@ def labels_type(n: Size, k: Size | None = None) -> TypeSpec:
 
 def index_type(n: Size, of: Size) -> TypeSpec:
     """`index[n] of T`: integers from 0 to T-1."""
-    return _type("index", n, of=dimension(of))
+    return _type("index", n, of=dimension_node(of))
 
 
 def entries_type(n: Size, p: Size, of: Literal["signs"] | None = None) -> TypeSpec:
@@ -133,7 +133,9 @@ def _member(in_: SetExpression | None) -> tree.Expr | None:
     if in_ is None:
         return None
     if not isinstance(in_, SetExpression):
-        raise misuse("FW0309", f"in_= takes a set, not {describe(in_)}", hint="write for example in_=fw.l1_ball(5)")
+        raise misuse(
+            "FW0309", f"in_= takes a set, not {describe_value(in_)}", hint="write for example in_=fw.l1_ball(5)"
+        )
     return in_.node
 
 
@@ -171,7 +173,7 @@ def family(count: Size, of: TypeSpec, *, name: str | None = None, in_: SetExpres
     if not isinstance(of, TypeSpec):
         raise misuse(
             "FW0309",
-            f"fw.family takes a type, not {describe(of)}",
+            f"fw.family takes a type, not {describe_value(of)}",
             hint="write for example fw.family(3, fw.vector_type(5))",
         )
     return _variable(_type("family", count, of=of.node), name, in_)

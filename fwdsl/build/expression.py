@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn
 
 from ..errors import misuse
 from ..grammar import tree
-from .built import Built, Stated, describe
+from .built import Built, Stated, describe_value
 from .convert import as_weights, identifier, operand
 from .indexing import indexed
 from .naming import text_of
@@ -90,7 +90,7 @@ class Expression(Built):
         if not isinstance(members, SetExpression):
             raise misuse(
                 "FW0309",
-                f"in_(...) takes a set, and got {describe(members)}",
+                f"in_(...) takes a set, and got {describe_value(members)}",
                 hint="write for example x.in_(fw.l1_ball(5)) or x.in_(fw.nonnegative)",
             )
         return Constraint(tree.Member(self.node, members.node))

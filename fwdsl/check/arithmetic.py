@@ -50,9 +50,9 @@ def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node
         hint = f"a vector with an entry for each column, `{pair[1].array_shape[1]}`, is added to every row"
     ctx.error(
         "FW2033",
-        f"`{ctx.text(left)}` is {shapes.describe(a)} and `{ctx.text(right)}` is {shapes.describe(b)}: they cannot be added",
+        f"`{ctx.text(left)}` is {shapes.describe_type(a)} and `{ctx.text(right)}` is {shapes.describe_type(b)}: they cannot be added",
         right.span,
-        label=shapes.describe(b),
+        label=shapes.describe_type(b),
         labels=ctx.declared(left, right),
         rule="Terms of a sum have equal shapes; only a scalar, or a vector added to the rows of a matrix, is broadcast.",
         hint=hint,
@@ -171,7 +171,7 @@ def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Exp
         what = f"one value for each of `{sum_.samples}` samples" if sum_.samples is not None else "one number"
         ctx.error(
             "FW2049",
-            f"`{ctx.text(factor_node)}` is {shapes.describe(factor.type)}, and `{ctx.text(sum_.span)}` is {what}",
+            f"`{ctx.text(factor_node)}` is {shapes.describe_type(factor.type)}, and `{ctx.text(sum_.span)}` is {what}",
             factor_node.span,
             labels=ctx.declared(factor_node),
             rule="A weight is a nonnegative number, or inside `mean` and `sum` a vector with an entry for each sample.",
@@ -251,7 +251,7 @@ def report_entrywise(ctx: Context, op: str, a: Expr, b: Expr, left: tree.Expr, r
             )
     ctx.error(
         "FW2034",
-        f"`{ctx.text(left)}` is {shapes.describe(a.type)} and `{ctx.text(right)}` is {shapes.describe(b.type)}: "
+        f"`{ctx.text(left)}` is {shapes.describe_type(a.type)} and `{ctx.text(right)}` is {shapes.describe_type(b.type)}: "
         f"`{op}` between them has no meaning",
         span,
         labels=ctx.declared(left, right),

@@ -119,7 +119,7 @@ def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, s
         hint = f"write `{node.func.name}(X @ w, y)` with `y: signs[...]`; for the same sign everywhere `ones(n)`"
     ctx.error(
         "FW2047",
-        f"the target of `{node.func.name}` is {wanted}, and `{ctx.text(part)}` is {shapes.describe(type_)}",
+        f"the target of `{node.func.name}` is {wanted}, and `{ctx.text(part)}` is {shapes.describe_type(type_)}",
         part.span,
         labels=ctx.declared(part),
         rule="A loss takes its prediction first and its target second.",
@@ -153,8 +153,8 @@ def _fit(
     if not fits:
         ctx.error(
             "FW2046",
-            f"the prediction `{ctx.text(part)}` is {shapes.describe(prediction.type)}, and the target "
-            f"`{ctx.text(bound['target'])}` is {shapes.describe(target.type)}",
+            f"the prediction `{ctx.text(part)}` is {shapes.describe_type(prediction.type)}, and the target "
+            f"`{ctx.text(bound['target'])}` is {shapes.describe_type(target.type)}",
             node.span,
             labels=ctx.declared(bound["target"], part),
             rule="Prediction and target have the same samples, and the same columns where they have several.",

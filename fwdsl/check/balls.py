@@ -21,7 +21,7 @@ def ball(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, op
         if isinstance(value, Expr) and not shapes.is_scalar(value.type):
             ctx.error(
                 "FW2037",
-                f"`{ctx.text(node)}` is {shapes.describe(value.type)}, and the other side is one number",
+                f"`{ctx.text(node)}` is {shapes.describe_type(value.type)}, and the other side is one number",
                 node.span,
                 labels=ctx.declared(node),
                 rule="A norm is bounded by a number.",

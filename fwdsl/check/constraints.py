@@ -116,7 +116,7 @@ def _is_comparable(ctx: Context, side: Side) -> bool:
         return True
     ctx.error(
         "FW2036",
-        f"`{ctx.text(side.node)}` is {shapes.describe(side.value.type)} and cannot be compared",
+        f"`{ctx.text(side.node)}` is {shapes.describe_type(side.value.type)} and cannot be compared",
         side.node.span,
         labels=ctx.declared(side.node),
         rule="Comparisons are between numbers.",
@@ -219,7 +219,7 @@ def _box(ctx: Context, low: Side, x: Side, high: Side, span: Span) -> Constraint
 def _report_shapes(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> None:
     ctx.error(
         "FW2037",
-        f"`{ctx.text(left.node)}` is {shapes.describe(a.type)} and `{ctx.text(right.node)}` is {shapes.describe(b.type)}: "
+        f"`{ctx.text(left.node)}` is {shapes.describe_type(a.type)} and `{ctx.text(right.node)}` is {shapes.describe_type(b.type)}: "
         "they cannot be compared",
         span,
         labels=ctx.declared(left.node, right.node),

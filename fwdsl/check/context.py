@@ -173,7 +173,7 @@ class Context:
         """Enter a dimension at its first use in a type. Reports a name that is declared as something else."""
         earlier = self.entries.get(name)
         if earlier is None:
-            self.declare(Entry(name, "dimension", span, dimension(name, span)))
+            self.declare(Entry(name, "dimension", span, dimension_expr(name, span)))
         elif earlier.kind != "dimension":
             self.error(
                 "FW2002",
@@ -258,7 +258,7 @@ def kind_of_type(name: str) -> str:
     return "a type" if kind_of_word(name) == "a type" else ""
 
 
-def dimension(name: str, span: Span) -> Expr:
+def dimension_expr(name: str, span: Span) -> Expr:
     """A dimension as a number."""
     return Expr("dim", shapes.REAL, name=name, sign="positive", span=span)
 

@@ -13,7 +13,7 @@ from . import shapes, signs
 from .arguments import DOMAIN_WORDS, BoundArguments, bind_arguments, literal, literal_fits
 from .context import Context, Entry
 from .literals import flat, is_psd, is_symmetric, nested, shape_of, smallest_eigenvalue
-from .types import resolve
+from .types import resolve_type
 from .values import Nested
 
 
@@ -28,7 +28,7 @@ class DataItem:
 
 def data_item(ctx: Context, item: tree.Item) -> DataItem:
     """Enter one datum."""
-    name, type_ = item.name.name, resolve(ctx, item.type, "data")
+    name, type_ = item.name.name, resolve_type(ctx, item.type, "data")
     if type_ is not None and not TYPES[item.type.name.name].data:
         ctx.error(
             "FW2022",

@@ -12,7 +12,7 @@ from .context import Context, Entry
 from .data import data_item, serve
 from .infer import infer_whole
 from .scalars import scalar_sign
-from .types import resolve
+from .types import resolve_type
 from .values import Combination, Value
 
 
@@ -49,11 +49,11 @@ _DOMAIN_SIGNS: dict[str, Sign] = {
 
 
 def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
-    type_ = resolve(ctx, item.type, "param")
+    type_ = resolve_type(ctx, item.type, "param")
     if type_ is not None and type_.kind != "real":
         ctx.error(
             "FW2022",
-            f"parameter `{item.name.name}` is {shapes.describe(type_)}",
+            f"parameter `{item.name.name}` is {shapes.describe_type(type_)}",
             item.type.span,
             rule="A parameter is a scalar: `real`, `positive`, `nonnegative` or `count`.",
             hint=f"declare it as data: `data {ctx.text(item.name)}: {ctx.text(item.type)}`",
@@ -124,7 +124,7 @@ def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None)
 
 
 def _variable(ctx: Context, item: tree.Item, out: Declared) -> None:
-    name, type_ = item.name.name, resolve(ctx, item.type, "var")
+    name, type_ = item.name.name, resolve_type(ctx, item.type, "var")
     if type_ is not None and not _may_vary(ctx, item):
         type_ = None
     for part in (item.source, item.value):
@@ -178,7 +178,7 @@ def declare_let(ctx: Context, node: tree.Let, out: Declared) -> None:
     if isinstance(value, Expr) and value.type.kind in ("string", "boolean", "entries", "labels", "index"):
         ctx.error(
             "FW2036",
-            f"`{name}` would name {shapes.describe(value.type)}",
+            f"`{name}` would name {shapes.describe_type(value.type)}",
             node.value.span,
             rule="`let` names a numeric expression, terms of the objective, or a feature map.",
         )
@@ -193,6 +193,6 @@ def declare_let(ctx: Context, node: tree.Let, out: Declared) -> None:
     text = ""
     if isinstance(value, Expr):
         implicit = value.type.kind == "features"
-        text = shapes.describe(value.type) if implicit else f"`{shapes.format_type(value.type)}`"
+        text = shapes.describe_type(value.type) if implicit else f"`{shapes.format_type(value.type)}`"
     if ctx.declare(Entry(name, "let", node.name.span, kept, text)) and kept is not None:
         out.lets.append((name, kept))

@@ -12,7 +12,7 @@ from .printer import format_typed
 from .shapes import format_type
 
 
-def describe(model: Model) -> dict[str, Any]:
+def describe_program(model: Model) -> dict[str, Any]:
     """The data, parameters, variables, dimensions, objective and constraints of a checked program, as plain values.
 
     Keys: `name`, `sense`, `data`, `parameters`, `variables`, `dimensions`, `terms`, `constraints`, `lets`, `options`. Each

@@ -13,7 +13,7 @@ from .arguments import BoundArguments, signature
 from .arithmetic import report_product
 from .context import Context
 from .operands import affine, as_affine, wrong_kind
-from .types import dimension
+from .types import resolve_dimension
 from .values import Combination, Summand, Value
 
 
@@ -138,7 +138,7 @@ def _mismatch(
     name = node.func.name
     ctx.error(
         "FW2035",
-        f"`{ctx.text(left)}` is {shapes.describe(a.type)} and `{ctx.text(right)}` is {shapes.describe(b.type)}: "
+        f"`{ctx.text(left)}` is {shapes.describe_type(a.type)} and `{ctx.text(right)}` is {shapes.describe_type(b.type)}: "
         f"they do not fit in `{name}`",
         node.span,
         labels=ctx.declared(left, right),
@@ -151,7 +151,7 @@ def _mismatch(
 
 
 def _filled(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
-    dims = [dimension(ctx, part) for part in bound.values()]
+    dims = [resolve_dimension(ctx, part) for part in bound.values()]
     shape = tuple(d for d in dims if d is not None)
     if len(shape) < len(dims):
         return None
@@ -160,7 +160,7 @@ def _filled(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
 
 
 def _eye(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
-    d = dimension(ctx, bound["d"])
+    d = resolve_dimension(ctx, bound["d"])
     if d is None:
         return None
     return algebra.make("eye", Type("psd", (d,)), sign="nonnegative", span=node.span)
@@ -202,7 +202,7 @@ def _is_square(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, take
 
 
 def _dim(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
-    dim = dimension(ctx, node)
+    dim = resolve_dimension(ctx, node)
     if dim is None:
         return None
     if isinstance(dim, int):

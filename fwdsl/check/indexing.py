@@ -11,7 +11,7 @@ from ..model import Dim, Expr, Type, shift_dim, split_dim
 from . import algebra, shapes
 from .context import Context
 from .operands import report_kernel_use
-from .types import dimension
+from .types import resolve_dimension
 from .values import Combination, Value
 
 Item = Dim | tuple[Dim | None, Dim | None]
@@ -66,7 +66,7 @@ def _by_data(ctx: Context, node: tree.Index, base: Value, chosen: Expr) -> Value
         if not shapes.is_matrix(base.type) or base.type.array_shape != chosen.type.shape:
             ctx.error(
                 "FW2042",
-                f"`{ctx.text(node.base)}` is {shapes.describe(base.type)}, and `{ctx.text(what)}` observes a matrix "
+                f"`{ctx.text(node.base)}` is {shapes.describe_type(base.type)}, and `{ctx.text(what)}` observes a matrix "
                 f"of {chosen.type.shape[0]} x {chosen.type.shape[1]} entries",
                 node.span,
                 labels=ctx.declared(node.base, what),
@@ -79,7 +79,7 @@ def _by_data(ctx: Context, node: tree.Index, base: Value, chosen: Expr) -> Value
         ctx.error(
             "FW2042",
             f"`{ctx.text(what)}` addresses a family of `{chosen.type.classes}` blocks, and `{ctx.text(node.base)}` is "
-            f"{shapes.describe(base.type)}",
+            f"{shapes.describe_type(base.type)}",
             node.span,
             labels=ctx.declared(node.base, what),
             rule="`F[task]` takes block `task_i` of a family for each i: `task: index[n] of T` and `F: family[T] of ...`.",
@@ -138,7 +138,7 @@ def _position(ctx: Context, node: tree.Expr) -> Dim | None:
         if isinstance(part, tree.Number) and part.is_integer:
             total += sign * int(part.value)
         elif _is_dimension(ctx, part) and sign > 0 and not base:
-            dim = dimension(ctx, part)
+            dim = resolve_dimension(ctx, part)
             if dim is None:
                 return None
             base, shift = split_dim(dim) if isinstance(dim, str) else ("", dim)
@@ -181,7 +181,7 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
         takes = f"takes at most {len(axes)} of them" if axes else "has no entries"
         ctx.error(
             "FW2040",
-            f"`{ctx.text(node.base)}` is {shapes.describe(base.type)} and {takes}",
+            f"`{ctx.text(node.base)}` is {shapes.describe_type(base.type)} and {takes}",
             node.span,
             labels=ctx.declared(node.base),
             rule="An array has an index for each of its axes at most.",

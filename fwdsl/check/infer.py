@@ -103,7 +103,7 @@ def _not_numbers(ctx: Context, node: tree.Expr, type_: Type) -> None:
     }
     ctx.error(
         "FW2036",
-        f"`{ctx.text(node)}` is {shapes.describe(type_)} and cannot be computed with",
+        f"`{ctx.text(node)}` is {shapes.describe_type(type_)} and cannot be computed with",
         node.span,
         labels=ctx.declared(node),
         rule="Arithmetic takes numbers: scalars, vectors, matrices, tensors, signs and families.",
@@ -173,7 +173,7 @@ def _transpose(ctx: Context, node: tree.Expr) -> Value | None:
     if type_ is None:
         ctx.error(
             "FW2044",
-            f"`.T` is of vectors and matrices, and `{ctx.text(operand)}` is {shapes.describe(value.type)}",
+            f"`.T` is of vectors and matrices, and `{ctx.text(operand)}` is {shapes.describe_type(value.type)}",
             node.span,
             labels=ctx.declared(operand),
             rule="Only a vector or a matrix has a transpose.",

@@ -56,7 +56,7 @@ def _not_a_number(ctx: Context, node: tree.Objective, value: Expr) -> None:
     numeric = shapes.is_numeric(value.type)
     ctx.error(
         "FW2057",
-        f"the objective `{text}` is {shapes.describe(value.type)}",
+        f"the objective `{text}` is {shapes.describe_type(value.type)}",
         node.value.span,
         labels=ctx.declared(node.value),
         rule="The objective is one number.",

@@ -80,7 +80,7 @@ def wrong_kind(ctx: Context, node: tree.Call, part: tree.Node, type_: Type, take
     """Report an argument of a type that the function does not take."""
     ctx.error(
         "FW2044",
-        f"`{node.func.name}` takes {takes}, and `{ctx.text(part)}` is {shapes.describe(type_)}",
+        f"`{node.func.name}` takes {takes}, and `{ctx.text(part)}` is {shapes.describe_type(type_)}",
         part.span,
         labels=ctx.declared(part),
         rule="A function is applied to what it is of.",

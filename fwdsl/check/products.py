@@ -58,7 +58,7 @@ def _report_operand(ctx: Context, value: Expr, node: tree.Expr) -> None:
         return
     ctx.error(
         "FW2031",
-        f"`{ctx.text(node)}` is {shapes.describe(value.type)}, and `@` is the product of vectors and matrices",
+        f"`{ctx.text(node)}` is {shapes.describe_type(value.type)}, and `@` is the product of vectors and matrices",
         node.span,
         labels=ctx.declared(node),
         rule="`@` takes vectors and matrices.",
@@ -73,8 +73,8 @@ def _report_inner(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.E
     needs = "rows" if len(b.type.array_shape) == 2 else "entries"
     hint = _mend(ctx, a, b, left, right)
     labels = ctx.declared(left, right) or [
-        Label(left.span, shapes.describe(a.type)),
-        Label(right.span, shapes.describe(b.type)),
+        Label(left.span, shapes.describe_type(a.type)),
+        Label(right.span, shapes.describe_type(b.type)),
     ]
     ctx.error(
         "FW2032",

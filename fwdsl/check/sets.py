@@ -129,7 +129,7 @@ def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.No
         inner = ctx.text(call)
         ctx.error(
             "FW2053",
-            f"`{name}` is a set of vectors, and `{text}` is {shapes.describe(type_)}",
+            f"`{name}` is a set of vectors, and `{text}` is {shapes.describe_type(type_)}",
             call.span,
             labels=ctx.declared(at),
             rule="A set of vectors on a matrix says whether it holds for each row, each column or all entries as one vector.",
@@ -138,7 +138,7 @@ def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.No
     else:
         ctx.error(
             "FW2054",
-            f"`{name}` is a set of {_OF[sig.of]}, and `{text}` is {shapes.describe(type_)}",
+            f"`{name}` is a set of {_OF[sig.of]}, and `{text}` is {shapes.describe_type(type_)}",
             call.span,
             labels=ctx.declared(at),
             rule="A set contains what it is of.",
@@ -271,7 +271,7 @@ def _has_shape(
     size = of[0] if of else 1
     match parameter.shape:
         case "bound":
-            fits, takes = shape in ((), of), f"a number or {shapes.describe(shapes.of_shape(of))} as a bound"
+            fits, takes = shape in ((), of), f"a number or {shapes.describe_type(shapes.of_shape(of))} as a bound"
         case "entries":
             fits, takes = shape == (size,), f"a vector of `{size}` entries as `{name}`"
         case "number":

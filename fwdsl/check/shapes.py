@@ -146,7 +146,7 @@ def format_type(type_: Type) -> str:
     return text if type_.domain == "real" else f"{text} in {type_.domain}"
 
 
-def describe(type_: Type) -> str:
+def describe_type(type_: Type) -> str:
     """A type in a sentence: `a matrix[n, d]`, `a number`."""
     if type_.kind in ("string", "boolean"):
         return "a quoted text" if type_.kind == "string" else "true or false"

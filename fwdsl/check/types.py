@@ -13,7 +13,7 @@ from .context import Context
 DIMENSION_RULE = "A dimension is a name, a whole number of at least 1, or `dim(Phi)`."
 
 
-def dimension(ctx: Context, node: tree.Expr, declaring: bool = False) -> Dim | None:
+def resolve_dimension(ctx: Context, node: tree.Expr, declaring: bool = False) -> Dim | None:
     """A dimension in a type or an argument; None after an error. With `declaring` a new name declares a dimension."""
     match node:
         case tree.Number() if node.is_integer and node.value >= 1:
@@ -76,7 +76,7 @@ Declares = Literal["data", "param", "var"]
 """The kind of declaration that a type stands in."""
 
 
-def resolve(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None:
+def resolve_type(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None:
     """A declared type; None after an error. New names of dimensions are declared."""
     name = node.name.name
     signature = TYPES.get(name)
@@ -84,9 +84,9 @@ def resolve(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None:
         _unknown(ctx, node, of)
         for d in node.dims:
             if isinstance(d, tree.Name):
-                dimension(ctx, d, declaring=True)
+                resolve_dimension(ctx, d, declaring=True)
         return None
-    dims = [dimension(ctx, d, declaring=True) for d in node.dims]
+    dims = [resolve_dimension(ctx, d, declaring=True) for d in node.dims]
     shape = tuple(d for d in dims if d is not None)
     if not _counts(ctx, node, signature) or len(shape) < len(dims):
         return None
@@ -107,14 +107,14 @@ def _with_of(ctx: Context, node: tree.TypeExpr, signature: TypeWord, shape: shap
     if signature.of == "dimension" and of is not None:
         as_dim = tree.Name(of.name.name, span=of.span) if isinstance(of, tree.TypeExpr) and not of.dims else of
         if not isinstance(as_dim, tree.TypeExpr):
-            classes = dimension(ctx, as_dim, declaring=True)
+            classes = resolve_dimension(ctx, as_dim, declaring=True)
             return None if classes is None else Type("index", shape, classes=classes)
     if (
         signature.of == "type"
         and isinstance(of, tree.TypeExpr)
         and of.name.name in ("psd", "symmetric", "vector", "matrix")
     ):
-        element = resolve(ctx, of, "var")
+        element = resolve_type(ctx, of, "var")
         return None if element is None else Type("family", shape, element=element)
     _wrong_of(
         ctx, node, signature, f"`{name}` cannot be of `{ctx.text(of)}`" if of is not None else f"`{name}` needs `of`"

@@ -23,9 +23,9 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
     model = opened(name, output).compile()
-    from ...check.describe import describe
+    from ...check.describe import describe_program
 
-    told = describe(model)
+    told = describe_program(model)
     output.text("\n".join(_lines(told)) + "\n")
     output.finish({"status": "ok", **told})
     return OK
