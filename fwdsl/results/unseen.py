@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from .. import model
 from ..bind.features import FittedMaps
 from ..features import Fitted
 from ..model import Dim, Expr, Model, Type
@@ -13,22 +14,22 @@ from ..model import Dim, Expr, Model, Type
 P = TypeVar("P")
 
 
-def loosened(model: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
-    """The model with a name for each integer that is the first dimension of data given anew, and the integers by name.
+def loosened(program: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
+    """The program with a name for each integer that is the first dimension of data given anew, and the integers by name.
 
     Integers that are dimensions of variables stay: those do not change. A program built from arrays has nothing but integers.
     """
-    fixed = {d for v in model.variables for d in _dims(v.type)}
-    rows = {d.type.shape[0] for d in model.data if d.name in new and d.type.shape and d.type.kind != "entries"}
+    fixed = {d for v in program.variables for d in _dims(v.type)}
+    rows = {d.type.shape[0] for d in program.data if d.name in new and d.type.shape and d.type.kind != "entries"}
     sizes = sorted(d for d in rows - fixed if isinstance(d, int))
-    taken = {str(d) for d in model.dims} | {str(d) for data in model.data for d in _dims(data.type)}
+    taken = {str(d) for d in program.dims} | {str(d) for data in program.data for d in _dims(data.type)}
     free = (name for name in ("n", *(f"n{i}" for i in range(1, len(sizes) + len(taken) + 2))) if name not in taken)
     names = dict(zip(sizes, free, strict=False))
     if not names:
-        return model, {}
+        return program, {}
     changed = _rewriter(names)
     loose = replace(
-        model, data=changed(model.data), terms=changed(model.terms), lets=changed(model.lets), constraints=()
+        program, data=changed(program.data), terms=changed(program.terms), lets=changed(program.lets), constraints=()
     )
     return loose, {name: size for size, name in names.items()}
 
@@ -58,11 +59,7 @@ def _rewriter(names: Mapping[Any, Dim]) -> Callable[[P], P]:
             return replace(part, shape=shape, element=change(part.element))
         if isinstance(part, tuple):
             return tuple(change(item) for item in part)
-        if (
-            is_dataclass(part)
-            and not isinstance(part, type)
-            and type(part).__module__.startswith(f"{__package__}.model")
-        ):
+        if is_dataclass(part) and not isinstance(part, type) and type(part).__module__.startswith(model.__name__):
             return replace(part, **{f.name: change(getattr(part, f.name)) for f in fields(part) if f.name != "value"})
         return part
 
