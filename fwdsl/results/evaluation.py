@@ -29,7 +29,7 @@ from ..features.gram import FittedKernel, GramOperator
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, evaluate_dim
 from ..words import LOSSES
-from .unseen import Strict, loosened
+from .row_counts import FeaturesByCount, with_row_names
 
 OBJECTIVE = "objective"
 """The whole objective, in the user's sense."""
@@ -37,9 +37,9 @@ OBJECTIVE = "objective"
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What of a solved problem new data are put to: the variables' values, and all that the fit's data decided.
+    """The fitted variables, and what the fit fixed about its data: sizes, parameters, label maps, statistics of feature maps.
 
-    `values` holds the data of the fit where they are at hand: they stand in for those that are not given anew.
+    `values` holds the data of the fit where they are at hand. They replace data that are not given anew.
     """
 
     model: Model
@@ -78,10 +78,10 @@ def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Eva
     are those of the fit, or of the program's own sources; those that nothing named needs are not looked at. Raises `RunError`
     FW0204 for a name that is none, `DataError` where data are missing or do not fit.
     """
-    loose, sizes = loosened(fit.model, {*given.data, *(n for names_, _ in given.sources for n in names_)})
+    renamed, sizes = with_row_names(fit.model, {*given.data, *(n for names_, _ in given.sources for n in names_)})
     if sizes:
-        features = None if fit.features is None else Strict(fit.features, sizes)
-        fit = replace(fit, model=loose, dims={**fit.dims, **sizes}, features=features)
+        features = None if fit.features is None else FeaturesByCount(fit.features, sizes)
+        fit = replace(fit, model=renamed, dims={**fit.dims, **sizes}, features=features)
     parts = _chosen(fit.model, names)
     instance, warnings = _with_new_data(fit, _data_of(parts.values()), given, base)
     at = _Point(fit, instance)
@@ -106,7 +106,7 @@ Part = Expr | tuple[Term, ...]
 
 
 def _chosen(model: Model, names: Sequence[str]) -> dict[str, Part]:
-    """What is evaluated, by name; `let`s win over terms of the same name, as the text says them."""
+    """The `let`s and terms to evaluate, by name. A `let` wins over a term of its name, because the text names it."""
     terms: dict[str, Part] = {name: (term,) for name, term in labelled(model).items()}
     every: dict[str, Part] = {OBJECTIVE: model.terms, **terms, **{n: p for n, p in model.lets if _has_value(p)}}
     if not names:
