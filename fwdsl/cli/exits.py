@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..grammar.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from ..results.status import Status
 
 OK = 0
 USAGE = 1  # also: `fmt --check` found a difference, `verify` a disagreement
@@ -15,7 +19,7 @@ BUG = 70
 INTERRUPTED = 130
 TERMINATED = 143
 
-OF_STATUS = {
+OF_STATUS: dict[Status, int] = {
     "optimal": OK,
     "infeasible": PROVEN,
     "unbounded": PROVEN,

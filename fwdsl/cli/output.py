@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +9,7 @@ from typing import Any, Literal
 
 from ..diagnostics import render_text, to_json
 from ..grammar.diagnostic import Diagnostic
+from ..results.json_form import dumps
 from .terminal import look
 
 Mode = Literal["text", "json", "stream"]
@@ -103,25 +102,6 @@ class Output:
         """The one object of `--json`, with all diagnostics."""
         if self.mode == "json":
             sys.stdout.write(dumps({**payload, "diagnostics": [to_json(d) for d in self._kept]}) + "\n")
-
-
-def dumps(value: Any, indent: int | None = None) -> str:
-    """JSON text in ASCII; numbers that are not finite become null, and NumPy's numbers and arrays are plain ones."""
-    return json.dumps(_plain(value), indent=indent, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return str(value)
 
 
 def _count(diagnostics: Sequence[Diagnostic]) -> str:

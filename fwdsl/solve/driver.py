@@ -18,7 +18,8 @@ from ..backends.registry import METHODS
 from ..certify.verify import Bound, Verified
 from ..model.options import Options
 from ..plan import Plan
-from ..results.solution import Progress, Status
+from ..results.solution import Progress
+from ..results.status import Status
 from .forms import Solvable, Start
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal

@@ -14,7 +14,7 @@ from ..backends.method import Run
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.rays import dual_rays, primal_rays
 from ..certify.rays import Ray, infeasible, unbounded
-from ..results.solution import Status
+from ..results.status import Status
 from .journal import Best
 
 FEW = 400

@@ -16,7 +16,8 @@ from ..certify.certificate import relative
 from ..certify.rays import Ray
 from ..certify.verify import Verified
 from ..model.options import Options
-from ..results.solution import Progress, Status
+from ..results.solution import Progress
+from ..results.status import Status
 from .forms import Solvable
 from .interrupt import Control
 from .journal import FEASIBLE, Journal

@@ -21,7 +21,8 @@ from ..errors import FwError, PlanError
 from ..grammar.diagnostic import Diagnostic
 from ..model import Model
 from ..model.options import Options
-from ..results.solution import Progress, Solution, Status
+from ..results.solution import Progress, Solution
+from ..results.status import Status
 from ..session import Raising, Session
 from ..solve.watch import LEVELS, Moment, Watch
 

@@ -14,10 +14,10 @@ from fwdsl.backends.registry import METHODS
 from fwdsl.check import compile_text
 from fwdsl.cli.app import COMMANDS
 from fwdsl.cli.exits import OF_STATUS
-from fwdsl.cli.report import solution_json
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.plan.document import document
+from fwdsl.results.json_form import solution_json
 
 from .pages import Block, Page, blocks, compare, run_commands
 

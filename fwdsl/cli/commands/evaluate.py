@@ -44,7 +44,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     session = opened(name, output, given)
     keep_apart(outputs, [*inputs_of(session, name), ("the solution", known.solution)])
     from ...results.evaluation import evaluate
-    from ..save import load_fit
+    from ...results.saved import load_fit
 
     evaluated = evaluate(load_fit(known.solution, session.compile()), names, given, session.base)
     output.report(evaluated.warnings)
@@ -68,7 +68,8 @@ def _save(name: str, values: Mapping[str, Any]) -> None:
 
 
 def _tell(evaluated: Evaluated, output: Output) -> None:
-    from ..report import number_text, value_json, value_text
+    from ...results.json_form import value_json
+    from ..report import number_text, value_text
 
     rows = {name: value_text(value) for name, value in evaluated.values.items()}
     rows |= {f"error rate of {name}": number_text(rate) for name, rate in evaluated.error_rates.items()}

@@ -73,8 +73,8 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def _json(path: Path, code: int) -> dict[str, Any]:
+    from ...results.json_form import solution_json
     from ...studies.path import support
-    from ..report import solution_json
 
     points = []
     for value, solution in zip(path.values, path.solutions, strict=True):

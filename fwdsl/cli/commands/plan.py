@@ -52,7 +52,8 @@ def run(argv: Sequence[str], output: Output) -> int:
     if not known.analyze:
         output.finish({"status": "ok", "plan": plan.to_json()})
         return OK
-    from ..report import analysis, analysis_text, solution_json
+    from ...results.json_form import solution_json
+    from ..report import analysis, analysis_text
 
     solution = solve(session, output)
     output.text("\n" + analysis_text(plan, solution))

@@ -88,7 +88,8 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
     """Print the answer in the way that the output wants it."""
-    from ..report import one_line, solution_json, solution_text
+    from ...results.json_form import solution_json
+    from ..report import one_line, solution_text
 
     output.text(one_line(solution) if output.quiet else solution_text(solution, saved))
     payload = solution_json(solution)
@@ -100,7 +101,7 @@ def _save(
     known: argparse.Namespace, solution: Solution, form: Form, options: Options
 ) -> tuple[list[str], list[Diagnostic]]:
     """The files written, and what could not be: that must not keep the answer from being printed."""
-    from ..save import save_solution
+    from ...results.saved import save_solution
 
     writers: dict[str, Callable[[], None]] = {}
     if known.out is not None:

@@ -44,11 +44,12 @@ def run(argv: Sequence[str], output: Output) -> int:
     if known.solution is None:
         solution = solve(session, output)
     else:
-        from ..save import load_solution
+        from ...results.saved import load_solution
 
         solution = load_solution(known.solution, form)
     from ...oracle import Verdict, check_certificate, compare, solve_oracle
-    from ..report import one_line, solution_json
+    from ...results.json_form import solution_json
+    from ..report import one_line
 
     output.text(one_line(solution))
     output.note("checking the certificate")
