@@ -154,7 +154,8 @@ class Problem:
         `methods` are names or `"name(option=value)"`; without them all that apply. `callback` is called with the name of the one that runs and its
         `Progress`, and ends the race by returning False; so does Ctrl-C. Methods that do not apply or fail are in the result, with the reason.
         """
-        from .studies.race import lanes, race_options, run_race
+        from .studies.lanes import lanes, race_options
+        from .studies.race import run_race
 
         options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
         session = self._with(options)

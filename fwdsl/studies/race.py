@@ -16,22 +16,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..certify.certificate import relative
-from ..check.settings import resolve_options
-from ..errors import FwError, PlanError
-from ..grammar.diagnostic import Diagnostic
-from ..model import Model
+from ..errors import FwError
 from ..model.options import Options
 from ..results.solution import Progress, Solution
 from ..results.status import Status
-from ..session import Raising, Session
+from ..session import Session
 from ..solve.watch import LEVELS, Moment, Watch
+from .lanes import Lane
 
 if TYPE_CHECKING:
     from ..canon import Form
     from ..plan import Plan
-
-SECONDS = 10.0
-"""What each method has unless told otherwise."""
 
 WARM_UP = 0.5
 """Seconds of warming up at most."""
@@ -44,15 +39,6 @@ Unit = Literal["seconds", "passes"]
 
 #: (name of the entrant, its progress) -> False to end the race.
 OnProgress = Callable[[str, Progress], bool | None]
-
-
-@dataclass(frozen=True)
-class Lane:
-    """Who runs: a method with its options under the name that the program or the call gave it, or why it does not apply."""
-
-    name: str
-    plan: Plan | None
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -212,75 +198,6 @@ def _entrant_json(e: Entrant, levels: Sequence[float]) -> dict[str, Any]:
         "to": [{"relative_gap": x, "seconds": e.to(x), "passes": e.to(x, "passes")} for x in levels],
         "moments": [[m.seconds, m.passes, m.iteration, m.objective, m.dual_bound, m.relative_gap] for m in e.moments],
     }
-
-
-# --- who runs --------------------------------------------------------------------------------------------------------
-
-
-def race_options(model: Model, **given: Any) -> Options:
-    """The program's options with those given, for each method: `SECONDS` and one thread unless told. The program's `method` counts nothing."""
-    given = {name: value for name, value in given.items() if value is not None}
-    told = {*dict(model.options), *given}
-    options = replace(resolve_options(model, **given), method="auto", method_options={})
-    time = options.time if "time" in told else SECONDS
-    return replace(options, time=time, threads=options.threads if "threads" in told else 1)
-
-
-def lanes(session: Session, methods: Sequence[str] | None) -> tuple[Lane, ...]:
-    """The methods named, as `NAME` or `NAME(option=value)`; without names all that apply, and those that do not with their reasons.
-
-    What is the same method with the same options runs once, however it is written.
-
-    Raises `PlanError` for a name that is none, for options that are out of their domains, and where no method applies.
-    """
-    from ..backends.registry import METHODS
-
-    if isinstance(methods, str):
-        raise _no_names(methods)
-    found: list[Lane] = []
-    seen: set[tuple[str, ...]] = set()
-    for text in METHODS if methods is None else methods:
-        lane = _lane(text, session)
-        plan = lane.plan
-        same = (plan.method, *map(repr, sorted(plan.method_options.items()))) if plan else (lane.name,)
-        if same not in seen:
-            seen.add(same)
-            found.append(lane)
-    if not any(lane.plan for lane in found):
-        wrong = "; ".join(f"`{lane.name}`: {lane.reason}" for lane in found) or "none is named"
-        hint = "`fwdsl plan FILE` shows which methods apply"
-        rule = "A race needs a method that covers the problem."
-        raise PlanError([Diagnostic("FW5003", f"no method can run: {wrong}", rule=rule, hint=hint)])
-    return tuple(found)
-
-
-def _lane(text: str, session: Session) -> Lane:
-    from ..check.options import method_option
-
-    named = method_option(text) if isinstance(text, str) else None
-    if named is None:
-        raise _no_names(text)
-    method, own = named
-    try:
-        plan = session.solved_with(replace(session.options, method=method, method_options=own), Raising()).plan()
-    except PlanError as error:
-        if any(d.code != "FW5003" for d in error.diagnostics):
-            raise
-        reason = "; ".join(d.message.partition(" does not apply: ")[2] or d.message for d in error.diagnostics)
-        return Lane(" ".join(text.split()), None, reason)
-    return Lane(plan.method if method == "auto" else " ".join(text.split()), plan)
-
-
-def _no_names(given: object) -> FwError:
-    from ..errors import misuse
-
-    what = (
-        f"{given!r} is no list of methods"
-        if isinstance(given, str) and given.isidentifier()
-        else f"{given!r} names no method"
-    )
-    rule = "A race takes a list of names of methods, or of `NAME(option=value)`."
-    return misuse("FW0310", what, rule=rule, hint='write race(["apg", "frank_wolfe"])')
 
 
 # --- running ---------------------------------------------------------------------------------------------------------

@@ -39,7 +39,8 @@ def run(argv: Sequence[str], output: Output) -> int:
     require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
-    from ...studies.race import lanes, race_options, run_race
+    from ...studies.lanes import lanes, race_options
+    from ...studies.race import run_race
 
     session = opened(name, output, given)
     keep_apart(outputs, inputs_of(session, name))
