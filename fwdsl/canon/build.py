@@ -32,7 +32,7 @@ from .indicators import IndicatorReader, mapped
 from .names import innermost, key_of
 from .numbers import bare_factor, loss_function
 from .reach import check_reach
-from .sets import SetReader, Unfit, build
+from .sets import BadArguments, SetReader, build
 from .too_large import too_large
 
 LARGEST_FACTOR = 8_000_000_000
@@ -58,39 +58,24 @@ def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...
             return replace(_Builder(instance, arrangement, apart).build(), factored=factored), ()
         except Empty as error:
             return _contradicted(instance, apart, error), ()
-    except Unsupported as error:
-        return None, (
-            Diagnostic(
-                "FW5001",
-                f"this version cannot solve a program with {error.what}",
-                span=error.expr.span,
-                source=instance.model.source,
-                rule="What takes more memory than this version spends is refused before any work is done.",
-                hint="the program is correct: make it smaller, or say it without filling a matrix up",
-            ),
-        )
-    except NotFinite as error:
-        return None, (
-            Diagnostic(
-                "FW5011",
-                f"an expression has no finite value with the numbers bound: {error.what}",
-                span=error.expr.span,
-                source=instance.model.source,
-                rule="Coefficients, radii and targets are finite numbers.",
-                hint="check the values of the data and parameters in it",
-            ),
-        )
-    except Unfit as error:
-        return None, (
-            Diagnostic(
-                "FW5012",
-                error.message,
-                span=error.span,
-                source=instance.model.source,
-                rule="A norm or set must be able to take its arguments, with the numbers bound.",
-                hint="check the values of the data and parameters in it",
-            ),
-        )
+    except (Unsupported, NotFinite, BadArguments) as error:
+        return None, (_refusal(instance, error),)
+
+
+def _refusal(instance: Instance, error: Unsupported | NotFinite | BadArguments) -> Diagnostic:
+    hint = "check the values of the data and parameters in it"
+    if isinstance(error, Unsupported):
+        code, message, span = "FW5001", f"this version cannot solve a program with {error.what}", error.expr.span
+        rule = "What takes more memory than this version spends is refused before any work is done."
+        hint = "the program is correct: make it smaller, or say it without filling a matrix up"
+    elif isinstance(error, NotFinite):
+        code, span = "FW5011", error.expr.span
+        message = f"an expression has no finite value with the numbers bound: {error.what}"
+        rule = "Coefficients, radii and targets are finite numbers."
+    else:
+        code, message, span = "FW5012", error.message, error.span
+        rule = "A norm or set must be able to take its arguments, with the numbers bound."
+    return Diagnostic(code, message, span=span, source=instance.model.source, rule=rule, hint=hint)
 
 
 def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: Empty) -> Canonical:
@@ -339,10 +324,10 @@ class _Builder:
         P = self.reader.constant(given)
         P = np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64)
         if given.type.kind != "psd" and not np.array_equal(P, P.T):
-            raise Unfit(f"the matrix of `{term.text}` is not symmetric", term.span)
+            raise BadArguments(f"the matrix of `{term.text}` is not symmetric", term.span)
         values, vectors = np.linalg.eigh(P)
         if values.size and values[0] < -1e-10 * max(1.0, abs(float(values[-1]))):
-            raise Unfit(
+            raise BadArguments(
                 f"the matrix of `{term.text}` is not positive semidefinite: it has the eigenvalue {values[0]:.3g}",
                 term.span,
             )

@@ -25,7 +25,8 @@ from ..canon.factored import Factored, Observed
 from ..canon.samples import Samples
 from ..spectral.bounds import RIGOROUS_SIDE
 from .certificate import FLOOR, CertificateKind
-from .verify import EPS, ROUNDING, Bound, Point, Verified
+from .verified import DualBound, Point, Verified
+from .verify import EPS, ROUNDING
 
 FAILURE = 1e-9
 """The largest probability with which a bound of kind `probabilistic` may be false (language.md, section 7)."""
@@ -108,7 +109,7 @@ def verify_factored(
     # |K| |X| is at least |K X|: the sizes of the predictions stand for it
     point = Point(primal, size, infeasibility, infeasibility, (), (over,), (np.abs(z),))
     normal = (max(0.0, bound.value_upper - form.penalty),)
-    found = Bound(
+    found = DualBound(
         dual, 0.0, kind, statement, None, (used, *ridge), abs(dual - form.constant) + abs(form.constant), normal
     )
     return Verified(point, found, form.scale, passes)

@@ -109,15 +109,20 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         rho = max(rho, largest_share(np.abs(miss), block_sizes(canonical, block, y, with_q=False)))
     if not (value > MARGIN * sizes and (rho == 0.0 or value >= SAFE * max(rho, EPS) * sizes)):
         return None
-    used = [t for t, yi in zip(canonical.terms, y, strict=True) if yi.any()]
-    names = [f"`{t.text}`" if t.is_indicator else f"the domain of `{t.text}`" for t in used]
-    who = [*dict.fromkeys(names), *beside]
-    together = " together" if len(who) > 1 else ""
-    said = f"{' and '.join(who)} cannot hold{together}"
+    said = _cannot_hold(canonical, y, beside)
     if rho <= ROUNDING:
         return Ray("exact", f"{said}: their multipliers add up to a contradiction")
     times = value / (rho * sizes)
     return Ray("conditional", f"{said} at any point whose terms are within {times:.1e} times the right-hand sides")
+
+
+def _cannot_hold(canonical: Canonical, y: Sequence[Array], beside: Sequence[str]) -> str:
+    """The constraints that have a multiplier, and the sets `beside` them, in the user's words."""
+    used = [t for t, yi in zip(canonical.terms, y, strict=True) if yi.any()]
+    names = [f"`{t.text}`" if t.is_indicator else f"the domain of `{t.text}`" for t in used]
+    who = [*dict.fromkeys(names), *beside]
+    together = " together" if len(who) > 1 else ""
+    return f"{' and '.join(who)} cannot hold{together}"
 
 
 def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Sequence[Array]]) -> Ray | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..canon.forms import Form
 from ..certify.certificate import Certificate
-from ..certify.verify import Verified
+from ..certify.verified import Verified
 from ..plan import Plan
 from ..results.solution import Solution, Times
 from .driver import Outcome

@@ -13,7 +13,8 @@ from ..backends.dual import repair
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.problem import PreparedProblem
 from ..canon.form import Block, Canonical
-from ..certify.verify import Verified, verify
+from ..certify.verified import Verified
+from ..certify.verify import verify
 
 SHARE = 0.2
 """The share of the data passes so far that moving a point into its constraints may take."""

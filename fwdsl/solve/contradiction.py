@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certify.verify import Bound
+from ..certify.verified import DualBound
 from ..plan import Plan
 from ..results.solution import Solution
 from .assemble import solution_of
@@ -28,7 +28,7 @@ def contradicted(
     began, proof = time.perf_counter(), task.form.contradiction.message
     with np.errstate(all="ignore"):
         found = task.measure(at.x)
-    verified = replace(found, bound=Bound(math.inf, 0.0, "exact", proof))
+    verified = replace(found, bound=DualBound(math.inf, 0.0, "exact", proof))
     seconds = time.perf_counter() - began
     if watch is not None:
         sense = task.form.sense

@@ -10,7 +10,8 @@ import numpy as np
 from ..atoms.base import Array
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
-from ..certify.verify import Verified, verify
+from ..certify.verified import Verified
+from ..certify.verify import verify
 from ..model.options import Options
 from ..results.solution import Solution
 from .attempts import attempts

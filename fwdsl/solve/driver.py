@@ -15,7 +15,7 @@ import numpy as np
 from ..backends.kernels.pool import Stopped
 from ..backends.method import Report, Run
 from ..backends.registry import METHODS
-from ..certify.verify import Bound, Verified
+from ..certify.verified import DualBound, Verified
 from ..model.options import Options
 from ..plan import Plan
 from ..results.solution import Progress
@@ -142,7 +142,7 @@ def _outcome(over: Supervisor, status: Status, reason: str, checkpoint: Checkpoi
     verified = best.merged()
     if over.ray is not None and status in ("infeasible", "unbounded"):
         value = math.inf if status == "infeasible" else -math.inf
-        proof = Bound(value, 0.0, over.ray.kind, over.ray.statement, over.ray.radius, verified.y)
+        proof = DualBound(value, 0.0, over.ray.kind, over.ray.statement, over.ray.radius, verified.y)
         verified = replace(verified, bound=proof)
     elif verified.contradicts():
         # FW9002: a bound above the value of a feasible point is a bug of ours, and never an answer

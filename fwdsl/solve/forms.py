@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..atoms.base import Array
 from ..backends.kernels.pool import Pool
 from ..canon.forms import Form
-from ..certify.verify import Verified
+from ..certify.verified import Verified
 from ..results.solution import Solution
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.low_rank import LowRank
-from ..certify.verify import Bound, Point, Verified
+from ..certify.verified import DualBound, Point, Verified
 
 FEASIBLE = 1e-7
 """The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""
@@ -32,7 +32,7 @@ class Best:
 
     x: Any = None
     primal: Verified | None = None
-    bound: Bound | None = None
+    bound: DualBound | None = None
 
     def add(self, x: Any, v: Verified) -> None:
         """Keep what is better."""
@@ -121,16 +121,16 @@ def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
     if "primal" in form["best"]:
         v = form["best"]["primal"]
         point = Point(**_put_together(v["point"], "primal:point", arrays))
-        bound = Bound(**_put_together(v["bound"], "primal:bound", arrays))
+        bound = DualBound(**_put_together(v["bound"], "primal:bound", arrays))
         found["primal"] = Verified(point, bound, _inexact(v["at_zero"]), _inexact(v["passes"]))
     if "bound" in form["best"]:
-        found["bound"] = Bound(**_put_together(form["best"]["bound"], "bound", arrays))
+        found["bound"] = DualBound(**_put_together(form["best"]["bound"], "bound", arrays))
     x = LowRank(arrays["x:U"], arrays["x:V"]) if "x:U" in arrays else arrays.get("x")
     numbers = {key: _inexact(value) for key, value in form.items() if key != "best"}
     return Journal(**{**numbers, "last": tuple(numbers["last"])}, best=Best(x, **found))
 
 
-def _taken_apart(part: Point | Bound, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
+def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
     """Its numbers and words; tuples of arrays go to `arrays`, and their lengths stay."""
     out: dict[str, Any] = {}
     for f in fields(part):

@@ -14,7 +14,7 @@ from ..canon.affine import AffineReader
 from ..canon.factored import Factored
 from ..canon.numbers import bare_factor
 from ..certify.factored import radius_dual, verify_factored
-from ..certify.verify import Verified
+from ..certify.verified import Verified
 from ..model.options import Options
 from ..results.solution import Solution
 from ..words import CONVEX

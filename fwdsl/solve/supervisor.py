@@ -14,7 +14,7 @@ from ..backends.kernels.compile import kernel_seconds
 from ..backends.method import Method, Report, Run
 from ..certify.certificate import relative
 from ..certify.rays import Ray
-from ..certify.verify import Verified
+from ..certify.verified import Verified
 from ..model.options import Options
 from ..results.solution import Progress
 from ..results.status import Status

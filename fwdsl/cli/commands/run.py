@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ...results.solution import Solution
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Run a program and give its answer; what was found by a limit or an interruption is given too."""
+def _parser() -> Parser:
     parser = Parser("run", "Compile, plan and solve a program; print the answer and its certificate.")
     add_file(parser)
     add_bindings(parser)
@@ -38,6 +37,12 @@ def run(argv: Sequence[str], output: Output) -> int:
     parser.add_argument("--plot", metavar="FILE", help="draw how the gap closed; the suffix tells the format")
     add_strict(parser)
     parser.add_argument("--quiet", action="store_true", help="print one line; no progress, no warnings")
+    return parser
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Run a program and give its answer; what was found by a limit or an interruption is given too."""
+    parser = _parser()
     known = parser.parse(argv)
     mode: Mode = "json" if known.json else "stream" if known.json_stream else "text"
     output.configure(mode=mode, quiet=known.quiet, strict=known.strict)
