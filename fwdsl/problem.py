@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .model.options import Options
     from .plan import Plan
     from .results.solution import Progress, Solution
-    from .studies.path import Path as Sweep
+    from .studies.path import SolutionPath
     from .studies.race import Race
 
 
@@ -121,7 +121,7 @@ class Problem:
         warnings = tuple(d.message for d in found if d.severity == "warning")
         return replace(solution, warnings=(*warnings, *solution.warnings))
 
-    def path(self, *, start: Solution | Mapping[str, Any] | None = None, **given: Any) -> Sweep:
+    def path(self, *, start: Solution | Mapping[str, Any] | None = None, **given: Any) -> SolutionPath:
         """Solve along values of one parameter, each from the answer before: `problem.path(delta=[0.1, 1, 10], tol=1e-8)`.
 
         What else is given are options of `solve`. Ends early where it is interrupted; a limit ends only the solve that it stops, and a value

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from ..model import Constraint, Expr, Model, SetRef, Term, Type
 from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX
 from .groups import overlapping, same_groups
-from .names import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key_of, kind_of, rank
-from .seen import Seen, seen
+from .matrix_prediction import MatrixPrediction, matrix_prediction
+from .pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key_of, kind_of, rank
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SumPlan:
 
     A constraint may become several: `birkhoff` is `rows(simplex)` and `columns(simplex)`, a point of a `polytope` a mean of its vertices, which
     takes a variable of our own. `over` tells a loss of a matrix variable itself: "entries" of it, or a "product" of data with it
-    (`seen`), `intercept` the variable that is added to it.
+    (`matrix_prediction`), `intercept` the variable that is added to it.
     """
 
     kind: str
@@ -134,10 +134,10 @@ def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Ar
 
 def _sum_of_term(i: int, term: Term) -> SumPlan:
     if term.kind == "loss":
-        return _loss_plan(i, term, term.atom, seen(term.argument))
+        return _loss_plan(i, term, term.atom, matrix_prediction(term.argument))
     word = CONVEX[term.atom]
     if word.as_loss:
-        return _loss_plan(i, term, word.as_loss, seen(term.argument) if not word.root_of else None)
+        return _loss_plan(i, term, word.as_loss, matrix_prediction(term.argument) if not word.root_of else None)
     return SumPlan("norm", term.atom, i, False, term.text, _own_variable(term))
 
 
@@ -146,7 +146,7 @@ def _own_variable(term: Term) -> str | None:
     return bare_variable(term.argument) if CONVEX[term.atom].degree or term.argument.op == "var" else None
 
 
-def _loss_plan(i: int, term: Term, atom: str, found: Seen | None) -> SumPlan:
+def _loss_plan(i: int, term: Term, atom: str, found: MatrixPrediction | None) -> SumPlan:
     if found is None:
         return SumPlan("loss", atom, i, False, term.text)
     intercept = found.intercept[0].name if found.intercept is not None else None

@@ -29,10 +29,10 @@ from .form import Block, Canonical, Stacked, SumTerm
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
-from .names import innermost, key_of
-from .numbers import bare_factor, loss_function
+from .pairs import innermost, key_of
 from .reach import check_reach
 from .sets import BadArguments, SetReader, build
+from .terms import bare_factor, loss_function
 from .too_large import too_large
 
 LARGEST_FACTOR = 8_000_000_000

@@ -20,7 +20,7 @@ from ..atoms.matrices import build_matrix
 from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
 from ..words import BOX, CONVEX, NONNEGATIVE, SETS
-from .names import words_of
+from .pairs import words_of
 
 SLACK = 1e-9
 """How far, relative to its size, a bound must be missed: nearer, rounding may be at work, and the method decides."""

@@ -121,7 +121,7 @@ class Stacked:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class Shift:
     """What a constraint's multiplier is the derivative in, where that is not simply what f is of.
 
     A change s of this `shape` changes f's argument by -map(s): the right-hand sides of an `affine` set, a shift of vectors in a polytope.
@@ -142,7 +142,7 @@ class SumTerm:
     is_constraint: bool = False
     name: str = ""
     span: Span = field(default=NOWHERE, compare=False)
-    side: Side | None = None
+    side: Shift | None = None
 
     @property
     def is_smooth(self) -> bool:

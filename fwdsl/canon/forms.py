@@ -19,7 +19,7 @@ NO_VALUES = (
 )
 
 
-class Part(Protocol):
+class FormTerm(Protocol):
     """A term of the sum, in the user's words."""
 
     @property
@@ -55,7 +55,7 @@ class Form(Protocol):
         """1, or -1 where the program maximises: the form minimises the negative."""
 
     @property
-    def terms(self) -> Sequence[Part]:
+    def terms(self) -> Sequence[FormTerm]:
         """What the parts of a dual point belong to, in their order."""
 
     @property

@@ -15,7 +15,7 @@ from ..atoms.vectors.groups import members
 from ..bind.instance import Instance
 from ..model import Expr
 from .matrix_maps import Take
-from .names import innermost
+from .pairs import innermost
 
 Given = tuple[tuple[str, Expr], ...]
 

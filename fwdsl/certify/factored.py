@@ -21,8 +21,8 @@ from .. import spectral
 from ..atoms.base import Array
 from ..atoms.low_rank import LowRank, squared_norm, trace_norm
 from ..atoms.vectors.common import excess
-from ..canon.factored import Factored, Observed
-from ..canon.samples import Samples
+from ..canon.data_matrix import DataMatrix
+from ..canon.factored import EntryMap, Factored
 from ..spectral.bounds import RIGOROUS_SIDE
 from .certificate import FLOOR, CertificateKind
 from .verified import DualBound, Point, Verified
@@ -104,7 +104,7 @@ def verify_factored(
         kind, statement, dual = "none", "the dual point is outside the domain of a conjugate", -math.inf
     elif not balanced:
         kind, statement, dual = "none", "the dual point does not sum to 0 over a free intercept", -math.inf
-    passes = 1.0 + (bound.products if isinstance(form.data, Observed) else 1.0)
+    passes = 1.0 + (bound.products if isinstance(form.data, EntryMap) else 1.0)
     ridge = (c * X.U, X.V) if form.ridge else ()
     # |K| |X| is at least |K X|: the sizes of the predictions stand for it
     point = Point(primal, size, infeasibility, infeasibility, (), (over,), (np.abs(z),))
@@ -158,7 +158,7 @@ def _bound(
         1e-300,
     )
     rtol = min(1e-2, max(1e-9, 0.1 * aim / size))
-    if isinstance(form.data, Observed):
+    if isinstance(form.data, EntryMap):
         from scipy.sparse import coo_array, csr_array
 
         G = csr_array(coo_array((form.k * y, (form.data.rows, form.data.columns)), shape=form.shape))
@@ -178,7 +178,7 @@ def _bound(
         if form.ridge:
             op = Beside(op, 2.0 * form.ridge * X.U, X.V)
         return spectral.largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
-    A, Y = Samples(form.data.A), form.k * y.reshape(-1, form.shape[1])
+    A, Y = DataMatrix(form.data.A), form.k * y.reshape(-1, form.shape[1])
     G = A.rmatmat(Y)
     rounding = A.shape[0] * EPS * A.norm() * float(np.linalg.norm(Y))
     if form.ridge:

@@ -41,7 +41,7 @@ from ..atoms.vectors.nonnegative import Nonnegative
 from ..canon.form import Canonical, SumTerm
 from ..words import CONVEX
 from .certificate import CertificateKind
-from .verify import EPS, ROUNDING, block_sizes, sees_one_block, set_radii, sizes_of_terms
+from .verify import EPS, ROUNDING, block_sizes, is_of_one_block, set_radii, sizes_of_terms
 
 MARGIN = 1e-9
 """What a certificate's value must exceed, relative to the sum of the sizes of its terms."""
@@ -125,7 +125,7 @@ def _cannot_hold(canonical: Canonical, y: Sequence[Array], beside: Sequence[str]
     return f"{' and '.join(who)} cannot hold{together}"
 
 
-def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Sequence[Array]]) -> Ray | None:
+def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[[], Sequence[Array]]) -> Ray | None:
     """The certificate that a primal direction gives, from one of the points `stands()` in the domains of the blocks, or None.
 
     The points are only asked for where the objective falls along the direction.
@@ -137,7 +137,7 @@ def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Seque
     for block in canonical.blocks:
         d[block.slice] = _into_recession(block.g, d[block.slice])
     for term in canonical.terms:
-        if term.is_indicator and isinstance(term.f, VectorFunction) and sees_one_block(term):
+        if term.is_indicator and isinstance(term.f, VectorFunction) and is_of_one_block(term):
             at = term.map.parts[0][0].slice
             d[at] = _onto_cone(term.f, d[at])
     slope = float(canonical.q @ d)
@@ -156,7 +156,7 @@ def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Seque
         slope, sizes = slope + growth, sizes + abs(growth)
     if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, -slope / (SAFE * sizes)):
         return None
-    if not any(_stands(canonical, x, d) for x in stands()):
+    if not any(_stands(canonical, x, d) for x in feasible_points()):
         return None
     kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
     moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]

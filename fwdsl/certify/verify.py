@@ -291,13 +291,13 @@ def set_radii(canonical: Canonical, block: Block) -> list[float]:
     return [f.radius() for f in moved if math.isfinite(f.radius())]
 
 
-def sees_one_block(term: SumTerm) -> bool:
+def is_of_one_block(term: SumTerm) -> bool:
     """Whether the argument is one variable as it is, and a constant."""
     return len(term.map.parts) == 1 and isinstance(term.map.parts[0][1], Identity | Symmetrise)
 
 
 def _is_bare(term: SumTerm, block: Block) -> bool:
-    return sees_one_block(term) and term.map.parts[0][0] is block and not term.map.offset.any()
+    return is_of_one_block(term) and term.map.parts[0][0] is block and not term.map.offset.any()
 
 
 def _infima(canonical: Canonical, block: Block) -> float:

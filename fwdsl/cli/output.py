@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..diagnostics import render_text, to_json
 from ..grammar.diagnostic import Diagnostic
 from ..results.json_form import dumps
-from .terminal import look
+from .terminal import style_of
 
 Mode = Literal["text", "json", "stream"]
 
@@ -50,7 +50,7 @@ class Output:
         else:
             told = [d for d in diagnostics if d.severity == "error" or not self.quiet]
             if told:
-                how = look(sys.stderr)
+                how = style_of(sys.stderr)
                 text = render_text(told, width=how.width, color=how.color, unicode=how.unicode)
                 sys.stdout.flush()
                 sys.stderr.write(text + "\n" if len(told) > 1 else text)

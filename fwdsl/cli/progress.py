@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from .output import Output
-from .terminal import look
+from .terminal import style_of
 
 if TYPE_CHECKING:
     from ..model.options import Options
@@ -31,7 +31,12 @@ def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
         if output.mode == "stream":
             output.event("progress", {"phase": "starting"})  # loading compiled kernels may take a second
             yield _stream(output)
-        elif output.mode == "text" and not output.quiet and look(sys.stderr).terminal and look(sys.stdout).terminal:
+        elif (
+            output.mode == "text"
+            and not output.quiet
+            and style_of(sys.stderr).terminal
+            and style_of(sys.stdout).terminal
+        ):
             yield stack.enter_context(_live(options))
         else:
             yield _silent

@@ -7,7 +7,7 @@ import math
 from ..atoms.base import VectorFunction
 from ..canon.arrange import Arrangement, BlockPlan
 from ..canon.form import Canonical
-from ..canon.names import is_compact, words_of
+from ..canon.pairs import is_compact, words_of
 from ..words import BOX, CONVEX
 
 UNBOUNDED = "an equality of the dual: exact where met to rounding, else conditional"

@@ -21,8 +21,8 @@ from ..canon.affine import AffineReader, Unsupported
 from ..canon.build import LARGEST_FACTOR
 from ..canon.factored import LARGEST_DENSE_FORM
 from ..canon.form import Block
-from ..canon.on_factors import on_factors
-from ..canon.term_values import value_at
+from ..canon.on_factors import value_on_factors
+from ..canon.terms import value_at
 from ..check.shapes import format_type
 from ..errors import DataError, PlanError, RunError
 from ..features.gram import FittedKernel, GramOperator
@@ -251,7 +251,7 @@ class _Point:
 
     def _at(self, expr: Expr) -> Any:
         if expr.variables & self._factored:
-            return on_factors(expr, self._reader, self._values)
+            return value_on_factors(expr, self._reader, self._values)
         if expr.is_constant:
             return self._reader.constant(expr)
         stacked = self._reader.stacked(expr)

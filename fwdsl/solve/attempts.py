@@ -43,7 +43,7 @@ def attempts(
     mends = needs_repair(canonical)
     if ys is not None and mends:
         ys = repair(problem, ys, x, stop)
-    near = _moved(problem, x, scale, stop)
+    near = _into_constraints(problem, x, scale, stop)
     verified = None if near is None else verify(canonical, near, ys)
     # where a feasible point was found it takes the place of x: what x seems to gain by its violation may be much where constraints nearly agree
     if near is not None and verified is not None and verified.infeasibility <= MET:
@@ -110,7 +110,9 @@ def _with(canonical: Canonical, x: Array, verified: Verified, ys: Sequence[Array
     return replace(verify(canonical, x, ys, verified.point), passes=2.0)
 
 
-def _moved(problem: PreparedProblem, x: Array, scale: Array | None, stop: Callable[[], bool]) -> Array | None:
+def _into_constraints(
+    problem: PreparedProblem, x: Array, scale: Array | None, stop: Callable[[], bool]
+) -> Array | None:
     """x moved into the entrywise constraints of the sum; None where it is in them, or nothing was gained."""
     if not any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms):
         return None

@@ -233,7 +233,7 @@ def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Sta
             return status, over.ray.statement
     if report.failure:
         return "tolerance_not_reached", report.failure
-    if journal.moved(report.objective, report.bound, report.infeasibility) >= STALLED:
+    if journal.steps_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
         return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
     if not math.isfinite(report.objective) and over.iteration > 0:
         return "tolerance_not_reached", "the objective is no longer finite"

@@ -88,7 +88,7 @@ class Journal:
         """As it stands now: what is verified later does not show in it."""
         return replace(self, best=replace(self.best))
 
-    def moved(self, *now: float) -> int:
+    def steps_unmoved(self, *now: float) -> int:
         """For how many steps objective, bound and infeasibility have been the same; one report is counted."""
         self.unmoved = self.unmoved + 1 if now == self.last else 0
         self.last = (now[0], now[1], now[2])

@@ -45,7 +45,7 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
                 return "infeasible", ray
 
     @cache
-    def stands() -> tuple[Array, Array]:
+    def feasible_points() -> tuple[Array, Array]:
         """Feasible points, if there are any: near the origin, where no direction has led away, and near x."""
         origin = problem.prox_g(np.zeros_like(x), 0.0)
         return feasible_nearby(problem, origin, columns, stop), feasible_nearby(problem, x, columns, stop)
@@ -53,7 +53,7 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
     bounded = known.bound is not None and math.isfinite(known.bound.proven)
     for raw_x in () if bounded else (found[0], x):
         for direction in primal_rays(problem, raw_x, columns, over):
-            ray = unbounded(problem.canonical, direction, stands)
+            ray = unbounded(problem.canonical, direction, feasible_points)
             if ray is not None:
                 return "unbounded", ray
     return None

@@ -10,7 +10,7 @@ from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser
 from ..exits import OK, Stop
 from ..output import Output
-from ..terminal import look
+from ..terminal import style_of
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -28,7 +28,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     if not codes:
         output.text(listing())
     for i, code in enumerate(codes):
-        width = look(sys.stdout).width
+        width = style_of(sys.stdout).width
         text = explain(code, width)
         if text is None and not code.upper().startswith("FW"):
             from ...plan.document import explain_method

@@ -19,7 +19,7 @@ from ..sweep import split_sets
 if TYPE_CHECKING:
     from ...results.solution import Solution
     from ...session import Session
-    from ...studies.path import Path
+    from ...studies.path import SolutionPath
 
 _WORST_FIRST = (INTERRUPTED, PROVEN, LIMIT, OK)
 
@@ -72,7 +72,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     return USAGE if unsaved else code
 
 
-def _json(path: Path, code: int) -> dict[str, Any]:
+def _json(path: SolutionPath, code: int) -> dict[str, Any]:
     from ...results.json_form import solution_json
     from ...studies.path import support
 
@@ -85,7 +85,7 @@ def _json(path: Path, code: int) -> dict[str, Any]:
     return {"status": status, "parameter": path.parameter, "points": points}
 
 
-def _plot(name: str, path: Path) -> list[Diagnostic]:
+def _plot(name: str, path: SolutionPath) -> list[Diagnostic]:
     """Draw the path; what keeps it from being written must not keep the answers from being printed."""
     try:
         plot_path(name, path)

@@ -12,18 +12,17 @@ from ..atoms.low_rank import LARGEST_WRITTEN, LowRank, squared_norm, trace_norm
 from ..backends.lowrank.problem import FactoredProblem
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
-from ..canon.numbers import bare_factor
+from ..canon.terms import bare_factor
 from ..certify.factored import radius_dual, verify_factored
 from ..certify.verified import Verified
 from ..model.options import Options
 from ..results.solution import Solution
 from ..words import CONVEX
 from .forms import Start, default_threads
-from .realign import realigned
-from .start import flaw, refused, values_of
+from .start import flaw, realigned, refused, values_of
 
 
-class OnFactors:
+class SolvableFactored:
     """A `Factored` that can be solved (`fwdsl.solve.forms.Solvable`) once: bounds by chance count the attempts of a run."""
 
     def __init__(self, form: Factored, options: Options) -> None:

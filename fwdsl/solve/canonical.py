@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, LossFunction
+from ..atoms.vectors.free import Free
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
+from ..canon.terms import term_values
 from ..certify.verified import Verified
 from ..certify.verify import verify
 from ..model.options import Options
@@ -17,13 +19,10 @@ from ..results.solution import Solution
 from .attempts import attempts
 from .duals import constraint_duals
 from .forms import Start, default_threads
-from .realign import realigned
-from .start import flaw, refused, values_of
-from .terms import term_values
-from .warn import warnings_of
+from .start import flaw, realigned, refused, values_of
 
 
-class Dense:
+class SolvableCanonical:
     """A `Canonical` that can be solved (`fwdsl.solve.forms.Solvable`)."""
 
     def __init__(self, form: Canonical, options: Options) -> None:
@@ -91,4 +90,21 @@ class Dense:
 
     def warnings(self, x: Array) -> tuple[str, ...]:
         """Data that x separates."""
-        return warnings_of(self.form, x)
+        return _warnings(self.form, x)
+
+
+def _warnings(canonical: Canonical, x: Array) -> tuple[str, ...]:
+    """A sentence each: an unregularised loss of signs on data that x separates has no minimiser, only an infimum."""
+    losses = [t for t in canonical.terms if isinstance(t.f, LossFunction) and t.f.loss.word.target == "signs"]
+    alone = len(losses) == len(canonical.terms) and not canonical.q.any()
+    if not losses or not alone or not all(isinstance(b.g, Free) for b in canonical.blocks):
+        return ()
+    for term in losses:
+        assert isinstance(term.f, LossFunction)
+        live = term.f.w > 0.0
+        if not np.all((term.f.b * term.map.apply(x))[live] > 0.0):
+            return ()
+    texts = " and ".join(f"`{t.text}`" for t in losses)
+    return (
+        f"the data of {texts} are separable: without a regulariser or a bound larger coefficients are ever better, and no minimum is attained",
+    )
