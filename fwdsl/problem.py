@@ -76,7 +76,7 @@ class Problem:
         return Problem(self._session.bound_to(every, same_data=params >= set(values)), every)
 
     def plan(self, **options: Any) -> Plan:
-        """How it would be solved: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
+        """The plan of a solve: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
 
         Sharper once all data and parameters have values; without, it rests on the program alone.
         """

@@ -37,7 +37,7 @@ StageName = Literal["compile", "bind", "canonicalise", "plan"]
 
 
 class Sink(Protocol):
-    """Where the diagnostics of a session go, stage by stage."""
+    """The receiver of a session's diagnostics, stage by stage."""
 
     def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
         """Take the warnings of a stage that has a result."""
@@ -64,7 +64,7 @@ class Raising:
 
 
 class Stage(Generic[Y]):
-    """What a stage made, what it found, and the seconds it took. Sessions that have a stage in common share it."""
+    """The result of a stage, its findings, and the seconds it took. Sessions share the stages that they have in common."""
 
     def __init__(self, name: StageName) -> None:
         self.name = name
@@ -182,18 +182,18 @@ class Session:
         stage: Stage[Plan] = self._planned if with_data else Stage("plan")
         return stage.reach(self.sink, work)
 
-    # --- what the stages go by ---------------------------------------------------------------------------------------
+    # --- bindings and options ----------------------------------------------------------------------------------------
 
     @property
     def bindings(self) -> Bindings:
-        """What is given beside the program's own sources."""
+        """The bindings given beside the program's own sources."""
         from .bind import Bindings, bind_python
 
         return self._given if isinstance(self._given, Bindings) else bind_python(**(self._given or {}))
 
     @property
     def options(self) -> Options:
-        """How to solve it. Set them before the stage that they are for."""
+        """The options of planning and solving. Set them before the stage that uses them."""
         if self._options is None:
             from .check.settings import resolve_options
 
@@ -215,7 +215,7 @@ class Session:
         self.sink.found("bind", found)
 
     def found(self, *stages: StageName) -> Diagnostics:
-        """What these stages have found so far; all of them where none is named."""
+        """The findings of these stages so far, or of all stages where none is named."""
         every = (self._compiled, self._bound, self._canonical, self._planned)
         return tuple(d for stage in every if not stages or stage.name in stages for d in stage.found)
 

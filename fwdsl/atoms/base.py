@@ -1,4 +1,4 @@
-"""What an atom is: a closed convex function with its formulas, its facts and a slow obvious reference.
+"""Atoms: closed convex functions, each with its formulas, its facts and a slow obvious reference.
 
 Two families are enough for everything a program can say about numbers:
 
@@ -43,7 +43,7 @@ def require(cls: type, facts: tuple[str, ...]) -> None:
 _FACTS = {
     "smoothness": "sup of l'' over z; None where l is not differentiable, math.inf where l'' has no bound",
 }
-"""What the facts are that no method has a docstring for."""
+"""The meaning of the facts that have no docstring of their own."""
 
 
 def record_of(cls: type, name: str, records: Mapping[str, Y]) -> Y:
@@ -69,7 +69,6 @@ class LossFunction:
 
     @property
     def name(self) -> str:
-        """The loss's name."""
         return self.loss.name
 
     def value(self, z: Array) -> float:

@@ -24,7 +24,7 @@ LARGEST_FILLED = 50_000_000
 
 
 class Unsupported(Exception):
-    """An expression that would take more memory than this version spends; `expr` is it."""
+    """The expression `expr` would take more memory than this version spends."""
 
     def __init__(self, what: str, expr: Expr) -> None:
         super().__init__(what)
@@ -33,7 +33,7 @@ class Unsupported(Exception):
 
 
 class NotFinite(Exception):
-    """A constant expression without a finite value at the numbers bound; `expr` is it."""
+    """The constant expression `expr` has no finite value with the numbers bound."""
 
     def __init__(self, what: str, expr: Expr) -> None:
         super().__init__(what)
@@ -50,13 +50,13 @@ class AffineExpression:
     shape: tuple[int, ...]
 
     def mapped(self, outer: LinearMap, shape: tuple[int, ...]) -> AffineExpression:
-        """outer applied to it."""
+        """outer applied to this expression."""
         # most expressions have no offset, and data are not touched to find that A 0 = 0
         offset = outer.apply(self.offset) if self.offset.any() else np.zeros(outer.rows)
         return AffineExpression({v: compose(outer, m) for v, m in self.maps.items()}, offset, shape)
 
     def scaled(self, c: float) -> AffineExpression:
-        """c times it."""
+        """c times this expression."""
         return AffineExpression({v: scaled(m, c) for v, m in self.maps.items()}, c * self.offset, self.shape)
 
 

@@ -1,4 +1,4 @@
-"""Which term goes where, from names alone: what a plan without data shows, and what `build` then fills with numbers.
+"""The place of each term in the canonical form, from names alone. A plan without data shows it; `build` fills it with numbers.
 
 A term or set on a bare variable may stay with its block, in g; everything else is a term of the sum under its linear map. Of the terms and sets
 on one block, g keeps one (norm, set) pair with a registered joint prox and all `sum_squares`; the others move into the sum with K = identity.
@@ -64,7 +64,7 @@ class Arrangement:
 
 
 def bare_variable(expr: Expr) -> str | None:
-    """The variable, where an expression is one, perhaps times a constant scalar."""
+    """The variable that an expression is, perhaps times a constant scalar; None for other expressions."""
     if expr.op == "var":
         return expr.name
     if expr.op == "neg":
@@ -99,7 +99,7 @@ def sum_of_variable(expr: Expr) -> str | None:
 
 
 def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Arrangement:
-    """The arrangement of a model: every accepted one has one.
+    """The arrangement of a model. Every accepted model has one.
 
     `apart` has what may stay with no block for numbers that only an instance shows, as ("term", 0) or ("constraint", 2): `groups.weightless`.
     """
@@ -222,7 +222,7 @@ def _arrange_block(
 def _of_same_groups(
     model: Model, norms: dict[str, list[int]], sets: dict[str, list[int]], pair: tuple[str | None, str | None]
 ) -> bool:
-    """Whether a pair of a norm and a set, where both are of groups, is of the same ones."""
+    """Whether a norm and a set of groups have the same groups."""
     norm, key = pair
     if norm is None or not CONVEX[norm].grouped or key is None:
         return True

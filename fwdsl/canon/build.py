@@ -79,7 +79,7 @@ def _refusal(instance: Instance, error: Unsupported | NotFinite | BadArguments) 
 
 
 def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: Empty) -> Canonical:
-    """The form of constraints that no point meets: each of them a term of its own, as no block can keep them all."""
+    """The form of constraints that no point meets. Each of them is a term of its own, because no block can keep them all."""
     apart |= {("constraint", i) for i in range(len(instance.model.constraints))}
     contradiction = Diagnostic(
         "FW5010",
@@ -205,7 +205,7 @@ class _Builder:
         return Ridged(g, ridge) if ridge > 0.0 else g
 
     def _kept(self, plan: BlockPlan) -> list[str]:
-        """What keeps a variable in a set, in the user's words."""
+        """The constraints and domains that keep a variable in a set, in the user's words."""
         kept = [f"`{self.model.constraints[i].text}`" for i in plan.sets]
         norms = [self.model.terms[i] for i in plan.norms]
         return kept + [f"the domain of `{term.text}`" for term in norms if CONVEX[term.atom].domain]
@@ -239,7 +239,7 @@ class _Builder:
         ]
 
     def _domains_of(self, variable: VarDecl) -> list[Region]:
-        """What terms of the objective ask of their argument: entropy is of nonnegative numbers."""
+        """The domains of terms of the objective: an entropy is of nonnegative numbers."""
         return [
             Region(CONVEX[term.atom].domain, {}, f"the domain of `{term.text}`", term.span)
             for term in self.model.terms
@@ -256,7 +256,7 @@ class _Builder:
         return replace(region, args=self.sets.symmetric_box(region.args, shape))
 
     def _entry(self, variable: str, type_: Type) -> Callable[[int], str]:
-        """How the entry at a flat place of a variable is written; of a family that of any block."""
+        """A function that writes the entry at a flat place of a variable; of a family, that of any block."""
         own = type_.element if type_.kind == "family" and type_.element is not None else type_
         shape = tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape)
 

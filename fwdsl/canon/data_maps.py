@@ -111,7 +111,6 @@ class AbsoluteMatrix(LinearMap):
         return out
 
     def absolute(self) -> LinearMap:
-        """Itself."""
         return self
 
     def describe(self, x: str) -> str:

@@ -61,7 +61,7 @@ def numbers(a: float, b: float) -> tuple[str, str]:
 
 
 def crossing(lo: Any, hi: Any) -> NDArray[np.intp]:
-    """Where no number is at least lo and at most hi, by more than the rounding of the two; flat."""
+    """The places, flat, at which lo exceeds hi by more than the rounding of the two."""
     lo, hi = (np.asarray(x, dtype=np.float64) for x in (lo, hi))
     with np.errstate(invalid="ignore"):
         beyond = lo - hi > ROUNDING * np.maximum(np.abs(lo), np.abs(hi))
@@ -274,7 +274,7 @@ def _misses_diagonal(a: Region, hi: Array) -> str:
 
 
 def _measure(b: Region) -> tuple[str, Callable[[Array], float]] | None:
-    """What a set bounds by its radius: its name in a sentence, and its value at an array; None where it is none of these."""
+    """The quantity that a set bounds by its radius: its name in a sentence, and its value at an array; None for other sets."""
     word = SETS.get(b.key)
     if word is None or word.grouped or not word.scaled:
         return None

@@ -105,7 +105,7 @@ class Factored:
 
     `f` is over the predictions `k` K X of `data` and holds the coefficient, weights and targets, constants of the predictions included;
     `radius` is inf, `penalty` and `ridge` are 0 where there is none. `scale` is the size of the objective's terms at
-    zero, a part of S (language.md, section 8).
+    zero, a part of S (see "What an answer promises" in docs/language.md).
     """
 
     instance: Instance
@@ -127,7 +127,6 @@ class Factored:
 
     @property
     def factored(self) -> Factored:
-        """This form."""
         return self
 
     @property
@@ -137,7 +136,7 @@ class Factored:
 
     @property
     def terms(self) -> tuple[FactoredTerm, ...]:
-        """What the parts of the dual point belong to: the loss, and the two factors of the ridge's matrix where there is one."""
+        """The terms of the parts of a dual point: the loss, and for the two factors of the ridge's matrix, if any, the loss again."""
         return (self.term, self.term, self.term) if self.ridge else (self.term,)
 
     def reach(self, value: float) -> float:
@@ -169,7 +168,6 @@ class Factored:
         )
 
     def auxiliary(self, x: LowRank) -> Mapping[str, Any]:
-        """Nothing."""
         return {}
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
@@ -295,7 +293,7 @@ def _penalty(reader: AffineReader, indices: tuple[int, ...], sense: int, power: 
 
 
 def _number(reader: AffineReader, path: Multipliers) -> float:
-    """The number that a path multiplies with."""
+    """The product of the multipliers of a path."""
     k = 1.0
     for step, expr in path:
         value = 1.0 if expr is None else reader.scalar(expr)
@@ -318,7 +316,7 @@ def _data(reader: AffineReader, found: MatrixPrediction, p: int) -> EntryMap | P
 
 
 def _intercept(reader: AffineReader, found: MatrixPrediction, data: EntryMap | ProductMap) -> FreeIntercept | None:
-    """None where there is none, or where it does not fit: one whose factor is 0, or a number for each sample."""
+    """The free intercept. None if there is none, if its factor is 0, or if it has a number for each sample."""
     if found.intercept is None:
         return None
     b, path = found.intercept

@@ -1,4 +1,4 @@
-"""What every canonical form tells of itself, so that nobody need know which one it is."""
+"""The protocol of canonical forms: callers need not know which form they have."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Form(Protocol):
 
     @property
     def terms(self) -> Sequence[FormTerm]:
-        """What the parts of a dual point belong to, in their order."""
+        """The terms that the parts of a dual point belong to, in their order."""
 
     @property
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""The vectors that a set of vectors is asked of: the expression itself, its rows, its columns, the blocks of a family."""
+"""The vectors that must lie in a set: an expression itself, its rows, its columns, or the blocks of a family."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SetLines:
         return Take(_by_columns(self.blocks, n, k), math.prod(self.shape), "columns")
 
     def user_shape(self, width: int) -> tuple[Take | None, tuple[int, ...]]:
-        """How an array with `width` numbers a line is told to the user, as a map to the lines, and its shape.
+        """The map from the user's layout of `width` numbers a line to the lines, and the shape of that layout.
 
         As the expression is: a row for each row, a column for each column, a block for each block.
         """
@@ -47,7 +47,7 @@ class SetLines:
 
 
 def _by_columns(blocks: int, n: int, k: int) -> np.ndarray:
-    """Where the entries of n x k matrices are, taken column after column."""
+    """The places of the entries of n x k matrices, taken column after column."""
     places = np.arange(max(1, blocks) * n * k).reshape(-1, n, k)
     return np.ascontiguousarray(places.transpose(0, 2, 1)).reshape(-1)
 

@@ -1,6 +1,6 @@
-"""Predictions that see one matrix variable through entries of it or a product with data, times numbers and with constants added.
+"""Predictions by one matrix variable: entries of it, or a product with data, times numbers, with constants added.
 
-From names alone; `factored` fills in the numbers.
+This is told from names alone; `factored` fills in the numbers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ..model import Expr
 
 Multipliers = tuple[tuple[str, Expr | None], ...]
-"""What an expression is multiplied with on the way out: ("neg", None), ("mul", k) or ("div", k), k a constant scalar."""
+"""The multipliers around an expression, from the outside in: ("neg", None), ("mul", k) or ("div", k), k a constant scalar."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class MatrixPrediction:
 
 
 def matrix_prediction(expr: Expr, path: Multipliers = ()) -> MatrixPrediction | None:
-    """What a prediction is of a matrix variable itself; None for anything else."""
+    """The parts of a prediction by one matrix variable; None for other expressions."""
     if expr.op == "add":
         return _sum(expr, path)
     within = _within(expr)

@@ -1,4 +1,4 @@
-"""Affine expressions at a variable that is kept as factors, written out nowhere."""
+"""Values of affine expressions in a variable that is kept as factors and never written out."""
 
 from __future__ import annotations
 

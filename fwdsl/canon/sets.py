@@ -100,7 +100,7 @@ class SetReader:
         return ref.name, self.own_args(ref)
 
     def bounds(self, ref: SetRef) -> tuple[Any, Any]:
-        """The bounds of a box as they are given, whether they leave room for a point or not."""
+        """The bounds of a box as given, even where they leave no room for a point."""
         given = dict(ref.args)
         lo, hi = (self._argument(given[end]) for end in _ENDS)
         return lo, hi

@@ -29,7 +29,7 @@ from .verified import DualBound, Point, Verified
 from .verify import EPS, ROUNDING
 
 FAILURE = 1e-9
-"""The largest probability with which a bound of kind `probabilistic` may be false (language.md, section 7)."""
+"""The largest probability with which a bound of kind `probabilistic` may be false (docs/language.md promises it)."""
 
 
 class Gradient:

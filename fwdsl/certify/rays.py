@@ -19,7 +19,8 @@ so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is ask
     sum_i f_i^inf(K_i d) + sum_B g_B^inf(d_B) + <q, d> < 0,    f^inf(z) = sup of <u, z> over the domain of f*,
 
 from a point that is feasible, what it violates being measured by the constants of the constraints (`_stands`). Both are evaluated
-with the references from the instance's own data, relative to the sizes of their own terms, so that no unit matters (methods.md, E2).
+with the references from the instance's own data, relative to the sizes of their own terms, so that no unit matters
+("Certificates" in docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from .certificate import CertificateKind
 from .verify import EPS, ROUNDING, block_sizes, is_of_one_block, set_radii, sizes_of_terms
 
 MARGIN = 1e-9
-"""What a certificate's value must exceed, relative to the sum of the sizes of its terms."""
+"""The least value of a certificate, relative to the sum of the sizes of its terms."""
 
 SAFE = 1e12
 """How many times the right-hand sides the terms of a feasible point would have to be."""
@@ -53,7 +54,7 @@ STOOD_ON = 1e-9
 """The relative violation that a point may have from which the objective falls without bound."""
 
 TINY = 1e-12
-"""What of K d is zero beside its largest entry."""
+"""Entries of K d below this share of the largest count as zero."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class DualBound:
 
 @dataclass(frozen=True)
 class Verified:
-    """What the verifier found, in the canonical sense (minimisation): a point, a bound, the sizes of the objective's terms at zero, data passes."""
+    """The findings of the verifier, in the sense of minimisation: a point, a bound, the sizes of the objective's terms at zero, data passes."""
 
     point: Point
     bound: DualBound

@@ -4,7 +4,7 @@ For any y = (y_1, ..., y_m), weak duality gives
 
     D(y) = constant + sum_i (<b_i, y_i> - f_i^*(y_i)) - sum_B g_B^*(v_B),    v = -(q + sum_i K_i' y_i).
 
-Where g_B^*(v_B) is infinite, v_B misses the domain of g_B^*. Three rules give a bound all the same (language.md, section 7):
+Where g_B^*(v_B) is infinite, v_B misses the domain of g_B^*. Three rules still give a bound (see "Certificates" in docs/architecture.md):
 
 * *rounding*: an equality missed by at most 8 eps times the sum of its terms' sizes counts as met, and so does one missed by no more than the
   backward error of the decomposition that tells;
@@ -225,7 +225,7 @@ def _vector_functions(canonical: Canonical) -> list[VectorFunction]:
 
 
 def _measure(canonical: Canonical) -> str:
-    """How rounding is measured where entries are not known: by the norms of operators (a bound too small only makes it stricter)."""
+    """The norms of operators by which rounding is measured, in words. (A norm that is too small only makes the rule stricter.)"""
     stats = canonical.instance.stats
     norms = [f"|{n}| <= {s.largest_row_norm:.3g}, {s.norm_statement}" for n, s in stats.items() if s.norm_statement]
     return f", measured by {' and '.join(norms)}" if norms else ""

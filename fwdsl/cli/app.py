@@ -132,7 +132,7 @@ def _mode(argv: Sequence[str]) -> Mode:
 
 
 def usage() -> str:
-    """What `fwdsl --help` prints."""
+    """The text of `fwdsl --help`."""
     width = max(len(name) for name in COMMANDS)
     lines = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
     return (

@@ -33,5 +33,5 @@ def display_name(name: str) -> str:
 
 
 def folder_of(name: str) -> Path:
-    """What the paths in a program are relative to."""
+    """The folder that paths in a program are relative to."""
     return Path() if name == STDIN else Path(name).parent

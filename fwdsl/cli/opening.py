@@ -56,7 +56,7 @@ class Printing:
 
 
 def bindings_of(known: argparse.Namespace) -> Bindings:
-    """What `--data`, `--set` and `--dim` bind."""
+    """The bindings of `--data`, `--set` and `--dim`."""
     sources, params, dims = bindings(known)
     from ..bind import Bindings
 

@@ -1,4 +1,4 @@
-"""Where a command's words go: text for people, or JSON on standard output and nothing else."""
+"""The output of a command: text for people, or JSON alone on standard output."""
 
 from __future__ import annotations
 

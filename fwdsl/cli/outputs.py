@@ -75,7 +75,7 @@ def spare_standard_output() -> None:
 
 
 def unwritable(name: str, reason: str) -> Diagnostic:
-    """What to say of a file that cannot be written."""
+    """The diagnostic for a file that cannot be written."""
     return Diagnostic(
         "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
     )

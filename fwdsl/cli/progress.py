@@ -1,4 +1,4 @@
-"""What is shown while a program is solved: a live line on a terminal, events in a stream, nothing on a pipe."""
+"""Progress while a program is solved: a live line on a terminal, events in a stream, nothing on a pipe."""
 
 from __future__ import annotations
 

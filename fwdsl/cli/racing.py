@@ -1,4 +1,4 @@
-"""What is shown of a race: a live table on a terminal, nothing on a pipe until it has ended."""
+"""Progress of a race: a live table on a terminal, nothing on a pipe until it has ended."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def one_line(solution: Solution) -> str:
 
 
 def analysis(plan: Plan, solution: Solution) -> dict[str, dict[str, float | None]]:
-    """What the plan predicted for its method beside what was measured, without compiling kernels."""
+    """Passes and seconds that the plan predicted for its method beside those measured, without compiling kernels."""
     e = plan.chosen.estimate
     passes, seconds = (None, None) if e is None else (e.passes, e.seconds)
     return {

@@ -1,4 +1,4 @@
-"""What a stream can show: colour, characters beyond ASCII, columns."""
+"""The abilities of a stream: colour, characters beyond ASCII, columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLAIN_WIDTH = 100
 
 @dataclass(frozen=True)
 class Style:
-    """How to write on a stream."""
+    """The way to write on a stream."""
 
     terminal: bool
     color: bool
@@ -21,7 +21,7 @@ class Style:
 
 
 def style_of(stream: TextIO) -> Style:
-    """The look that fits a stream: `NO_COLOR` and `TERM=dumb` are honoured, a pipe gets plain text 100 columns wide."""
+    """The style that fits a stream: `NO_COLOR` and `TERM=dumb` are honoured, a pipe gets plain text 100 columns wide."""
     terminal = stream.isatty()
     color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
     unicode = (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")

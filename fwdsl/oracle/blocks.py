@@ -1,4 +1,4 @@
-"""Families of variables in cvxpy's words, which has no arrays of more than two axes worth relying on: a list of blocks."""
+"""Families of variables as lists of cvxpy blocks: cvxpy has no arrays of more than two axes worth relying on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ class FamilyExpression:
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
         return len(self.shape)
 
     @property
@@ -82,7 +81,7 @@ class FamilyExpression:
 
 
 def _parts(other: Any, like: FamilyExpression) -> Any:
-    """What meets each block."""
+    """The parts of another operand that meet each block."""
     if isinstance(other, FamilyExpression):
         return other.blocks
     return other if np.ndim(other) == like.ndim else [other] * len(like.blocks)

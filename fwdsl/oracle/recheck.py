@@ -196,11 +196,11 @@ class _Lagrangian:
         return math.nan if failed else value
 
     def _size(self) -> float:
-        """What the numbers of the objective are about."""
+        """The size of the numbers of the objective."""
         return max(abs(self.claimed.objective), 1e-3 * self.claimed.scale) or 1.0
 
     def _argument(self, part: Term | Constraint) -> Any:
-        """What a dual vector belongs to: the argument, or what an affine set or halfspace asks of it."""
+        """The expression that a dual vector belongs to: the argument, or its image under an affine set or halfspace."""
         cp, translator = self.translator.cp, self.translator
         e = _expression(cp, translator.expr(part.argument))
         if isinstance(part, Constraint) and (_is(part, "affine") or _is(part, "halfspace")):

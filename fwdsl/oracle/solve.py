@@ -40,7 +40,7 @@ TOO_LARGE, OUT_OF_TIME = "too large", "out of time"
 
 @dataclass(frozen=True)
 class OracleResult:
-    """What cvxpy found, in the user's sense. `residual` is its own relative error: duality gap and violation of constraints."""
+    """The answer of cvxpy, in the user's sense. `residual` is its own relative error: duality gap and violation of constraints."""
 
     value: float
     variables: Mapping[str, Any]

@@ -72,7 +72,7 @@ class Translator(ExpressionTranslator):
         return total
 
     def domains(self) -> list[Any]:
-        """What the variables' types say: `psd[d]`, `nonnegative`."""
+        """The constraints that the variables' types state: `psd[d]`, `nonnegative`."""
         declared = [
             (block, v.type.element or v.type)
             for v in self.instance.model.variables

@@ -153,7 +153,7 @@ def _candidate(method: type[Method], arrangement: Arrangement, form: Form | None
 
 
 def _choose(candidates: tuple[Candidate, ...], arrangement: Arrangement, form: Form | None) -> tuple[str, str]:
-    """What structure settles, else the least predicted time; without data the first that applies, in the registry's order of preference."""
+    """The method that structure settles, else the one of least predicted time; without data the first that applies, in the registry's order."""
     able = [c for c in candidates if c.applies and not c.by_name_only]
     for candidate in able:
         settled = METHODS[candidate.name].settles(arrangement, form)

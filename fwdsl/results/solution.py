@@ -1,4 +1,4 @@
-"""What a solve returns: primal, dual, certificate, history, record."""
+"""The solution that a solve returns: primal, dual, certificate, history, record."""
 
 from __future__ import annotations
 

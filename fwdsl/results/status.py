@@ -1,4 +1,4 @@
-"""How a solve may end."""
+"""The ways in which a solve may end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed: for the record of a run, and for the report of a bug."""
+"""Versions of installed packages, for the record of a run and the report of a bug."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a method's candidate is put before the verifier: the points and dual points that are likely to certify, one after the other."""
+"""Points and dual points made of a method's candidate for the verifier, the likeliest to certify first."""
 
 from __future__ import annotations
 

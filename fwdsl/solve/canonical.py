@@ -1,4 +1,4 @@
-"""The canonical form as a run asks for it: x is one vector, a dual point has an array a term."""
+"""Solving the canonical form: x is one vector, a dual point has an array a term."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ CERTIFIED: tuple[Status, str] = ("optimal", "the tolerance is certified")
 
 @dataclass
 class Outcome:
-    """How a run ended: the best verified answer and its bookkeeping; without a state where a step was broken off that cannot go on."""
+    """The end of a run: the best verified answer and its bookkeeping. There is no state where a step was broken off that cannot go on."""
 
     status: Status
     verified: Verified
@@ -128,7 +128,7 @@ def _rescue(over: Supervisor, x: Any) -> Report:
 
 
 def _verified_at_last(over: Supervisor, status: Status, reason: str) -> tuple[Status, str]:
-    """How a run ends whose last point the verifier has seen too."""
+    """The end of a run after the verifier has seen its last point."""
     proven = status in ("optimal", "infeasible", "unbounded")
     if not proven and over.verified_at != over.iteration and over.verify(last=True):
         status, reason = CERTIFIED

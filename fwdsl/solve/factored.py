@@ -1,4 +1,4 @@
-"""The factored form as a run asks for it: x is a `LowRank`, and the verifier makes the dual point of x itself."""
+"""Solving the factored form: x is a `LowRank`, and the verifier makes the dual point from x."""
 
 from __future__ import annotations
 

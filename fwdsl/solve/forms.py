@@ -1,4 +1,4 @@
-"""What a run asks of a canonical form, whichever it is: the seam for a further form."""
+"""The protocol between a run and a canonical form: the seam for a further form."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Solvable(Protocol):
         """
 
     def measure(self, x: Any) -> Verified:
-        """What the verifier says of a point alone."""
+        """The verifier's findings for a point without a dual point."""
 
     def duals(self, x: Any, ys: Sequence[Array]) -> dict[str, Any]:
         """The derivative of the optimal value in each constraint's right-hand side, in the user's sense, by name."""
@@ -81,7 +81,7 @@ class Solvable(Protocol):
         """The value of each term that a `let` names, coefficient included; terms of one name are added up."""
 
     def warnings(self, x: Any) -> tuple[str, ...]:
-        """What the answer shows that the program did not, a sentence each."""
+        """Warnings that only the answer can show, a sentence each."""
 
 
 def default_threads() -> int:

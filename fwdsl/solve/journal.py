@@ -1,4 +1,4 @@
-"""What the driver decides by besides a method's state. It goes with the state, so that a resumed run ends where the whole one does."""
+"""The driver's own memory of a run. It is saved with the method's state, so that a resumed run ends where an unbroken one does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..atoms.low_rank import LowRank
 from ..certify.verified import DualBound, Point, Verified
 
 FEASIBLE = 1e-7
-"""The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""
+"""The largest relative violation of a constraint that `optimal` allows (see "What an answer promises" in docs/language.md)."""
 
 ARRAYS = frozenset({"y", "violations", "sums"})
 """The parts of what was verified that are tuples of arrays."""

@@ -77,7 +77,7 @@ def _run(
     on_state: OnState | None,
     watch: Watch | None,
 ) -> tuple[Outcome, str]:
-    """How the run ended, and what it started from."""
+    """The outcome of the run, and its starting point in words."""
     problem = task.prepare()
     # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
     with serial_blas(), np.errstate(all="ignore"), closing(problem):

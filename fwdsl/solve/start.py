@@ -23,7 +23,7 @@ def values_of(start: object) -> Mapping[str, Any]:
 
 
 def flaw(name: str, value: object, shape: tuple[int, ...]) -> str:
-    """What is wrong with the value of a variable of this shape; nothing where it is an array of finite numbers."""
+    """The fault of a value for a variable of this shape; empty for an array of finite numbers."""
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different lengths

@@ -32,7 +32,7 @@ _VERSION = 3
 
 @dataclass
 class Checkpoint:
-    """Where a run stands, which it can go on from: the method with the options that were given, its state, and the driver's journal."""
+    """A point in a run from which it can go on: the method with the options that were given, its state, and the driver's journal."""
 
     method: str
     options: Mapping[str, Any]
@@ -91,7 +91,7 @@ def _write(target: Path, sealed: Mapping[str, Any]) -> None:
 
 
 def load_state(path: str | Path, form: Form) -> Checkpoint:
-    """What a file holds; `DataError` FW0201 where it is no such file or a damaged one, FW0202 where it is of another program or other data."""
+    """The checkpoint in a file. Raises `DataError`: FW0201 for a damaged file or another format, FW0202 for another program or other data."""
     record, arrays = _read(path)
     now = of_instance(form.instance)
     changed = sorted(k for k in {*now, *record["fingerprints"]} if now.get(k) != record["fingerprints"].get(k))

@@ -1,4 +1,4 @@
-"""What the driver knows of one run: its clock and limits, what the verifier said, and the progress that it tells."""
+"""The driver's view of one run: its clock and limits, the verifier's findings, and its progress."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Supervisor:
         return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START)
 
     def ending(self) -> tuple[Status, str] | None:
-        """How the run ends where it is interrupted, or its time is over."""
+        """The status and reason of a run that is interrupted or out of time; None while it may go on."""
         if self.control.stop:
             return "interrupted", "interrupted"
         if self.seconds() >= self.options.time:

@@ -1,4 +1,4 @@
-"""Looking at a run while it goes on: what the verifier certifies at moments spaced evenly in the logarithm of time, the clock stopped meanwhile."""
+"""Watching a run: the verifier certifies it at moments spaced evenly in the logarithm of time, and the clock stops meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Moment:
     """The best that was certified by a moment of a run, in the user's sense.
 
     `seconds` and `passes` are the method's own, from the start of its preparations, those of the verifier left out; `relative_gap` is that of
-    language.md, section 8, inf while no feasible point with a bound is known.
+    "What an answer promises" in docs/language.md, inf while no feasible point with a bound is known.
     """
 
     seconds: float

@@ -5,7 +5,8 @@
     race.plot("race.svg")
 
 The clock of a run starts before the method's preparations and stops while the verifier works. Before it every method runs a little on the same
-problem, so that no compilation is timed. Gaps are those of language.md, section 8, of the best point and the best bound verified so far.
+problem, so that no compilation is timed. Gaps are relative ones, of the best point and the best bound
+verified so far ("What an answer promises" in docs/language.md).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Entrant:
 
     @property
     def seconds(self) -> float:
-        """How long it ran, without the verifier."""
+        """The seconds it ran, without the verifier."""
         return self.moments[-1].seconds if self.moments else math.nan
 
     @property
@@ -87,7 +88,7 @@ class Entrant:
 
 @dataclass(frozen=True, repr=False)
 class Race:
-    """How methods fared on one problem; entrants are in order, fastest first. Printed, it is a table.
+    """The results of methods on one problem. Entrants are in order, fastest first. A race prints as a table.
 
     `levels` are the gaps that the table shows; `race["apg"]` is an entrant by its name. Of an interrupted race `waiting` are those whose turn had
     not come.
@@ -137,7 +138,7 @@ class Race:
         return self.sense * max(bounds, default=-math.inf)
 
     def distance(self, moment: Moment) -> float:
-        """How far a moment's point is from the optimum at most: its gap to the best bound of the whole race.
+        """The largest distance of a moment's point from the optimum: its gap to the best bound of the whole race.
 
         What papers plot: it does not charge a method for the quality of its own bounds. inf while no feasible point is known.
         """
@@ -148,7 +149,7 @@ class Race:
 
     @property
     def contradiction(self) -> str:
-        """Where one entrant's bound lies above another's feasible value, which is a bug of fwdsl: who says what; else empty."""
+        """A sentence where one entrant's bound lies above another's feasible value, which is a bug of fwdsl; else empty."""
         bound = self.sense * self.dual_bound
         for e in self.entrants:
             c = e.solution.certificate if e.solution is not None else None
@@ -243,7 +244,7 @@ def levels_of(options: Options) -> tuple[float, ...]:
 
 
 def _rank(e: Entrant, levels: Sequence[float]) -> tuple[Any, ...]:
-    """Those that ran first; by the time to the smallest gap, where it was not reached to the next, at last by what is left."""
+    """The sort key of an entrant: whether it ran, the times to the levels from the smallest gap up, then its last gap."""
     return (not e.ran, *(e.to(level) for level in reversed(levels)), e.relative_gap, e.status == "does not apply")
 
 
@@ -292,7 +293,7 @@ def _timed(
     levels: tuple[float, ...],
     tell: Callable[[Progress], bool | None],
 ) -> tuple[Solution, Watch]:
-    """A run with warm kernels and what was seen of it: short ones go before until nothing is compiled or loaded, and it is repeated where it was."""
+    """A run with warm kernels, and its watch. Short runs go first until no kernel is compiled or loaded; a run in which one was is repeated."""
     from ..backends.kernels.compile import compiled_signatures, loaded_signatures
     from ..solve import solve
 

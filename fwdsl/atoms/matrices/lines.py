@@ -82,22 +82,18 @@ class Lines(VectorFunction):
 
     @property
     def polyhedral(self) -> bool:  # type: ignore[override]
-        """That of the lines."""
         return self.inner.polyhedral
 
     @property
     def curvature(self) -> float:  # type: ignore[override]
-        """That of the lines."""
         return self.inner.curvature
 
     @property
     def proximable(self) -> bool:  # type: ignore[override]
-        """That of the lines."""
         return self.inner.proximable
 
     @property
     def certificate(self) -> str:  # type: ignore[override]
-        """That of the lines."""
         return self.inner.certificate
 
     @property

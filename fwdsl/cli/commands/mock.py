@@ -126,7 +126,7 @@ def _write_entries(columns: Sequence[Any], stream: IO[bytes]) -> None:
 
 
 def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """What `--data` binds, `--set` sets, and `--dim` sizes: those that no array shows."""
+    """The options of the command to print: `--data`, `--set`, and `--dim` for sizes that no array shows."""
     from ...check.describe import dimensions, is_shown
 
     data = [f"--data={n}={'coo:' if n in made.entries else ''}{path}" for n, path in files.items()]
@@ -136,7 +136,7 @@ def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[s
 
 
 def _bindings(data: Sequence[str], params: Sequence[str], dims: Sequence[str]) -> Bindings:
-    """What was written, as the command that is printed will bind it."""
+    """The bindings of the files written, as the printed command makes them."""
     from ...bind import Bindings
 
     sources = [parse_data_argument(text.removeprefix("--data=")) for text in data]

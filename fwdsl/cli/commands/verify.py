@@ -85,7 +85,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def _ask(instance: Instance, solution: Solution, limit: float) -> tuple[Verdict, int]:
-    """What cvxpy says of a solution, and the exit code where it says nothing."""
+    """The verdict of cvxpy on a solution, and the exit code where cvxpy does not answer."""
     from ...oracle import Verdict, compare, solve_oracle
     from ...oracle.require import quiet
 
