@@ -230,7 +230,7 @@ def _built(
 
 
 def _judged(found: Diagnostics, instance: Instance, tol: float) -> Diagnostics:
-    """The findings of binding, those that depend on the tolerance made for the one that is asked for."""
+    """The findings of binding, with those that depend on the tolerance made for this one."""
     from .bind.checks import warn_float32
     from .bind.findings import Findings
 

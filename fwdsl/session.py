@@ -43,14 +43,14 @@ class Sink(Protocol):
         """Take the warnings of a stage that has a result."""
 
     def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
-        """Raise what ends the session: the stage has no result, and the diagnostics say why."""
+        """Raise an exception: the stage has no result, and the diagnostics say why."""
 
     def contradicted(self, proof: Diagnostic) -> None:
         """Take the proof that no point meets the constraints. It is an answer and no fault: the session goes on to an `infeasible` solution."""
 
 
 class Raising:
-    """The sink of Python: what keeps a stage from its result is raised as an `FwError`. Warnings stay with the session."""
+    """The sink of Python: errors are raised as an `FwError`, and warnings stay with the session."""
 
     def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
         """Do nothing: `Session.found` has them."""
@@ -73,7 +73,7 @@ class Stage(Generic[Y]):
         self.seconds = 0.0
 
     def reach(self, sink: Sink, work: Callable[[], tuple[Y | None, Diagnostics]], earlier: Diagnostics = ()) -> Y:
-        """The stage's result, by `work` where there is none yet. A stage that failed is tried again: what kept it may have been mended.
+        """The stage's result, by `work` where there is none yet. A stage that failed is tried again, for its cause may be gone.
 
         `earlier` was found, and told, when another session did most of the work.
         """
@@ -88,7 +88,7 @@ class Stage(Generic[Y]):
 
 
 class Session:
-    """A program on its way to a solution: its text, what is bound to it, its options, and what each stage made and found.
+    """A program on its way to a solution: its text, bindings and options, and the result and findings of each stage.
 
     `base` is the folder that the program's own paths are relative to; `given` are bindings, or values of data, parameters and dimensions by
     name. `options` are the program's own until they are set.
@@ -171,7 +171,7 @@ class Session:
         return form
 
     def plan(self, *, with_data: bool = True) -> Plan:
-        """The method and why. Without data it rests on the program alone, and is for looking at: `solve` makes its own."""
+        """The method and the reasons for it. A plan without data rests on the program alone and is only for display."""
         problem, options = self.canonicalise() if with_data else self.compile(), self.options
 
         def work() -> tuple[Plan | None, Diagnostics]:

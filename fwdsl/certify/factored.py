@@ -59,11 +59,11 @@ class Beside:
         self.shape = G.shape
 
     def matvec(self, x: Array) -> Array:
-        """For a vector or vectors in columns."""
+        """The product with a vector or vectors in columns."""
         return self.G.matvec(x) + self.U @ (self.V.T @ x)
 
     def rmatvec(self, y: Array) -> Array:
-        """For a vector or vectors in columns."""
+        """The product with a vector or vectors in columns."""
         return self.G.rmatvec(y) + self.V @ (self.U.T @ y)
 
     matmat = matvec
@@ -116,7 +116,7 @@ def verify_factored(
 
 
 def _dual_point(form: Factored, z: Array) -> tuple[Array, bool]:
-    """f'(z) in the domain of f*, its columns summing to 0 over a free intercept; whether they do, to rounding."""
+    """f'(z) in the domain of f*, with columns that sum to 0 over a free intercept, and whether they do to rounding."""
     lo, hi = form.f.dual_bounds()
     y = np.clip(form.f.gradient(z), lo, hi)
     if form.intercept is None:
@@ -190,7 +190,7 @@ def _bound(
 
 
 def _raised(bound: spectral.SpectralBound, by: float) -> spectral.SpectralBound:
-    """With room for the rounding of the matrix itself."""
+    """The bound with room for the rounding of the matrix itself."""
     return spectral.SpectralBound(
         bound.value_upper + by, bound.kind, bound.statement, bound.lower, bound.failure, bound.products
     )

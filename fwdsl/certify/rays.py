@@ -127,7 +127,7 @@ def _cannot_hold(canonical: Canonical, y: Sequence[Array], beside: Sequence[str]
 
 
 def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[[], Sequence[Array]]) -> Ray | None:
-    """The certificate that a primal direction gives, from one of the points `stands()` in the domains of the blocks, or None.
+    """The certificate that a primal direction gives, from one of the points `feasible_points()` in the domains of the blocks, or None.
 
     The points are only asked for where the objective falls along the direction.
     """

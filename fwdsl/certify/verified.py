@@ -50,7 +50,7 @@ class DualBound:
 
     @property
     def proven(self) -> float:
-        """The lower bound of the optimal value: what the dual point misses its equalities by is paid for."""
+        """The lower bound of the optimal value, with the cost of missed equalities taken off."""
         return self.value - self.miss
 
 
@@ -80,7 +80,7 @@ class Verified:
 
     @property
     def kind(self) -> CertificateKind:
-        """How the bound is known."""
+        """The certificate kind of the bound."""
         return self.bound.kind
 
     @property
@@ -115,7 +115,7 @@ class Verified:
         return relative(self.gap, self.primal, self.bound.value, self.scale)
 
     def contradicts(self) -> bool:
-        """Whether the bound lies above the value of a feasible point by more than 1e-9 of the scale: a bug, whosesoever."""
+        """Whether the bound lies above the value of a feasible point by more than 1e-9 of the scale: which is a bug somewhere."""
         if self.infeasibility > 1e-12 or not math.isfinite(self.gap):
             return False
         over = self.bound.value - self.primal - self.hidden - self.bound.miss

@@ -53,7 +53,7 @@ LARGEST_SUMS = 100_000_000
 
 
 def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Point | None = None) -> Verified:
-    """Certify x by the dual point y (None: no bound); `point` is what was found of x before."""
+    """Certify x by the dual point y (None: no bound); `point` has earlier findings for x."""
     point = evaluate_point(canonical, x) if point is None else point
     if y is None:
         return Verified(point, NO_BOUND, canonical.scale, 2.0)
@@ -105,7 +105,7 @@ def distance(f: VectorFunction, z: Array) -> float:
 
 
 def sizes_of_terms(term: SumTerm, size: Array) -> Array:
-    """|K| size, for the sizes of all unknowns: how large the terms are whose sums are K x."""
+    """|K| size, for the sizes of all unknowns: the sizes of the terms whose sums are K x."""
     total = np.zeros(term.map.rows)
     for block, m in term.map.parts:
         total = total + m.absolute().apply(size[block.slice])
@@ -144,7 +144,7 @@ def _tidy(term: SumTerm, y: Array) -> Array:
 
 
 def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: Point) -> DualBound:
-    """D(y), how it is known, a sentence on what it rests on, and the stated radius if there is one."""
+    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one."""
     total = canonical.constant
     sizes = abs(canonical.constant)
     v = -canonical.q

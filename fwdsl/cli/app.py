@@ -1,4 +1,4 @@
-"""Entry: find the command, run it, and turn whatever ends it into an exit code."""
+"""The entry point: it finds the command, runs it, and turns every ending into an exit code."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         """Whether the command takes several files, or other names, which may stand between its options."""
 
     def parse(self, argv: Sequence[str]) -> argparse.Namespace:
-        """Parse, or stop with all that is wrong."""
+        """Parse the arguments, or stop with every error."""
         try:
             known, rest = self.parse_known_args(list(argv))
         except argparse.ArgumentError as error:
@@ -155,7 +155,7 @@ def add_strict(parser: Parser) -> None:
 def bindings(
     known: argparse.Namespace,
 ) -> tuple[tuple[tuple[tuple[str, ...], SourceSpec], ...], dict[str, float], dict[str, int]]:
-    """Sources, parameters and dimensions that the command line gives; or stop with all that is wrong with them."""
+    """Sources, parameters and dimensions that the command line gives; or a stop with every error."""
     wrong: list[Diagnostic] = []
     sources = _each(known.data, parse_data_argument, wrong)
     params = _each(known.set, parse_set_argument, wrong)
@@ -225,7 +225,7 @@ def method(option: str) -> Check:
 
 
 def methods(option: str) -> Check:
-    """Methods separated by commas, those within brackets aside: `apg,frank_wolfe(step=line_search)`."""
+    """Methods separated by commas outside brackets: `apg,frank_wolfe(step=line_search)`."""
 
     def check(text: str) -> list[str]:
         from ..check.options import method_option

@@ -65,7 +65,7 @@ class Checkpoints:
             self._next = self._now() + SECONDS_BETWEEN
 
     def save(self, state: Checkpoint) -> list[Diagnostic]:
-        """Save; what went wrong."""
+        """Save the state; return what went wrong."""
         try:
             save_state(self._file, self._form, state)
         except OSError as error:
@@ -75,7 +75,7 @@ class Checkpoints:
 
 
 def resumed(file: str, form: Form, options: Options) -> tuple[Checkpoint, Options]:
-    """A saved state, and the options with its method; stops where it is none, or of another problem or method."""
+    """A saved state, and the options with its method. Stops where the file holds no state, or one of another problem or method."""
     state = load_state(file, form)
     method = state.method
     complete = METHODS[method].completed

@@ -1,4 +1,4 @@
-"""An exception that nobody expected: a bug of ours, with a report that can be sent."""
+"""Reports of unexpected exceptions, which are bugs of fwdsl."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..results.versions import versions
 
 
 def bug(error: BaseException, argv: Sequence[str], program: bytes | None) -> Diagnostic:
-    """The diagnostic for it; writes the report to a file of its own, which it names."""
+    """The diagnostic for an unexpected exception. It names a file to which the report is written."""
     report = _report(error, argv, program)
     try:
         with tempfile.NamedTemporaryFile(

@@ -29,7 +29,7 @@ OF_STATUS: dict[Status, int] = {
 
 
 class Stop(Exception):
-    """The command cannot go on: what to report, and the exit code."""
+    """The end of a command: the diagnostics to report, and the exit code."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], code: int = USAGE) -> None:
         super().__init__(diagnostics, code)
@@ -38,5 +38,5 @@ class Stop(Exception):
 
 
 def code_for(diagnostics: Sequence[Diagnostic], otherwise: int = USAGE) -> int:
-    """70 where one of them is a bug of ours, else what the stage that found them says."""
+    """70 if one of them is a bug of fwdsl, else the code of the stage that found them."""
     return BUG if any(d.code.startswith("FW9") for d in diagnostics) else otherwise

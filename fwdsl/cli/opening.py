@@ -1,4 +1,4 @@
-"""A command's session: the program that it names, what its options bind, and a sink that prints and exits."""
+"""The session of a command: its program, its bindings, and a sink that prints and exits."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def opened_to_solve(
     output: Output,
     outputs: Outputs = MappingProxyType({}),
 ) -> Session:
-    """The session of a program with the options that the command line gives; none of the files to write is one that is read."""
+    """The session of a program with the command line's options. Stops where a file to write is also read."""
     session = opened(name, output, given, known.method is not None)
     keep_apart(outputs, inputs_of(session, name))
     session.options = options_for(session.compile(), known)
@@ -97,7 +97,7 @@ def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
 
 
 def options_for(model: Model, known: argparse.Namespace) -> Options:
-    """The program's `solve` options, the command line's winning over them."""
+    """The program's `solve` options, overridden by those of the command line."""
     from ..check.settings import resolve_options
 
     given = {name: getattr(known, name) for name in SOLVE_OPTIONS}

@@ -1,4 +1,4 @@
-"""Which kind of certificate a structure allows, before anything is solved: what `certify.verify` will say."""
+"""The kind of certificate that a structure allows, before anything is solved; `certify.verify` then says the same."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Candidate:
 
     @property
     def applies(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether there is no reason against the method."""
         return not self.reasons
 
 
@@ -234,7 +234,7 @@ def _written(value: object) -> str:
 
 
 def _refusal(code: str, message: str, model: Model, rule: str, hint: str) -> Diagnostic:
-    """A refusal of the method, pointing at where the program names it if it does."""
+    """The refusal of a method, with the place where the program names it, if it does."""
     span = None
     for statement in model.program.statements:
         if isinstance(statement, Solve):

@@ -97,7 +97,7 @@ def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Eva
 
 
 def labelled(model: Model) -> dict[str, Term]:
-    """The terms of the objective: by the `let` that names one if that has no other, else `termK`."""
+    """The terms of the objective by name: that of a `let` with this term alone, else `termK`."""
     names = [t.name for t in model.terms]
     return {t.name if t.name and names.count(t.name) == 1 else f"term{i}": t for i, t in enumerate(model.terms, 1)}
 
@@ -154,7 +154,7 @@ def _expressions(term: Term) -> list[Expr]:
 
 
 def _with_new_data(fit: Fit, needed: set[str], given: Bindings, base: Path) -> tuple[Instance, tuple[Diagnostic, ...]]:
-    """The program's instance on the data given, those of the fit where none are; and warnings of what is left out of them."""
+    """The program's instance on the data given, with the fit's data for the rest, and warnings of entries left out."""
     model = fit.model
     wrong = [d for d in check_bindings(model, given) if d.severity == "error"]
     if wrong:
@@ -240,7 +240,7 @@ class _Point:
         return value if hasattr(value, "tocsr") or isinstance(value, LowRank) else _plain(value)
 
     def error_rate(self, term: Term) -> float | None:
-        """The share of labels that the predictions get wrong; None where the loss is none of classification."""
+        """The share of wrong labels among the predictions; None for a loss that does not classify."""
         if term.kind != "loss" or term.target is None or not LOSSES[term.atom].classifies:
             return None
         z = self._at(term.argument)

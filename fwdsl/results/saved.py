@@ -145,7 +145,7 @@ def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], form: Form)
 
 
 def _number(value: object) -> float:
-    """JSON has no number that is not finite: a bound or gap that is unknown."""
+    """A number, or nan for the null that stands for an unknown bound or gap: JSON has no other numbers."""
     return math.nan if value is None else _finite(value)
 
 
@@ -258,7 +258,7 @@ def _arrays(variable: str, value: Any) -> dict[str, Any]:
 
 
 def _variable(saved: Mapping[str, Any], decl: VarDecl, dims: Mapping[str, int]) -> Any:
-    """The value of a variable as `_arrays` saved it; `KeyError` where there is none, `ValueError` where it is no finite one of its shape."""
+    """The value of a variable that `_arrays` saved. Raises `KeyError` if it is absent, `ValueError` if it is not finite or has another shape."""
     key, shape = _key(decl.name), tuple(evaluate_dim(d, dims) for d in decl.type.array_shape)
     factored = f"{key}:U" in saved
     parts = [_real(saved[name]) for name in ((f"{key}:U", f"{key}:V") if factored else (key,))]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Put a saved solution to data: terms, `let`s, error rates."""
+    """Evaluate a saved solution on data: terms, `let`s, error rates."""
     parser = Parser(
         "eval",
         "Values of a saved solution on data: the objective, terms, `let`s, and the error rates of classification losses. "

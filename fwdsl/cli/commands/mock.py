@@ -68,7 +68,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
-    """The sizes that `--dims` gives, or stop with all that is wrong with them."""
+    """The sizes that `--dims` gives, or a stop with every error."""
     from ...bind.mock import sizes_needed
 
     lengths = [f"len({d.name})" for d in model.data if d.type.kind == "entries"]
@@ -101,7 +101,7 @@ def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
 
 
 def _write(made: Mock, folder: Path, inputs: Inputs) -> dict[str, str]:
-    """The file of each name; stops where one of them is read."""
+    """The file of each name. Stops where one of them is a source of the program."""
     import numpy as np
 
     files = {name: str(folder / f"{name}.npy") for name in made.arrays}

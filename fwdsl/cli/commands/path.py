@@ -86,7 +86,7 @@ def _json(path: SolutionPath, code: int) -> dict[str, Any]:
 
 
 def _plot(name: str, path: SolutionPath) -> list[Diagnostic]:
-    """Draw the path; what keeps it from being written must not keep the answers from being printed."""
+    """Draw the path. The answers are printed even if the plot cannot be written."""
     try:
         plot_path(name, path)
     except OSError as error:

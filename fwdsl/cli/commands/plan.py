@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Show the plan: with the data where all of them are at hand, without where not."""
+    """Show the plan, with the data if all of them are at hand."""
     parser = Parser(
         "plan",
         "The plan: canonical form, structure, every method with its reasons and predictions, and the choice. "

@@ -41,7 +41,7 @@ def _parser() -> Parser:
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Run a program and give its answer; what was found by a limit or an interruption is given too."""
+    """Run a program and print its answer, also the best point so far at a limit or an interruption."""
     parser = _parser()
     known = parser.parse(argv)
     mode: Mode = "json" if known.json else "stream" if known.json_stream else "text"
@@ -92,7 +92,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
-    """Print the answer in the way that the output wants it."""
+    """Print the answer in the mode of the output."""
     from ...results.json_form import solution_json
     from ..report import one_line, solution_text
 
@@ -105,7 +105,7 @@ def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
 def _save(
     known: argparse.Namespace, solution: Solution, form: Form, options: Options
 ) -> tuple[list[str], list[Diagnostic]]:
-    """The files written, and what could not be: that must not keep the answer from being printed."""
+    """The files written, and diagnostics for those that could not be: the answer is printed in any case."""
     from ...results.saved import save_solution
 
     writers: dict[str, Callable[[], None]] = {}
