@@ -95,7 +95,7 @@ def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: 
 
 
 class _Builder:
-    """`empty` tells that no point meets the constraints, which is known by then."""
+    """Builds the canonical form of an instance; `empty` says that no point meets the constraints."""
 
     def __init__(
         self, instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]], empty: bool = False
@@ -211,7 +211,7 @@ class _Builder:
         return kept + [f"the domain of `{term.text}`" for term in norms if CONVEX[term.atom].domain]
 
     def _check_sets(self) -> None:
-        """Raise where a set is empty, or two of one variable have no point in common, as far as numbers alone show it."""
+        """Raise `Empty` if numbers alone show that a set is empty, or that two sets of one variable do not meet."""
         for c in self.model.constraints:
             if c.set is not None and innermost(c.set).name == BOX:
                 bounds = self.sets.bounds(innermost(c.set))
@@ -301,7 +301,7 @@ class _Builder:
         return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
 
     def _regrouped(self, term: Term, c: float, stacked: Stacked) -> tuple[VectorFunction | None, Stacked]:
-        """A group norm of groups that overlap, or of which some have no weight, added up over the blocks of a family."""
+        """A group norm with groups that overlap or have no weight, added up over the blocks of a family."""
         count = stacked.shape[0] if term.argument.type.kind == "family" else 1
         found = regrouped(self.sets.group_args(dict(term.options)), count, stacked.rows // max(1, count))
         if found is None:

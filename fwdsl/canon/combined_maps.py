@@ -167,7 +167,7 @@ class Adjoint(LinearMap):
         return Adjoint(self.inner.absolute())
 
     def describe(self, x: str) -> str:
-        """In words for what it is used for: a vector on the diagonal of a matrix."""
+        """The words for its one use: a vector on the diagonal of a matrix."""
         return f"diag({x})"
 
 

@@ -1,4 +1,4 @@
-"""The data matrix of a product A X, whatever it is stored as: products with thin matrices in float64."""
+"""The data matrix A of a product A X, in any storage: its products with thin matrices in float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constraints that no block keeps, as terms of the sum: the indicator of a set under a map."""
+"""Constraints as terms of the sum: indicators of sets under maps, for the constraints that no block keeps."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Printing:
         raise Stop(graded, code_for(graded, self._codes[stage]))
 
     def contradicted(self, proof: Diagnostic) -> None:
-        """Print it: an answer, and no fault."""
+        """Print the proof: it is an answer and no fault."""
         self._output.report([proof])
 
 
@@ -86,7 +86,7 @@ def opened_to_solve(
 
 
 def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
-    """The files that a program is read from and run on: its own sources, also where others are given."""
+    """The files of a program and its data, its own sources included where others are given."""
     from ..bind.bindings import spec_of
 
     data = [d for d in session.compile().data if d.source is not None]

@@ -16,7 +16,7 @@ Mode = Literal["text", "json", "stream"]
 
 
 class Output:
-    """The faces of one command.
+    """The output of one command.
 
     In text mode results go to standard output, diagnostics to standard error. In JSON mode everything is kept for the
     one object that `finish` writes; in stream mode each thing is an object on a line of its own.
@@ -41,7 +41,7 @@ class Output:
         return tuple(replace(d, severity="error") for d in diagnostics)
 
     def report(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Tell diagnostics; `--quiet` leaves out warnings in text."""
+        """Report diagnostics; `--quiet` leaves out warnings in text."""
         if self.mode == "json":
             self._kept.extend(diagnostics)
         elif self.mode == "stream":
@@ -58,7 +58,7 @@ class Output:
                     sys.stderr.write(_count(told) + "\n")
 
     def reject(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Tell the diagnostics that end the command."""
+        """Report the diagnostics that end the command."""
         self.report(diagnostics)
         if self.mode == "json":
             self.finish({"status": "rejected"})
@@ -66,7 +66,7 @@ class Output:
             self.event("solution", {"status": "rejected"})
 
     def interrupted(self) -> None:
-        """Tell that the command was interrupted where there is no point to give."""
+        """Report that the command was interrupted before it had a point to give."""
         if self.mode == "text":
             sys.stderr.write("interrupted: there is no result\n")
         elif self.mode == "json":

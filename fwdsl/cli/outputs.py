@@ -1,4 +1,4 @@
-"""Files that the commands write: looked at before anything is done, and never one that is read."""
+"""Files to write: they are checked before any work, and none may also be read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUFFIX = ".npz"
 
 
 def require_outputs(outputs: Outputs) -> None:
-    """Stop unless each of the files can be written: known before solving, not after. What `--out` writes is an npz file, and says so."""
+    """Stop before solving unless each of the files can be written. The file of `--out` must be named as an npz file."""
     for option, name in outputs.items():
         if name is None:
             continue
@@ -51,7 +51,7 @@ def require_writable(name: str) -> None:
 
 
 def keep_apart(outputs: Outputs, inputs: Inputs) -> None:
-    """Stop where a file to write is one that is read, or one that is written besides; standard output may go into none that is read either."""
+    """Stop where a file to write is also read, or written twice. Standard output may go into no file that is read either."""
     written = {option: name for option, name in outputs.items() if name is not None}
     read = list(inputs)
     for option, name in written.items():
@@ -70,7 +70,7 @@ def keep_apart(outputs: Outputs, inputs: Inputs) -> None:
 
 
 def spare_standard_output() -> None:
-    """Write no more to standard output: it goes into a file that is read."""
+    """Discard what is written to standard output from now on, for it would go into a file that is read."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 

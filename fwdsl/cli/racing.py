@@ -26,7 +26,7 @@ PLAIN_HEIGHT = 24
 
 @contextmanager
 def watching(output: Output, options: Options, count: int) -> Iterator[tuple[OnProgress, OnEntrant]]:
-    """The callbacks of a race of `count` methods, as the output wants it; compilations are announced too."""
+    """The callbacks of a race of `count` methods in the mode of the output; they also announce compilations."""
     from ..backends.kernels import on_compile
 
     with ExitStack() as stack:

@@ -26,7 +26,7 @@ _HEADLINES: dict[Status, str] = {
 
 
 def solution_text(solution: Solution, saved: Sequence[str] = ()) -> str:
-    """The answer and how well it is known, a fact a line."""
+    """The answer and its certificate, a fact a line."""
     rows = list(_rows(solution))
     if saved:
         rows.append(("saved", ", ".join(saved)))
@@ -52,7 +52,7 @@ def analysis(plan: Plan, solution: Solution) -> dict[str, dict[str, float | None
 
 
 def analysis_text(plan: Plan, solution: Solution) -> str:
-    """Predicted beside actual, and the answer."""
+    """A table of predicted and actual cost, and the answer."""
     lines = [f"{'':<10}{'predicted':>12}{'actual':>12}"]
     for name, pair in analysis(plan, solution).items():
         told = ["unknown" if value is None else f"{value:.3g}" for value in pair.values()]
@@ -92,7 +92,7 @@ def _headline(solution: Solution) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A number, the numbers of a short vector, how many entries of an array are not zero, or the rank of what is kept as factors."""
+    """A number, the numbers of a short vector, the count of nonzero entries of an array, or the rank of a matrix kept as factors."""
     import numpy as np
 
     from ..atoms.low_rank import LowRank

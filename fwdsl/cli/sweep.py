@@ -17,7 +17,7 @@ _HINT = "write `--set delta=0.1,1,10`, `--set 'delta=logspace(0.1,10,20)'` or `-
 
 
 def split_sets(texts: Sequence[str]) -> tuple[str, tuple[float, ...], list[str]]:
-    """The parameter that has several values, these, and the `--set`s of the others; or stop with what is wrong."""
+    """The parameter that has several values, its values, and the `--set`s of the others; or a stop with the errors."""
     swept = [text for text in texts if _has_several(text)]
     rest = [text for text in texts if not _has_several(text)]
     if len(swept) != 1:

@@ -69,7 +69,7 @@ def check_certificate(instance: Instance, solution: Solution) -> Recheck:
 
 
 def _judged(instance: Instance, solution: Solution, objective: float, infeasibility: float, bound: float) -> Recheck:
-    """The claims beside what was found."""
+    """The verdict on the claims of a solution."""
     c = solution.certificate
     scale = max(abs(objective), abs(c.dual_bound) if math.isfinite(c.dual_bound) else 0.0, 1e-3 * c.scale)
     findings = []

@@ -34,7 +34,7 @@ def attempts(
     first: bool,
     stop: Callable[[], bool],
 ) -> Iterator[tuple[Array, Verified]]:
-    """Points with what the verifier says of them. Whoever asks ends it when the tolerance is met, and keeps the best of what has come.
+    """Points with the verifier's findings. The caller stops when the tolerance is met, and keeps the best findings so far.
 
     The dual point is repaired; the point is moved into the constraints that it misses; the infima of all terms are a bound whatever the program
     (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes its place; where all terms shrink with x, so may x.

@@ -30,7 +30,7 @@ class SolvableCanonical:
         self._options = options
 
     def prepare(self) -> PreparedProblem:
-        """Maps and functions on kernels."""
+        """The maps and functions on kernels."""
         return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
 
     def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
@@ -73,7 +73,7 @@ class SolvableCanonical:
         first: bool,
         stop: Callable[[], bool],
     ) -> Iterator[tuple[Array, Verified]]:
-        """Repaired, moved into the constraints, and with y = 0: see `attempts`."""
+        """Points and dual points: repaired, moved into the constraints, and y = 0 (see `attempts`)."""
         return attempts(problem, x, ys, scales, first, stop)
 
     def measure(self, x: Array) -> Verified:
@@ -81,20 +81,20 @@ class SolvableCanonical:
         return verify(self.form, x, None)
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
-        """By the terms and the blocks where the constraints went."""
+        """The multipliers of the terms and blocks that hold the constraints."""
         return constraint_duals(self.form, x, ys)
 
     def terms(self, x: Array) -> dict[str, float]:
-        """By the terms' own formulas."""
+        """The values of terms by their own formulas."""
         return term_values(self.form, x)
 
     def warnings(self, x: Array) -> tuple[str, ...]:
-        """Data that x separates."""
+        """A warning for data that x separates."""
         return _warnings(self.form, x)
 
 
 def _warnings(canonical: Canonical, x: Array) -> tuple[str, ...]:
-    """A sentence each: an unregularised loss of signs on data that x separates has no minimiser, only an infimum."""
+    """A sentence if x separates the data of an unregularised loss of signs, which then has an infimum and no minimiser."""
     losses = [t for t in canonical.terms if isinstance(t.f, LossFunction) and t.f.loss.word.target == "signs"]
     alone = len(losses) == len(canonical.terms) and not canonical.q.any()
     if not losses or not alone or not all(isinstance(b.g, Free) for b in canonical.blocks):

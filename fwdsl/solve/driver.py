@@ -112,7 +112,7 @@ def drive(
 
 
 def _rescue(over: Supervisor, x: Any) -> Report:
-    """Have the point verified of a state whose last step was cut in two, or, where that holds nothing of use, the one that the run started from."""
+    """Have a point verified after a step was cut in two: that of the state or, if it is useless, the starting point."""
     # workers that still write would move the point under the verifier
     over.problem.pool.close()
     try:
@@ -233,7 +233,7 @@ def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Sta
             return status, over.ray.statement
     if report.failure:
         return "tolerance_not_reached", report.failure
-    if journal.steps_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
+    if journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
         return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
     if not math.isfinite(report.objective) and over.iteration > 0:
         return "tolerance_not_reached", "the objective is no longer finite"

@@ -31,12 +31,12 @@ class SolvableFactored:
         self._attempts = 0
 
     def prepare(self) -> FactoredProblem:
-        """Products with the data on kernels."""
+        """The products with the data on kernels."""
         o = self._options
         return FactoredProblem(self.form, o.threads or default_threads(), o.tol, o.gap == "absolute", o.seed)
 
     def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
-        """Rank 0, or the factors of a value."""
+        """A point of rank 0, or the factors of a value."""
         form = self.form
         if given is None:
             return Start(LowRank(*(np.zeros((size, 0)) for size in form.shape)), None, "zero")
@@ -75,7 +75,7 @@ class SolvableFactored:
         yield x, self._verified(x, stop)
 
     def measure(self, x: LowRank) -> Verified:
-        """The same, as long as it takes."""
+        """The same findings, without a limit of time."""
         return self._verified(x, lambda: False)
 
     def _verified(self, x: LowRank, stop: Callable[[], bool]) -> Verified:
@@ -98,7 +98,7 @@ class SolvableFactored:
         return out
 
     def terms(self, x: LowRank) -> dict[str, float]:
-        """By the factors."""
+        """The values of terms by the factors."""
         form = self.form
         model, reader = form.instance.model, AffineReader(form.instance, {})
         out: dict[str, float] = {}
@@ -117,5 +117,5 @@ class SolvableFactored:
         return out
 
     def warnings(self, x: LowRank) -> tuple[str, ...]:
-        """None: a trace norm bounds the matrix."""
+        """No warnings: a trace norm bounds the matrix."""
         return ()

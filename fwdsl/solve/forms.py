@@ -24,7 +24,7 @@ class Start:
 
 
 class Prepared(Protocol):
-    """A form made ready for its methods. What else it offers is between the two: see `Solvable`."""
+    """A form made ready for its methods, which know what else it offers (see `Solvable`)."""
 
     pool: Pool
 
@@ -37,7 +37,7 @@ class Prepared(Protocol):
 
 
 class Solvable(Protocol):
-    """A form with all that a run asks of it. `solve`, the driver and `solution_of` know no other difference between forms.
+    """A form with everything that a run needs. `solve`, the driver and `solution_of` know no other difference between forms.
 
     A further form (data on several machines, on a GPU) is a class that keeps `fwdsl.canon.Form`, one that keeps this protocol, and a line in
     `solvable`, which goes by what a method says that it works on (`Method.factored`). What crosses the seam:
@@ -65,7 +65,7 @@ class Solvable(Protocol):
     def verify(
         self, problem: Any, x: Any, ys: list[Array] | None, scales: Array | None, first: bool, stop: Callable[[], bool]
     ) -> Iterator[tuple[Any, Verified]]:
-        """Points made of x and y with what the verifier says of each, the likeliest to certify first; whoever asks ends it.
+        """Points made of x and y with the verifier's findings, the likeliest to certify first. The caller ends the iteration.
 
         `problem` is what `prepare` returned, `scales` the sizes of the unknowns where the method knows them, `first` whether nothing was
         verified before. Work that may take long ends once `stop()` is true.

@@ -62,8 +62,8 @@ class Best:
 
 @dataclass
 class Journal:
-    """When the verifier and the tests for programs without a solution have their next turn, what they know, since when nothing has moved, and the
-    data passes so far, of the method and of the verifier. `scale` is the S of the last point that was verified."""
+    """The next turns of the verifier and of the tests for programs without a solution, their findings, the steps without change, and the data
+    passes so far, of the method and of the verifier. `scale` is the S of the last point that was verified."""
 
     first: int
     next_verify: int = 0
@@ -79,17 +79,17 @@ class Journal:
     best: Best = field(default_factory=Best)
 
     def add(self, x: Any, v: Verified) -> None:
-        """Note what the verifier said of a point."""
+        """Note the verifier's findings for a point."""
         self.best.add(x, v)
         self.verify_passes += v.passes
         self.scale = self.best.merged().scale
 
     def copied(self) -> Journal:
-        """As it stands now: what is verified later does not show in it."""
+        """A copy that later findings do not change."""
         return replace(self, best=replace(self.best))
 
-    def steps_unmoved(self, *now: float) -> int:
-        """For how many steps objective, bound and infeasibility have been the same; one report is counted."""
+    def count_unmoved(self, *now: float) -> int:
+        """Count a report, and return for how many steps objective, bound and infeasibility have not changed."""
         self.unmoved = self.unmoved + 1 if now == self.last else 0
         self.last = (now[0], now[1], now[2])
         return self.unmoved
@@ -131,7 +131,7 @@ def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
 
 
 def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Its numbers and words; tuples of arrays go to `arrays`, and their lengths stay."""
+    """The numbers and words of a point or bound. Tuples of arrays go to `arrays`, and their lengths stay."""
     out: dict[str, Any] = {}
     for f in fields(part):
         value = getattr(part, f.name)
@@ -153,7 +153,7 @@ def _put_together(form: Mapping[str, Any], name: str, arrays: Mapping[str, Any])
 
 
 def _exact(value: Any) -> Any:
-    """JSON keeps it: a float in hexadecimal digits, marked as such."""
+    """A value as JSON keeps it exactly: a float is marked and in hexadecimal digits."""
     if isinstance(value, tuple):
         return [_exact(item) for item in value]
     return {"hex": float(value).hex()} if isinstance(value, float | np.floating) else value

@@ -1,4 +1,4 @@
-"""Whether the directions in which the iterates of a method move prove that there is no feasible point, or no finite optimum."""
+"""Proofs that there is no feasible point, or no finite optimum, from the directions in which a method's iterates move."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def solve(
 
 
 def solvable(form: Form, factored: bool, options: Options) -> Solvable:
-    """The form that a method works on, ready to be asked for what a run needs."""
+    """The form that a method works on, with everything that a run needs."""
     own = SolvableFactored(form.factored, options) if factored and form.factored is not None else None
     found = own if factored else SolvableCanonical(form.dense, options) if form.dense is not None else None
     assert found is not None, "the planner chose a method that has no form of the problem"

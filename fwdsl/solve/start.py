@@ -36,7 +36,7 @@ def flaw(name: str, value: object, shape: tuple[int, ...]) -> str:
 
 
 def refused(messages: Sequence[str]) -> DataError:
-    """FW0203, one a message."""
+    """The error FW0203, with a diagnostic for each message."""
     rule = "a start gives values of the program's variables, in their shapes"
     hint = "start from a solution of the same variables, or leave `start` out"
     return DataError([Diagnostic("FW0203", message, rule=rule, hint=hint) for message in messages])
@@ -58,7 +58,7 @@ def realigned(start: Solution, instance: Instance) -> Mapping[str, Any]:
 
 
 def _moves(old: Instance, new: Instance) -> dict[Any, list[int]]:
-    """By dimension, where each column stood in the data that the solution is of."""
+    """The places, by dimension, of each column in the data of the solution."""
     moves: dict[Any, list[int]] = {}
     for decl in new.model.data:
         now, before = (i.maps.get(f"{decl.name}.columns", ()) for i in (new, old))

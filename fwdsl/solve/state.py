@@ -1,4 +1,4 @@
-"""Saving where a run stands and taking it up again: the same iterates as if nothing had happened.
+"""Saving and resuming runs: a resumed run has the same iterates as an unbroken one.
 
 One `.npz` file, written to a temporary name and moved into place, so that a kill at any moment leaves the old one or the new one. Nothing
 in it is pickled. It is sealed by a checksum of all that it holds: methods trust their states, kernels do not look whether an index fits.
@@ -46,7 +46,7 @@ class Checkpoint:
 
 
 def save_state(path: str | Path, form: Form, checkpoint: Checkpoint) -> None:
-    """Write where a run stands, with the fingerprints of its program and data."""
+    """Write a checkpoint with the fingerprints of its program and data."""
     arrays: dict[str, Any] = {}
     scalars: dict[str, Any] = {}
     lists: dict[str, int] = {}

@@ -125,14 +125,14 @@ class Supervisor:
     # --- the verifier -------------------------------------------------------------------------------------------------
 
     def is_due(self) -> bool:
-        """Whether so many data passes have gone by that the verifier has a look whatever the method believes."""
+        """Whether the verifier is due after this many data passes, whatever the method believes."""
         if self.passes < self.journal.next_look or self.verified_at == self.iteration:
             return False
         self.journal.next_look = 2.0 * self.passes
         return True
 
     def is_watched(self, report: Report) -> bool:
-        """Whether who watches the run wants it verified now; never twice at the same point."""
+        """Whether the watch wants the run verified now; never twice at the same point."""
         if self.watch is None or self.verified_at == self.iteration:
             return False
         gap = self.believed_gap(report) if report.infeasibility <= FEASIBLE else math.inf
@@ -166,7 +166,7 @@ class Supervisor:
         return self.is_optimal()
 
     def note(self, x: Any, ys: list[Array] | None, scales: Array | None, stop: Callable[[], bool]) -> None:
-        """Note what the verifier says of a point, or of what it is made into until the tolerance is met or the time for it is over."""
+        """Note the verifier's findings for a point and for those made of it, until the tolerance is met or its time is over."""
         first = self.journal.best.primal is None
         for count, (point, verified) in enumerate(self.task.verify(self.problem, x, ys, scales, first, stop)):
             self.journal.add(point, verified)
@@ -181,7 +181,7 @@ class Supervisor:
         )
 
     def _is_certified(self, v: Verified) -> bool:
-        """Whether the gap may be called one: a feasible point, and a bound that is more than an estimate."""
+        """Whether the gap is certified: a feasible point, and a bound that is more than an estimate."""
         inside = min(1e-9, 1e-12 * math.sqrt(max(1, self.task.form.size)))
         if v.kind in ("estimate", "none") or not v.infeasibility <= FEASIBLE or not v.point.outside <= inside:
             return False
@@ -195,7 +195,7 @@ class Supervisor:
     # --- progress -----------------------------------------------------------------------------------------------------
 
     def tell(self, report: Report, last: bool = False) -> bool:
-        """Record where the run stands and, about ten times a second, pass it on; False where the callback asked to stop."""
+        """Record progress and report it about ten times a second; False if the callback asked to stop."""
         elapsed = self.seconds()
         due = not last and self.on_progress is not None and elapsed - self.last_progress >= PROGRESS_EVERY
         keep = last or self.iteration % self.stride == 0

@@ -18,7 +18,7 @@ COLUMNS = ("objective", "relative gap", "support", "passes", "seconds", "status"
 
 @dataclass(frozen=True, repr=False)
 class SolutionPath:
-    """Solutions along values of a parameter, in the order given; shorter than the values asked for if it was interrupted.
+    """Solutions along values of a parameter, in the order given. An interrupted path has fewer solutions than values.
 
     `path[i]` is the solution at `path.values[i]`; printed, it is a table.
     """
@@ -70,7 +70,7 @@ def solve_along(
 
 
 def support(solution: Solution) -> Mapping[str, int]:
-    """How many entries of each variable are not zero; of one kept as factors, its rank."""
+    """The number of nonzero entries of each variable; of one kept as factors, its rank."""
     return {
         name: value.rank if isinstance(value, LowRank) else int(np.count_nonzero(value))
         for name, value in solution.variables.items()

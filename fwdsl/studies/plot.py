@@ -27,7 +27,7 @@ SMALLEST_PLOTTED = 1e-16
 
 
 def require_plot(name: str) -> None:
-    """Raise `RunError` where matplotlib is absent (FW0018) or does not know the file's format (FW0014): told before solving, not after."""
+    """Raise `RunError` before solving if matplotlib is absent (FW0018) or does not know the file's format (FW0014)."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

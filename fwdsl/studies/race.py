@@ -1,4 +1,4 @@
-"""Methods under one clock: each solves the same problem alone, and what counts is the gap that the verifier certifies.
+"""Methods under one clock: each solves the same problem alone, and the gap that the verifier certifies counts.
 
     race = fw.load("lasso.fw").race(["apg", "frank_wolfe(step=line_search)"], tol=1e-8, time=5)
     print(race)
@@ -44,7 +44,7 @@ OnProgress = Callable[[str, Progress], bool | None]
 
 @dataclass(frozen=True)
 class Entrant:
-    """One method's race.
+    """The part of one method in a race.
 
     `moments` are what was certified and when, the last one at its end; seconds and passes are the method's own, `verify_seconds` what the verifier
     took beside them. `status` is that of its solution, "failed" where it raised an error, or "does not apply"; `reason` says why it ended.

@@ -27,7 +27,7 @@ def header(levels: Sequence[float]) -> list[str]:
 
 
 def row(e: Entrant, levels: Sequence[float]) -> list[str]:
-    """An entrant's line of the table; `-` is what was not reached."""
+    """An entrant's line of the table; `-` stands for a level that was not reached."""
     fixed = [e.name, _WORDS.get(e.status, e.status)]
     if not e.ran:
         return [*fixed, *["-"] * (4 + 2 * len(levels))]
