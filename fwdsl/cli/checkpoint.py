@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..backends.registry import METHODS
 from ..grammar.diagnostic import Diagnostic
 from ..solve.state import Checkpoint, load_state, save_state
-from .exits import Stop
+from .exits import CommandStop
 from .output import Output
 from .outputs import reason_of, unwritable
 
@@ -82,7 +82,7 @@ def resumed(file: str, form: Form, options: Options) -> tuple[Checkpoint, Option
     asked = options.method_options if options.method == method else state.options
     if options.method not in ("auto", method) or complete(asked) != complete(state.options):
         saved, wanted = _written(method, state.options), _written(options.method, options.method_options)
-        raise Stop(
+        raise CommandStop(
             [
                 Diagnostic(
                     "FW0019",

@@ -28,7 +28,7 @@ OF_STATUS: dict[Status, int] = {
 }
 
 
-class Stop(Exception):
+class CommandStop(Exception):
     """The end of a command: the diagnostics to report, and the exit code."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], code: int = USAGE) -> None:

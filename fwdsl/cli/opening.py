@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..grammar.diagnostic import Diagnostic
 from ..session import Diagnostics, Session, StageName
 from .arguments import SOLVE_OPTIONS, bindings
-from .exits import REJECTED, USAGE, Stop, code_for
+from .exits import REJECTED, USAGE, CommandStop, code_for
 from .files import STDIN, display_name, folder_of, program_text
 from .output import Output
 from .outputs import Outputs, keep_apart
@@ -48,7 +48,7 @@ class Printing:
     def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
         """Stop with the exit code of the stage."""
         graded = self._output.graded(diagnostics)
-        raise Stop(graded, code_for(graded, self._codes[stage]))
+        raise CommandStop(graded, code_for(graded, self._codes[stage]))
 
     def contradicted(self, proof: Diagnostic) -> None:
         """Print the proof: it is an answer and no fault."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..files.target import target_of
 from ..grammar.diagnostic import Diagnostic, Place
-from .exits import Stop
+from .exits import CommandStop
 
 #: The option that names a file to write -> the name, or None where it is not given.
 Outputs = Mapping[str, str | None]
@@ -30,7 +30,7 @@ def require_outputs(outputs: Outputs) -> None:
         if option == "--out" and Path(name).suffix.lower() != _SUFFIX:
             rule = f"`--out` writes arrays by name, in a file that ends in `{_SUFFIX}`."
             hint = f"write `--out {Path(name).with_suffix(_SUFFIX) if Path(name).name else 'fit.npz'}`"
-            raise Stop([Diagnostic("FW0028", f"`{name}` does not end in `{_SUFFIX}`", rule=rule, hint=hint)])
+            raise CommandStop([Diagnostic("FW0028", f"`{name}` does not end in `{_SUFFIX}`", rule=rule, hint=hint)])
 
 
 def require_writable(name: str) -> None:
@@ -39,15 +39,15 @@ def require_writable(name: str) -> None:
         path = target_of(name)
         if not path.parent.is_dir():
             folder = path.parent if Path(name).is_symlink() else Path(name).parent
-            raise Stop([unwritable(name, f"there is no folder `{folder}`")])
+            raise CommandStop([unwritable(name, f"there is no folder `{folder}`")])
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except PermissionError:
-        raise Stop([unwritable(name, "permission is denied")]) from None
+        raise CommandStop([unwritable(name, "permission is denied")]) from None
     except OSError as error:
-        raise Stop([unwritable(name, reason_of(error))]) from None
+        raise CommandStop([unwritable(name, reason_of(error))]) from None
 
 
 def keep_apart(outputs: Outputs, inputs: Inputs) -> None:
@@ -57,16 +57,16 @@ def keep_apart(outputs: Outputs, inputs: Inputs) -> None:
     for option, name in written.items():
         for what, path in read:
             if _same(name, path):
-                raise Stop([_overwrites(f"`{option} {name}`", what)])
+                raise CommandStop([_overwrites(f"`{option} {name}`", what)])
         for other, another in written.items():
             if option < other and _same(name, another):
-                raise Stop([_overwrites(f"`{other} {another}`", f"what `{option}` writes")])
+                raise CommandStop([_overwrites(f"`{other} {another}`", f"what `{option}` writes")])
         if _is_standard_output(name):
-            raise Stop([_overwrites(f"`{option} {name}`", "the file that standard output goes into")])
+            raise CommandStop([_overwrites(f"`{option} {name}`", "the file that standard output goes into")])
     for what, path in read:
         if _is_standard_output(path):
             spare_standard_output()
-            raise Stop([_overwrites("standard output", what)])
+            raise CommandStop([_overwrites("standard output", what)])
 
 
 def spare_standard_output() -> None:

@@ -15,7 +15,7 @@ import fwdsl as fw
 from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
 from fwdsl.cli import main
 from fwdsl.cli.arguments import methods
-from fwdsl.cli.exits import Stop
+from fwdsl.cli.exits import CommandStop
 from fwdsl.cli.output import Output
 from fwdsl.cli.racing import show_table
 from fwdsl.cli.terminal import Style
@@ -153,7 +153,7 @@ def test_methods_are_cut_at_commas_outside_of_brackets() -> None:
     check = methods("--methods")
     assert check("apg, frank_wolfe(step=open)") == ["apg", "frank_wolfe(step=open)"]
     assert check("a(b=1, c=2),d") == ["a(b=1, c=2)", "d"]
-    with pytest.raises(Stop):
+    with pytest.raises(CommandStop):
         check("a;b")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...files.target import write_atomically
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_json
-from ..exits import OK, Stop
+from ..exits import OK, CommandStop
 from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
@@ -38,7 +38,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     if known.solution is None:
         hint = "write `--solution S.npz`, a file that `fwdsl run FILE --out S.npz` wrote"
         rule = "Values are those of a saved solution."
-        raise Stop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
+        raise CommandStop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
     outputs = {"--out": known.out}
     require_outputs(outputs)
     session = opened(name, output, given)
@@ -64,7 +64,7 @@ def _save(name: str, values: Mapping[str, Any]) -> None:
     try:
         write_atomically(name, lambda stream: np.savez(stream, allow_pickle=False, **arrays))
     except OSError as error:
-        raise Stop([unwritable(name, reason_of(error))]) from None
+        raise CommandStop([unwritable(name, reason_of(error))]) from None
 
 
 def _tell(evaluated: Evaluated, output: Output) -> None:

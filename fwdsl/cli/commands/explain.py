@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser
-from ..exits import OK, Stop
+from ..exits import OK, CommandStop
 from ..output import Output
 from ..terminal import style_of
 
@@ -40,6 +40,6 @@ def run(argv: Sequence[str], output: Output) -> int:
             digits = any(char.isdigit() for char in code)
             close = similar(code) if digits else get_close_matches(code.lower(), METHODS, n=2)
             hint = f"did you mean `{'` or `'.join(close)}`?" if close else "`fwdsl explain` lists all codes"
-            raise Stop([Diagnostic("FW0015", f"`{code}` is not the code of a diagnostic", hint=hint)])
+            raise CommandStop([Diagnostic("FW0015", f"`{code}` is not the code of a diagnostic", hint=hint)])
         output.text(("\n" if i else "") + text)
     return OK

@@ -14,7 +14,7 @@ from ...files.target import write_atomically
 from ...grammar.diagnostic import Diagnostic
 from ...readers.sources import parse_data_argument, parse_dim_argument
 from ..arguments import Parser, add_file, add_json, whole
-from ..exits import OK, USAGE, Stop
+from ..exits import OK, USAGE, CommandStop
 from ..opening import inputs_of, opened
 from ..output import Output
 from ..outputs import Inputs, keep_apart, reason_of, unwritable
@@ -49,14 +49,14 @@ def run(argv: Sequence[str], output: Output) -> int:
     (name,) = parser.files(known)
     if known.out is None:
         rule = "Mocked data are written to files."
-        raise Stop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])
+        raise CommandStop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])
     session = opened(name, output)
     model = session.compile()
     from ...bind.mock import mock
 
     made, found = mock(model, _sizes(known.dims, model), known.seed)
     if made is None:
-        raise Stop(found)
+        raise CommandStop(found)
     files = _write(made, Path(known.out), inputs_of(session, name))
     data, params, dims = _options(model, made, files)
     session.bound_to(_bindings(data, params, dims)).bind()
@@ -96,7 +96,7 @@ def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
             )
         )
     if wrong:
-        raise Stop(wrong)
+        raise CommandStop(wrong)
     return sizes
 
 
@@ -115,7 +115,7 @@ def _write(made: Mock, folder: Path, inputs: Inputs) -> dict[str, str]:
         for name, columns in made.entries.items():
             write_atomically(files[name], partial(_write_entries, columns))
     except OSError as error:
-        raise Stop([unwritable(str(error.filename or folder), reason_of(error))]) from None
+        raise CommandStop([unwritable(str(error.filename or folder), reason_of(error))]) from None
     return files
 
 
@@ -142,7 +142,7 @@ def _bindings(data: Sequence[str], params: Sequence[str], dims: Sequence[str]) -
     sources = [parse_data_argument(text.removeprefix("--data=")) for text in data]
     wrong = [s for s in sources if isinstance(s, Diagnostic)]
     if wrong:
-        raise Stop(wrong, USAGE)
+        raise CommandStop(wrong, USAGE)
     return Bindings(
         sources=tuple(s for s in sources if not isinstance(s, Diagnostic)),
         params={n: float(v) for n, _, v in (p.partition("=") for p in params)},
