@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.atoms.base import Loss, LossFunction
+from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses.logistic import Logistic
 from fwdsl.atoms.losses.poisson import Poisson
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS

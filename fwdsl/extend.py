@@ -11,7 +11,8 @@ from keyword import iskeyword
 from typing import Any, TypeVar
 
 from . import words
-from .atoms.base import Array, Loss
+from .atoms.base import Array
+from .atoms.loss import Loss
 from .atoms.losses import LOSSES
 from .atoms.matrices import maker
 from .atoms.vectors import SETS

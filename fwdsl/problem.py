@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .model.options import Options
     from .plan import Plan
     from .results.solution import Progress, Solution
-    from .studies.path import Path as Sweep
+    from .studies.path import SolutionPath
     from .studies.race import Race
 
 
@@ -76,7 +76,7 @@ class Problem:
         return Problem(self._session.bound_to(every, same_data=params >= set(values)), every)
 
     def plan(self, **options: Any) -> Plan:
-        """How it would be solved: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
+        """The plan of a solve: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
 
         Sharper once all data and parameters have values; without, it rests on the program alone.
         """
@@ -121,7 +121,7 @@ class Problem:
         warnings = tuple(d.message for d in found if d.severity == "warning")
         return replace(solution, warnings=(*warnings, *solution.warnings))
 
-    def path(self, *, start: Solution | Mapping[str, Any] | None = None, **given: Any) -> Sweep:
+    def path(self, *, start: Solution | Mapping[str, Any] | None = None, **given: Any) -> SolutionPath:
         """Solve along values of one parameter, each from the answer before: `problem.path(delta=[0.1, 1, 10], tol=1e-8)`.
 
         What else is given are options of `solve`. Ends early where it is interrupted; a limit ends only the solve that it stops, and a value
@@ -154,7 +154,8 @@ class Problem:
         `methods` are names or `"name(option=value)"`; without them all that apply. `callback` is called with the name of the one that runs and its
         `Progress`, and ends the race by returning False; so does Ctrl-C. Methods that do not apply or fail are in the result, with the reason.
         """
-        from .studies.race import lanes, race_options, run_race
+        from .studies.lanes import lanes, race_options
+        from .studies.race import run_race
 
         options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
         session = self._with(options)
@@ -229,7 +230,7 @@ def _built(
 
 
 def _judged(found: Diagnostics, instance: Instance, tol: float) -> Diagnostics:
-    """The findings of binding, those that depend on the tolerance made for the one that is asked for."""
+    """The findings of binding, with those that depend on the tolerance made for this one."""
     from .bind.checks import warn_float32
     from .bind.findings import Findings
 

@@ -37,20 +37,20 @@ StageName = Literal["compile", "bind", "canonicalise", "plan"]
 
 
 class Sink(Protocol):
-    """Where the diagnostics of a session go, stage by stage."""
+    """The receiver of a session's diagnostics, stage by stage."""
 
     def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
         """Take the warnings of a stage that has a result."""
 
     def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
-        """Raise what ends the session: the stage has no result, and the diagnostics say why."""
+        """Raise an exception: the stage has no result, and the diagnostics say why."""
 
     def contradicted(self, proof: Diagnostic) -> None:
         """Take the proof that no point meets the constraints. It is an answer and no fault: the session goes on to an `infeasible` solution."""
 
 
 class Raising:
-    """The sink of Python: what keeps a stage from its result is raised as an `FwError`. Warnings stay with the session."""
+    """The sink of Python: errors are raised as an `FwError`, and warnings stay with the session."""
 
     def found(self, stage: StageName, diagnostics: Diagnostics) -> None:
         """Do nothing: `Session.found` has them."""
@@ -64,7 +64,7 @@ class Raising:
 
 
 class Stage(Generic[Y]):
-    """What a stage made, what it found, and the seconds it took. Sessions that have a stage in common share it."""
+    """The result of a stage, its findings, and the seconds it took. Sessions share the stages that they have in common."""
 
     def __init__(self, name: StageName) -> None:
         self.name = name
@@ -73,7 +73,7 @@ class Stage(Generic[Y]):
         self.seconds = 0.0
 
     def reach(self, sink: Sink, work: Callable[[], tuple[Y | None, Diagnostics]], earlier: Diagnostics = ()) -> Y:
-        """The stage's result, by `work` where there is none yet. A stage that failed is tried again: what kept it may have been mended.
+        """The stage's result, by `work` where there is none yet. A stage that failed is tried again, for its cause may be gone.
 
         `earlier` was found, and told, when another session did most of the work.
         """
@@ -88,7 +88,7 @@ class Stage(Generic[Y]):
 
 
 class Session:
-    """A program on its way to a solution: its text, what is bound to it, its options, and what each stage made and found.
+    """A program on its way to a solution: its text, bindings and options, and the result and findings of each stage.
 
     `base` is the folder that the program's own paths are relative to; `given` are bindings, or values of data, parameters and dimensions by
     name. `options` are the program's own until they are set.
@@ -171,7 +171,7 @@ class Session:
         return form
 
     def plan(self, *, with_data: bool = True) -> Plan:
-        """The method and why. Without data it rests on the program alone, and is for looking at: `solve` makes its own."""
+        """The method and the reasons for it. A plan without data rests on the program alone and is only for display."""
         problem, options = self.canonicalise() if with_data else self.compile(), self.options
 
         def work() -> tuple[Plan | None, Diagnostics]:
@@ -182,18 +182,18 @@ class Session:
         stage: Stage[Plan] = self._planned if with_data else Stage("plan")
         return stage.reach(self.sink, work)
 
-    # --- what the stages go by ---------------------------------------------------------------------------------------
+    # --- bindings and options ----------------------------------------------------------------------------------------
 
     @property
     def bindings(self) -> Bindings:
-        """What is given beside the program's own sources."""
+        """The bindings given beside the program's own sources."""
         from .bind import Bindings, bind_python
 
         return self._given if isinstance(self._given, Bindings) else bind_python(**(self._given or {}))
 
     @property
     def options(self) -> Options:
-        """How to solve it. Set them before the stage that they are for."""
+        """The options of planning and solving. Set them before the stage that uses them."""
         if self._options is None:
             from .check.settings import resolve_options
 
@@ -215,7 +215,7 @@ class Session:
         self.sink.found("bind", found)
 
     def found(self, *stages: StageName) -> Diagnostics:
-        """What these stages have found so far; all of them where none is named."""
+        """The findings of these stages so far, or of all stages where none is named."""
         every = (self._compiled, self._bound, self._canonical, self._planned)
         return tuple(d for stage in every if not stages or stage.name in stages for d in stage.found)
 

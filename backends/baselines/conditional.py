@@ -36,7 +36,7 @@ from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.names import is_compact
+from fwdsl.canon.pairs import is_compact
 
 MOST_VERTICES = 4_000
 """Vertices after which a step ends, and an inner problem of sliding too: the accuracy that theory asks of it takes ever more of them."""

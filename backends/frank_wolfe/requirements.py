@@ -14,7 +14,7 @@ from fwdsl.backends.frank_wolfe.birkhoff import halves
 from fwdsl.backends.frank_wolfe.polytope import hulls, lifted
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.names import is_compact, words_of
+from fwdsl.canon.pairs import is_compact, words_of
 
 
 def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:

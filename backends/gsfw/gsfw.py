@@ -48,7 +48,7 @@ from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.names import is_compact
+from fwdsl.canon.pairs import is_compact
 
 SHARE = 0.1
 """Rows of a batch, over n: the same work as 1 % of the paper with a tenth of the oracle calls (docs/papers/gsfw.md)."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from fwdsl.atoms.base import is_plain
+from fwdsl.atoms.loss import is_plain
 from fwdsl.backends.kernels.cache import kernel_folder
 
 Function = Callable[..., Any]
@@ -87,7 +87,7 @@ def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: F
     With `fuse` products may be fused with sums, with `reorder` sums may be added up in another, fixed order besides. `uses` are kernels, or
     what numba calls intrinsic, that `fn` calls by the names given, which need not exist in its module: one loop over samples serves every
     loss, `kernel(epoch, derivative=loss.value_gradient)`. Kernels among them that are not compiled yet are compiled with neither; plain functions
-    that `fn` calls without naming them here are parts of it. A reference that stands for a kernel (`atoms.base.is_plain`) is handed through,
+    that `fn` calls without naming them here are parts of it. A reference that stands for a kernel (`atoms.loss.is_plain`) is handed through,
     and no compiled kernel can call it: a method that links kernels says so before.
     """
     if is_plain(fn):

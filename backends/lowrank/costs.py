@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from fwdsl.backends.method import Estimate
-from fwdsl.canon.factored import Factored, Observed
+from fwdsl.canon.factored import EntryMap, Factored
 
 NS_PER_ENTRY = 0.8
 """One touch of an observed entry by one column of the factors or by one vector."""
@@ -37,7 +37,7 @@ def lowrank(form: Factored, tol: float) -> Estimate:
     """
     iterations = 60.0 * _digits(tol)
     n, p = form.shape
-    if isinstance(form.data, Observed):
+    if isinstance(form.data, EntryMap):
         products = 20.0 * iterations
         seconds = _products(form, products + 500.0) + 1e-9 * NS_PER_ENTRY * 3.5 * RANK * iterations * form.data.nnz
         seconds += 1e-9 * NS_PER_FACTOR * RANK * iterations * (n + p)
@@ -73,7 +73,7 @@ def _digits(tol: float) -> float:
 def _gradient_steps(form: Factored, iterations: float, products: float, why: str) -> Estimate:
     """Steps with one gradient and so many products of it with vectors."""
     n, p = form.shape
-    if isinstance(form.data, Observed):
+    if isinstance(form.data, EntryMap):
         passes = iterations * (products + 3.0)
         seconds = _products(form, iterations * products)
     else:
@@ -90,5 +90,5 @@ def _products(form: Factored, count: float) -> float:
 def _memory(form: Factored, columns: float, vectors: float) -> float:
     """Bytes of factors of so many columns and of vectors over the predictions; of a product also gradients of X's size."""
     n, p = form.shape
-    gradients = 0.0 if isinstance(form.data, Observed) else 3.0 * n * p
+    gradients = 0.0 if isinstance(form.data, EntryMap) else 3.0 * n * p
     return 8.0 * (columns * (n + p) + vectors * form.data.count + gradients)

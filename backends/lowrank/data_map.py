@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.canon.samples import Samples
+from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.spectral import LinearOperator
 from fwdsl.spectral.operators import DenseOperator
 from fwdsl.spectral.top import top_singular
@@ -18,7 +18,7 @@ from fwdsl.spectral.top import top_singular
 class DataProducts:
     """X -> A X, flat in C order. A data pass is A times a matrix of X's shape."""
 
-    def __init__(self, A: Samples, columns: int) -> None:
+    def __init__(self, A: DataMatrix, columns: int) -> None:
         self.A = A
         self.shape = (A.shape[1], columns)
         self.size = A.shape[0] * columns

@@ -20,8 +20,8 @@ from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth
 from fwdsl.backends.lowrank.trace_regression import TraceRegression
-from fwdsl.canon.factored import Factored, Observed, Product
-from fwdsl.canon.samples import Samples
+from fwdsl.canon.data_matrix import DataMatrix
+from fwdsl.canon.factored import EntryMap, Factored, ProductMap
 
 
 class FactoredProblem:
@@ -38,12 +38,12 @@ class FactoredProblem:
         self.radius, self.penalty, self.ridge = size * form.radius, form.penalty / size, form.ridge / size**2
         self.data_map: ObservedEntries | DataProducts
         f = form.f
-        if isinstance(form.data, Observed):
+        if isinstance(form.data, EntryMap):
             self.data_map = ObservedEntries(form.shape, form.data.rows, form.data.columns)
             order = self.data_map.order
             f = LossFunction(f.loss, f.b[order], f.w[order], f.p)
         else:
-            self.data_map = DataProducts(Samples(form.data.A), form.shape[1])
+            self.data_map = DataProducts(DataMatrix(form.data.A), form.shape[1])
         self.f = Smooth(f, self.pool) if form.intercept is None else Shifted(f, self.pool, form.intercept.columns)
 
     def look(self) -> None:
@@ -59,19 +59,19 @@ class FactoredProblem:
     def _regression(self) -> TraceRegression:
         """Weights go into the rows, an intercept into the mean of the rows, a ridge into rows of its own."""
         form, f = self.form, self.form.f
-        assert isinstance(form.data, Product)
+        assert isinstance(form.data, ProductMap)
         A, B = form.data.A, f.b.reshape(-1, form.shape[1])
         w = f.w.reshape(B.shape)[:, 0]
         mean = None
         if form.intercept is not None:
             share = w / w.sum()
-            mean, B = Samples(A).rmatvec(share), B - share @ B
+            mean, B = DataMatrix(A).rmatvec(share), B - share @ B
         equal = np.ptp(w) == 0.0
         scale, roots = (float(w[0]), None) if equal else (1.0, np.sqrt(w))
-        samples: Samples | RidgedSamples = Samples(A, roots, mean)
+        samples: DataMatrix | RidgedSamples = DataMatrix(A, roots, mean)
         B = B if roots is None else B * roots[:, None]
         if self.ridge:
-            samples = RidgedSamples(Samples(A, roots, mean), math.sqrt(self.ridge / scale))
+            samples = RidgedSamples(DataMatrix(A, roots, mean), math.sqrt(self.ridge / scale))
             B = np.vstack([B, np.zeros(form.shape)])
         return TraceRegression(samples, B, self.radius, scale, self.penalty, self.look)
 

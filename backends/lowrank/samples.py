@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.canon.samples import Samples
+from fwdsl.canon.data_matrix import DataMatrix
 
 
 class RidgedSamples:
     """[A; root I]: least squares of it has a ridge root^2 |X|_F^2 beside that of A."""
 
-    def __init__(self, A: Samples, root: float) -> None:
+    def __init__(self, A: DataMatrix, root: float) -> None:
         self.A, self.root = A, root
         self.shape: tuple[int, int] = (A.shape[0] + A.shape[1], A.shape[1])
 

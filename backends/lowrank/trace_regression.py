@@ -1,7 +1,7 @@
 r"""Least squares on a trace-norm ball: accelerated gradient on factors.
 
 Problem: min over X (d x c) of F(X) + m |X|_*, F(X) = a |A X - B|_F^2, subject to |X|_* <= r, A (n x d) known by its products
-with thin matrices (`Samples`), B (n x c) dense, a > 0; m = 0 or r = inf where there is no penalty or no ball.
+with thin matrices (`DataMatrix`), B (n x c) dense, a > 0; m = 0 or r = inf where there is no penalty or no ball.
 
 Accelerated gradient. X = U V' is kept by its factors with A U and A'A U; with C = A'B computed once,
 
@@ -29,7 +29,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.factors import project_l1, thin_svd
 from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.method import State
-from fwdsl.canon.samples import Samples
+from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.spectral import top_singular
 from fwdsl.spectral.block import subspace_step
 from fwdsl.spectral.operators import CountedOperator, nothing
@@ -71,7 +71,7 @@ class TraceRegression:
 
     def __init__(
         self,
-        A: Array | Samples | RidgedSamples,
+        A: Array | DataMatrix | RidgedSamples,
         B: Array,
         radius: float,
         scale: float = 1.0,
@@ -85,7 +85,7 @@ class TraceRegression:
         if A.shape[0] != B.shape[0]:
             raise ValueError(f"A has {A.shape[0]} rows and B has {B.shape[0]}")
         self.ask = look
-        self.A = Samples(A) if isinstance(A, np.ndarray) else A
+        self.A = DataMatrix(A) if isinstance(A, np.ndarray) else A
         self.B, self.radius, self.scale, self.penalty = B, radius, scale, penalty
         self.C = self.A.rmatmat(B)
         self.square = float(np.vdot(B, B))

@@ -39,7 +39,7 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.names import words_of
+from fwdsl.canon.pairs import words_of
 from fwdsl.words import ADDITIVE_NORMS, SETS
 
 LOSSES = (MulticlassHinge.name, Softmax.name)

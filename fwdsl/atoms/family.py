@@ -38,27 +38,22 @@ class Repeated(VectorFunction):
 
     @property
     def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
-        """The block's."""
         return self.inner.pair
 
     @property
     def polyhedral(self) -> bool:  # type: ignore[override]
-        """The block's."""
         return self.inner.polyhedral
 
     @property
     def curvature(self) -> float:  # type: ignore[override]
-        """The block's."""
         return self.inner.curvature
 
     @property
     def certificate(self) -> str:  # type: ignore[override]
-        """The block's."""
         return self.inner.certificate
 
     @property
     def proximable(self) -> bool:  # type: ignore[override]
-        """As the block."""
         return self.inner.proximable
 
     def _blocks(self, x: Array) -> Array:
@@ -69,7 +64,6 @@ class Repeated(VectorFunction):
         return math.sqrt(self.count) * self.inner.radius() if self.count else 0.0
 
     def describe(self) -> str:
-        """The block's, for each of T."""
         return f"{self.inner.describe()} for each of {self.count} blocks"
 
     def value(self, x: Array) -> float:
@@ -78,7 +72,6 @@ class Repeated(VectorFunction):
 
     @property
     def entrywise(self) -> bool:  # type: ignore[override]
-        """As the block."""
         return self.inner.entrywise
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -141,5 +134,5 @@ class Repeated(VectorFunction):
         return joined(self.inner.vertex_id(b) for b in self._blocks(c))
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """None: the prox goes block by block."""
+        """No arguments: the prox goes block by block."""
         return ()

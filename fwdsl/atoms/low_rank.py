@@ -63,7 +63,7 @@ class LowRank(NDArrayOperatorsMixin):
 
     @property
     def singular_values(self) -> Array:
-        """Those that are not zero, in the order of the factors' columns."""
+        """The singular values that are not zero, in the order of the factors' columns."""
         return np.asarray(np.einsum("ik,ik->k", self.U, self.U))
 
     @property
@@ -72,7 +72,7 @@ class LowRank(NDArrayOperatorsMixin):
         return LowRank(self.V, self.U)
 
     def copy(self) -> LowRank:
-        """With factors of its own."""
+        """A matrix with copies of the factors."""
         return LowRank(self.U.copy(), self.V.copy())
 
     def at(self, rows: Any, columns: Any) -> Array:
@@ -128,7 +128,7 @@ def squared_norm(X: LowRank) -> float:
 
 
 def singular_values(X: LowRank) -> Array:
-    """Those that may differ from zero, by the triangles of the factors' QR."""
+    """The singular values that may differ from zero, by the triangles of the factors' QR."""
     if X.rank == 0:
         return np.zeros(0)
     R, T = (np.asarray(np.linalg.qr(factor, mode="r")) for factor in (X.U, X.V))

@@ -1,4 +1,4 @@
-"""The value of a convex function that is no loss, by its reference, for arguments that no prox is asked of."""
+"""Values of convex functions other than losses, by their references. No prox is needed for them."""
 
 from __future__ import annotations
 

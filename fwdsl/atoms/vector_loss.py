@@ -119,7 +119,6 @@ class VectorLossFunction:
 
     @property
     def name(self) -> str:
-        """The loss's name."""
         return self.loss.name
 
     def value(self, z: Array) -> float:

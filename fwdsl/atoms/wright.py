@@ -1,4 +1,4 @@
-"""The Wright omega function, slowly: what the references of softmax and entropy invert. The kernels have it written out."""
+"""The Wright omega function for the references of softmax and entropy, slow and obvious. The kernels have it written out."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ LARGEST_FILLED = 50_000_000
 
 
 class Unsupported(Exception):
-    """An expression that would take more memory than this version spends; `expr` is it."""
+    """The expression `expr` would take more memory than this version spends."""
 
     def __init__(self, what: str, expr: Expr) -> None:
         super().__init__(what)
@@ -33,7 +33,7 @@ class Unsupported(Exception):
 
 
 class NotFinite(Exception):
-    """A constant expression without a finite value at the numbers bound; `expr` is it."""
+    """The constant expression `expr` has no finite value with the numbers bound."""
 
     def __init__(self, what: str, expr: Expr) -> None:
         super().__init__(what)
@@ -42,22 +42,22 @@ class NotFinite(Exception):
 
 
 @dataclass(frozen=True)
-class Affine:
+class AffineExpression:
     """sum over variables of maps[v] x_v + offset; all of it flat in C order, `shape` being the expression's own."""
 
     maps: dict[str, LinearMap]
     offset: Array
     shape: tuple[int, ...]
 
-    def mapped(self, outer: LinearMap, shape: tuple[int, ...]) -> Affine:
-        """outer applied to it."""
+    def mapped(self, outer: LinearMap, shape: tuple[int, ...]) -> AffineExpression:
+        """outer applied to this expression."""
         # most expressions have no offset, and data are not touched to find that A 0 = 0
         offset = outer.apply(self.offset) if self.offset.any() else np.zeros(outer.rows)
-        return Affine({v: compose(outer, m) for v, m in self.maps.items()}, offset, shape)
+        return AffineExpression({v: compose(outer, m) for v, m in self.maps.items()}, offset, shape)
 
-    def scaled(self, c: float) -> Affine:
-        """c times it."""
-        return Affine({v: scaled(m, c) for v, m in self.maps.items()}, c * self.offset, self.shape)
+    def scaled(self, c: float) -> AffineExpression:
+        """c times this expression."""
+        return AffineExpression({v: scaled(m, c) for v, m in self.maps.items()}, c * self.offset, self.shape)
 
 
 class AffineReader:
@@ -103,7 +103,7 @@ class AffineReader:
         )
         return Stacked(parts, affine.offset, affine.shape)
 
-    def read(self, expr: Expr) -> Affine:
+    def read(self, expr: Expr) -> AffineExpression:
         """The affine form of an expression; `Unsupported` where a sparse matrix would be filled up beyond `LARGEST_FILLED`."""
         if expr.is_constant:
             value = self.constant(expr)
@@ -115,35 +115,35 @@ class AffineReader:
                     raise Unsupported(what, expr)
                 value = value.toarray()
             offset = np.asarray(value, dtype=np.float64)
-            return Affine({}, np.ascontiguousarray(offset).reshape(-1), offset.shape)
+            return AffineExpression({}, np.ascontiguousarray(offset).reshape(-1), offset.shape)
         return _READERS[expr.op](self, expr)
 
     def shape(self, expr: Expr) -> tuple[int, ...]:
         """The numbers of an expression's shape."""
         return tuple(evaluate_dim(d, self.instance.dims) for d in expr.type.array_shape)
 
-    def _var(self, expr: Expr) -> Affine:
+    def _var(self, expr: Expr) -> AffineExpression:
         block = self.blocks[expr.name]
         m: LinearMap = Identity(block.size)
         if expr.type.kind in ("symmetric", "psd"):
             m = Symmetrise(block.shape[0])
         elif expr.type.element is not None and expr.type.element.kind in ("symmetric", "psd"):
             m = Symmetrise(block.shape[1], block.shape[0])
-        return Affine({expr.name: m}, np.zeros(block.size), block.shape)
+        return AffineExpression({expr.name: m}, np.zeros(block.size), block.shape)
 
-    def _add(self, expr: Expr) -> Affine:
+    def _add(self, expr: Expr) -> AffineExpression:
         shape = self.shape(expr)
         return _sum([_broadcast(self.read(a), shape) for a in expr.args], shape)
 
-    def _neg(self, expr: Expr) -> Affine:
+    def _neg(self, expr: Expr) -> AffineExpression:
         return self.read(expr.args[0]).scaled(-1.0)
 
-    def _mul(self, expr: Expr) -> Affine:
+    def _mul(self, expr: Expr) -> AffineExpression:
         left, right = expr.args
         constant, inner = (left, self.read(right)) if left.is_constant else (right, self.read(left))
         return self._times(self.constant(constant), inner, self.shape(expr))
 
-    def _div(self, expr: Expr) -> Affine:
+    def _div(self, expr: Expr) -> AffineExpression:
         value = self.constant(expr.args[1])
         divisor = value.toarray() if hasattr(value, "nnz") else np.asarray(value, dtype=np.float64)
         with np.errstate(all="ignore"):
@@ -152,19 +152,19 @@ class AffineReader:
             raise NotFinite("a division by zero, or by a number too small", expr.args[1])
         return self._times(inverse, self.read(expr.args[0]), self.shape(expr))
 
-    def _times(self, value: Any, inner: Affine, shape: tuple[int, ...]) -> Affine:
+    def _times(self, value: Any, inner: AffineExpression, shape: tuple[int, ...]) -> AffineExpression:
         if np.ndim(value) == 0:
             return inner.scaled(float(value))
         flat = np.asarray(value.toarray() if hasattr(value, "nnz") else value, dtype=np.float64).reshape(-1)
         return inner.mapped(Diagonal(flat) if inner.shape else Column(flat), shape)
 
-    def _matmul(self, expr: Expr) -> Affine:
+    def _matmul(self, expr: Expr) -> AffineExpression:
         left, right = expr.args
         if left.is_constant:
             return self._apply(left, self.read(right), transposed=False)
         return self._apply_right(self.read(left), right)
 
-    def _apply(self, matrix: Expr, inner: Affine, transposed: bool) -> Affine:
+    def _apply(self, matrix: Expr, inner: AffineExpression, transposed: bool) -> AffineExpression:
         """matrix @ inner (matrix' @ inner where transposed), a constant product kept factored."""
         if matrix.op == "transpose":
             return self._apply(matrix.args[0], inner, not transposed)
@@ -195,7 +195,7 @@ class AffineReader:
             return inner.mapped(Matrix(value, transposed, name), (rows,))
         return inner.mapped(LeftMultiply(value, inner.shape[1], transposed, name), (rows, inner.shape[1]))
 
-    def _apply_right(self, inner: Affine, matrix: Expr) -> Affine:
+    def _apply_right(self, inner: AffineExpression, matrix: Expr) -> AffineExpression:
         """inner @ matrix."""
         if len(inner.shape) == 1:
             return self._apply(matrix, inner, transposed=True)
@@ -211,13 +211,13 @@ class AffineReader:
             return inner.mapped(RightMultiply(column, n, name), (n,))
         return inner.mapped(RightMultiply(value, n, name), (n, value.shape[1]))
 
-    def _transpose(self, expr: Expr) -> Affine:
+    def _transpose(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         if len(inner.shape) < 2:
             return inner
         return inner.mapped(transpose(*inner.shape), inner.shape[::-1])
 
-    def _slice(self, expr: Expr) -> Affine:
+    def _slice(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         items = expr.value if isinstance(expr.value, tuple) else (expr.value,)
         key = tuple(i if isinstance(i, int) else slice(*(self._end(e) for e in i)) for i in items)
@@ -232,24 +232,24 @@ class AffineReader:
     def _end(self, end: Dim | None) -> int | None:
         return None if end is None else evaluate_dim(end, self.instance.dims)
 
-    def _sum(self, expr: Expr) -> Affine:
+    def _sum(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         return inner if not inner.shape else inner.mapped(Row(np.ones(inner.offset.size), "ones"), ())
 
-    def _mean(self, expr: Expr) -> Affine:
+    def _mean(self, expr: Expr) -> AffineExpression:
         n = max(1, self.read(expr.args[0]).offset.size)
         return self._sum(expr).scaled(1.0 / n)
 
-    def _dot(self, expr: Expr) -> Affine:
+    def _dot(self, expr: Expr) -> AffineExpression:
         a, b = expr.args
         constant, inner = (a, self.read(b)) if a.is_constant else (b, self.read(a))
         return inner.mapped(Row(self.vector(constant, inner.offset.size), constant.name or "v"), ())
 
-    def _trace(self, expr: Expr) -> Affine:
+    def _trace(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         return inner.mapped(Row(np.eye(inner.shape[0]).reshape(-1), "eye"), ())
 
-    def _diag(self, expr: Expr) -> Affine:
+    def _diag(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         d = inner.shape[0]
         places = np.arange(d) * (d + 1)
@@ -257,7 +257,7 @@ class AffineReader:
             return inner.mapped(Take(places, d * d, "diagonal"), (d,))
         return inner.mapped(Adjoint(Take(places, d * d, "diagonal")), (d, d))
 
-    def _inner(self, expr: Expr) -> Affine:
+    def _inner(self, expr: Expr) -> AffineExpression:
         left, right = expr.args
         if not left.is_constant:
             inner = self.read(left)
@@ -270,14 +270,14 @@ class AffineReader:
             return self._gathered(right, n, lambda at: Matrix(flat[at], False, left.name or "D"))
         return self.read(right).mapped(Matrix(flat, False, left.name or "D"), (n,))
 
-    def _quad(self, expr: Expr) -> Affine:
+    def _quad(self, expr: Expr) -> AffineExpression:
         left, right = expr.args
         data = self.constant(left)
         if right.op == "gather":
             return self._gathered(right, data.shape[0], lambda at: Quad(data[at], left.name or "U"))
         return self.read(right).mapped(Quad(data, left.name or "U"), (data.shape[0],))
 
-    def _gathered(self, expr: Expr, n: int, part: Callable[[Any], LinearMap]) -> Affine:
+    def _gathered(self, expr: Expr, n: int, part: Callable[[Any], LinearMap]) -> AffineExpression:
         """Sample i with the block F[task_i] of a family: one map a block, over its own samples."""
         family, task = expr.args
         inner = self.read(family)
@@ -287,7 +287,7 @@ class AffineReader:
         parts = tuple(part(at) for at in samples)
         return inner.mapped(Gathered(parts, samples, width, n), (n,))
 
-    def _gather(self, expr: Expr) -> Affine:
+    def _gather(self, expr: Expr) -> AffineExpression:
         """F[task] by itself, or one block F[0]."""
         inner = self.read(expr.args[0])
         index = np.arange(inner.offset.size).reshape(inner.shape)
@@ -295,7 +295,7 @@ class AffineReader:
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
 
-    def _observe(self, expr: Expr) -> Affine:
+    def _observe(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         entries = self.instance.values[expr.args[1].name]
         flat = entries.rows.astype(np.intp) * inner.shape[1] + entries.columns
@@ -313,7 +313,7 @@ def _slice_words(s: slice) -> str:
     return f"{start}:{stop}"
 
 
-def _broadcast(a: Affine, shape: tuple[int, ...]) -> Affine:
+def _broadcast(a: AffineExpression, shape: tuple[int, ...]) -> AffineExpression:
     """A scalar meets every entry, a vector every row of a matrix."""
     if a.shape == shape:
         return a
@@ -322,16 +322,16 @@ def _broadcast(a: Affine, shape: tuple[int, ...]) -> Affine:
     return a.mapped(Tile(shape[0], shape[1]), shape)
 
 
-def _sum(parts: list[Affine], shape: tuple[int, ...]) -> Affine:
+def _sum(parts: list[AffineExpression], shape: tuple[int, ...]) -> AffineExpression:
     maps: dict[str, LinearMap] = {}
     for part in parts:
         for v, m in part.maps.items():
             maps[v] = Add(maps[v], m) if v in maps else m
     offset = np.sum([p.offset for p in parts], axis=0)
-    return Affine(maps, np.asarray(offset, dtype=np.float64), shape)
+    return AffineExpression(maps, np.asarray(offset, dtype=np.float64), shape)
 
 
-_READERS: dict[str, Callable[[AffineReader, Expr], Affine]] = {
+_READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "var": AffineReader._var,
     "add": AffineReader._add,
     "neg": AffineReader._neg,

@@ -1,4 +1,4 @@
-"""Which term goes where, from names alone: what a plan without data shows, and what `build` then fills with numbers.
+"""The place of each term in the canonical form, from names alone. A plan without data shows it; `build` fills it with numbers.
 
 A term or set on a bare variable may stay with its block, in g; everything else is a term of the sum under its linear map. Of the terms and sets
 on one block, g keeps one (norm, set) pair with a registered joint prox and all `sum_squares`; the others move into the sum with K = identity.
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from ..model import Constraint, Expr, Model, SetRef, Term, Type
 from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX
 from .groups import overlapping, same_groups
-from .names import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key_of, kind_of, rank
-from .seen import Seen, seen
+from .matrix_prediction import MatrixPrediction, matrix_prediction
+from .pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key_of, kind_of, rank
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SumPlan:
 
     A constraint may become several: `birkhoff` is `rows(simplex)` and `columns(simplex)`, a point of a `polytope` a mean of its vertices, which
     takes a variable of our own. `over` tells a loss of a matrix variable itself: "entries" of it, or a "product" of data with it
-    (`seen`), `intercept` the variable that is added to it.
+    (`matrix_prediction`), `intercept` the variable that is added to it.
     """
 
     kind: str
@@ -64,7 +64,7 @@ class Arrangement:
 
 
 def bare_variable(expr: Expr) -> str | None:
-    """The variable, where an expression is one, perhaps times a constant scalar."""
+    """The variable that an expression is, perhaps times a constant scalar; None for other expressions."""
     if expr.op == "var":
         return expr.name
     if expr.op == "neg":
@@ -99,7 +99,7 @@ def sum_of_variable(expr: Expr) -> str | None:
 
 
 def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Arrangement:
-    """The arrangement of a model: every accepted one has one.
+    """The arrangement of a model. Every accepted model has one.
 
     `apart` has what may stay with no block for numbers that only an instance shows, as ("term", 0) or ("constraint", 2): `groups.weightless`.
     """
@@ -134,10 +134,10 @@ def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Ar
 
 def _sum_of_term(i: int, term: Term) -> SumPlan:
     if term.kind == "loss":
-        return _loss_plan(i, term, term.atom, seen(term.argument))
+        return _loss_plan(i, term, term.atom, matrix_prediction(term.argument))
     word = CONVEX[term.atom]
     if word.as_loss:
-        return _loss_plan(i, term, word.as_loss, seen(term.argument) if not word.root_of else None)
+        return _loss_plan(i, term, word.as_loss, matrix_prediction(term.argument) if not word.root_of else None)
     return SumPlan("norm", term.atom, i, False, term.text, _own_variable(term))
 
 
@@ -146,7 +146,7 @@ def _own_variable(term: Term) -> str | None:
     return bare_variable(term.argument) if CONVEX[term.atom].degree or term.argument.op == "var" else None
 
 
-def _loss_plan(i: int, term: Term, atom: str, found: Seen | None) -> SumPlan:
+def _loss_plan(i: int, term: Term, atom: str, found: MatrixPrediction | None) -> SumPlan:
     if found is None:
         return SumPlan("loss", atom, i, False, term.text)
     intercept = found.intercept[0].name if found.intercept is not None else None
@@ -222,7 +222,7 @@ def _arrange_block(
 def _of_same_groups(
     model: Model, norms: dict[str, list[int]], sets: dict[str, list[int]], pair: tuple[str | None, str | None]
 ) -> bool:
-    """Whether a pair of a norm and a set, where both are of groups, is of the same ones."""
+    """Whether a norm and a set of groups have the same groups."""
     norm, key = pair
     if norm is None or not CONVEX[norm].grouped or key is None:
         return True

@@ -29,10 +29,10 @@ from .form import Block, Canonical, Stacked, SumTerm
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
-from .names import innermost, key_of
-from .numbers import bare_factor, loss_function
+from .pairs import innermost, key_of
 from .reach import check_reach
-from .sets import SetReader, Unfit, build
+from .sets import BadArguments, SetReader, build
+from .terms import bare_factor, loss_function
 from .too_large import too_large
 
 LARGEST_FACTOR = 8_000_000_000
@@ -58,43 +58,28 @@ def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...
             return replace(_Builder(instance, arrangement, apart).build(), factored=factored), ()
         except Empty as error:
             return _contradicted(instance, apart, error), ()
-    except Unsupported as error:
-        return None, (
-            Diagnostic(
-                "FW5001",
-                f"this version cannot solve a program with {error.what}",
-                span=error.expr.span,
-                source=instance.model.source,
-                rule="What takes more memory than this version spends is refused before any work is done.",
-                hint="the program is correct: make it smaller, or say it without filling a matrix up",
-            ),
-        )
-    except NotFinite as error:
-        return None, (
-            Diagnostic(
-                "FW5011",
-                f"an expression has no finite value with the numbers bound: {error.what}",
-                span=error.expr.span,
-                source=instance.model.source,
-                rule="Coefficients, radii and targets are finite numbers.",
-                hint="check the values of the data and parameters in it",
-            ),
-        )
-    except Unfit as error:
-        return None, (
-            Diagnostic(
-                "FW5012",
-                error.message,
-                span=error.span,
-                source=instance.model.source,
-                rule="A norm or set must be able to take its arguments, with the numbers bound.",
-                hint="check the values of the data and parameters in it",
-            ),
-        )
+    except (Unsupported, NotFinite, BadArguments) as error:
+        return None, (_refusal(instance, error),)
+
+
+def _refusal(instance: Instance, error: Unsupported | NotFinite | BadArguments) -> Diagnostic:
+    hint = "check the values of the data and parameters in it"
+    if isinstance(error, Unsupported):
+        code, message, span = "FW5001", f"this version cannot solve a program with {error.what}", error.expr.span
+        rule = "What takes more memory than this version spends is refused before any work is done."
+        hint = "the program is correct: make it smaller, or say it without filling a matrix up"
+    elif isinstance(error, NotFinite):
+        code, span = "FW5011", error.expr.span
+        message = f"an expression has no finite value with the numbers bound: {error.what}"
+        rule = "Coefficients, radii and targets are finite numbers."
+    else:
+        code, message, span = "FW5012", error.message, error.span
+        rule = "A norm or set must be able to take its arguments, with the numbers bound."
+    return Diagnostic(code, message, span=span, source=instance.model.source, rule=rule, hint=hint)
 
 
 def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: Empty) -> Canonical:
-    """The form of constraints that no point meets: each of them a term of its own, as no block can keep them all."""
+    """The form of constraints that no point meets. Each of them is a term of its own, because no block can keep them all."""
     apart |= {("constraint", i) for i in range(len(instance.model.constraints))}
     contradiction = Diagnostic(
         "FW5010",
@@ -110,7 +95,7 @@ def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: 
 
 
 class _Builder:
-    """`empty` tells that no point meets the constraints, which is known by then."""
+    """Builds the canonical form of an instance; `empty` says that no point meets the constraints."""
 
     def __init__(
         self, instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]], empty: bool = False
@@ -220,13 +205,13 @@ class _Builder:
         return Ridged(g, ridge) if ridge > 0.0 else g
 
     def _kept(self, plan: BlockPlan) -> list[str]:
-        """What keeps a variable in a set, in the user's words."""
+        """The constraints and domains that keep a variable in a set, in the user's words."""
         kept = [f"`{self.model.constraints[i].text}`" for i in plan.sets]
         norms = [self.model.terms[i] for i in plan.norms]
         return kept + [f"the domain of `{term.text}`" for term in norms if CONVEX[term.atom].domain]
 
     def _check_sets(self) -> None:
-        """Raise where a set is empty, or two of one variable have no point in common, as far as numbers alone show it."""
+        """Raise `Empty` if numbers alone show that a set is empty, or that two sets of one variable do not meet."""
         for c in self.model.constraints:
             if c.set is not None and innermost(c.set).name == BOX:
                 bounds = self.sets.bounds(innermost(c.set))
@@ -254,7 +239,7 @@ class _Builder:
         ]
 
     def _domains_of(self, variable: VarDecl) -> list[Region]:
-        """What terms of the objective ask of their argument: entropy is of nonnegative numbers."""
+        """The domains of terms of the objective: an entropy is of nonnegative numbers."""
         return [
             Region(CONVEX[term.atom].domain, {}, f"the domain of `{term.text}`", term.span)
             for term in self.model.terms
@@ -271,7 +256,7 @@ class _Builder:
         return replace(region, args=self.sets.symmetric_box(region.args, shape))
 
     def _entry(self, variable: str, type_: Type) -> Callable[[int], str]:
-        """How the entry at a flat place of a variable is written; of a family that of any block."""
+        """A function that writes the entry at a flat place of a variable; of a family, that of any block."""
         own = type_.element if type_.kind == "family" and type_.element is not None else type_
         shape = tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape)
 
@@ -316,7 +301,7 @@ class _Builder:
         return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
 
     def _regrouped(self, term: Term, c: float, stacked: Stacked) -> tuple[VectorFunction | None, Stacked]:
-        """A group norm of groups that overlap, or of which some have no weight, added up over the blocks of a family."""
+        """A group norm with groups that overlap or have no weight, added up over the blocks of a family."""
         count = stacked.shape[0] if term.argument.type.kind == "family" else 1
         found = regrouped(self.sets.group_args(dict(term.options)), count, stacked.rows // max(1, count))
         if found is None:
@@ -339,10 +324,10 @@ class _Builder:
         P = self.reader.constant(given)
         P = np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64)
         if given.type.kind != "psd" and not np.array_equal(P, P.T):
-            raise Unfit(f"the matrix of `{term.text}` is not symmetric", term.span)
+            raise BadArguments(f"the matrix of `{term.text}` is not symmetric", term.span)
         values, vectors = np.linalg.eigh(P)
         if values.size and values[0] < -1e-10 * max(1.0, abs(float(values[-1]))):
-            raise Unfit(
+            raise BadArguments(
                 f"the matrix of `{term.text}` is not positive semidefinite: it has the eigenvalue {values[0]:.3g}",
                 term.span,
             )

@@ -27,7 +27,6 @@ class Scaled(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """Those of K."""
         return self.inner.nnz
 
     def apply(self, x: Array) -> Array:
@@ -71,7 +70,6 @@ class Compose(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """Those of both."""
         return self.outer.nnz + self.inner.nnz
 
     def apply(self, x: Array) -> Array:
@@ -114,7 +112,6 @@ class Add(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """Those of both."""
         return self.left.nnz + self.right.nnz
 
     def apply(self, x: Array) -> Array:
@@ -130,7 +127,6 @@ class Add(LinearMap):
         return Add(self.left.absolute(), self.right.absolute())
 
     def squared(self) -> LinearMap:
-        """Of both."""
         return Add(self.left.squared(), self.right.squared())
 
     def describe(self, x: str) -> str:
@@ -156,7 +152,6 @@ class Adjoint(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """Those of K."""
         return self.inner.nnz
 
     def apply(self, x: Array) -> Array:
@@ -172,7 +167,7 @@ class Adjoint(LinearMap):
         return Adjoint(self.inner.absolute())
 
     def describe(self, x: str) -> str:
-        """In words for what it is used for: a vector on the diagonal of a matrix."""
+        """The words for its one use: a vector on the diagonal of a matrix."""
         return f"diag({x})"
 
 

@@ -111,7 +111,6 @@ class AbsoluteMatrix(LinearMap):
         return out
 
     def absolute(self) -> LinearMap:
-        """Itself."""
         return self
 
     def describe(self, x: str) -> str:
@@ -120,7 +119,7 @@ class AbsoluteMatrix(LinearMap):
 
 
 def _sliceable(A: Any) -> bool:
-    """Whether blocks of rows can be taken: data, and not a sparse matrix less its means."""
+    """Whether blocks of rows can be taken: true for data, false for a sparse matrix less its means."""
     return isinstance(A, np.ndarray) or hasattr(A, "indptr")
 
 

@@ -20,7 +20,7 @@ from ..atoms.matrices import build_matrix
 from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
 from ..words import BOX, CONVEX, NONNEGATIVE, SETS
-from .names import words_of
+from .pairs import words_of
 
 SLACK = 1e-9
 """How far, relative to its size, a bound must be missed: nearer, rounding may be at work, and the method decides."""
@@ -33,7 +33,7 @@ LARGEST = 2_000_000
 
 
 class Empty(Exception):
-    """A set that holds no point, or sets that have none in common: the message is the proof, in the user's words."""
+    """A set holds no point, or sets have none in common. The message is the proof, in the user's words."""
 
     def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class Empty(Exception):
 
 @dataclass(frozen=True)
 class Region:
-    """One set of a variable: its key (`rows(simplex)`), its arguments as the atoms take them, how it is called, and where it stands."""
+    """One set of a variable: its key (`rows(simplex)`), its arguments as the atoms take them, its name in messages, and its place."""
 
     key: str
     args: Mapping[str, Any]
@@ -52,7 +52,7 @@ class Region:
 
 
 def numbers(a: float, b: float) -> tuple[str, str]:
-    """Two numbers in print, with as many digits as tell them apart."""
+    """Two numbers as text, with enough digits to tell them apart."""
     for digits in (6, 9, 12, 15):
         said = f"{a:.{digits}g}", f"{b:.{digits}g}"
         if said[0] != said[1] or a == b:
@@ -61,7 +61,7 @@ def numbers(a: float, b: float) -> tuple[str, str]:
 
 
 def crossing(lo: Any, hi: Any) -> NDArray[np.intp]:
-    """Where no number is at least lo and at most hi, by more than the rounding of the two; flat."""
+    """The places, flat, at which lo exceeds hi by more than the rounding of the two."""
     lo, hi = (np.asarray(x, dtype=np.float64) for x in (lo, hi))
     with np.errstate(invalid="ignore"):
         beyond = lo - hi > ROUNDING * np.maximum(np.abs(lo), np.abs(hi))
@@ -80,7 +80,7 @@ def ordered(lo: Any, hi: Any) -> tuple[Any, Any]:
 
 
 def check_box(lo: Any, hi: Any, text: str, span: Span, entry: Callable[[int], str]) -> None:
-    """Raise where a box has no point; `entry` names the one at a flat place."""
+    """Raise `Empty` for a box without a point; `entry` names the one at a flat place."""
     found = crossing(lo, hi)
     if found.size:
         raise Empty(f"`{text}` is empty: {_between(lo, hi, int(found[0]), entry)}", span)
@@ -93,13 +93,13 @@ def _between(lo: Any, hi: Any, j: int, entry: Callable[[int], str]) -> str:
 
 
 def check_halfspace(a: Array, b: float, text: str, span: Span) -> None:
-    """Raise where a = 0 and b < 0."""
+    """Raise `Empty` if a = 0 and b < 0."""
     if b < 0.0 and not a.any():
         raise Empty(f"`{text}` is empty: all its coefficients are 0, and 0 is not at most {b:g}", span)
 
 
 def check_equations(A: Any, b: Array, text: str, span: Span) -> None:
-    """Raise where A x = b has no solution: where multipliers of its rows make 0 of A, but for its rounding, and not of b."""
+    """Raise `Empty` if A x = b has no solution: if multipliers of its rows make 0 of A, but for its rounding, and not of b."""
     if math.prod(A.shape) > LARGEST or min(A.shape) > 500:
         return
     A = np.asarray(A.toarray() if hasattr(A, "nnz") else A, dtype=np.float64)
@@ -142,7 +142,7 @@ _ENDS: tuple[tuple[Callable[..., Array], float], ...] = ((np.min, math.inf), (np
 
 
 def check_meeting(regions: list[Region], shape: tuple[int, ...], entry: Callable[[int], str]) -> None:
-    """Raise where two sets of one variable of this shape (of a family, of one block) have no point in common."""
+    """Raise `Empty` if two sets of one variable of this shape (of a family, of one block) have no point in common."""
     for i, first in enumerate(regions):
         for second in regions[i + 1 :]:
             if _bounds_entries(first) and _bounds_entries(second):
@@ -200,7 +200,7 @@ def _bounds_entries(a: Region) -> bool:
 
 
 def _fixes_trace(a: Region) -> bool:
-    """Whether a set is of matrices of one trace."""
+    """Whether all matrices of a set have one trace."""
     return a.key in SETS and SETS[a.key].of == "symmetric" and SETS[a.key].total == "equal"
 
 
@@ -223,7 +223,7 @@ def _radius(a: Region) -> float:
 
 
 def _total(a: Region, shape: tuple[int, ...]) -> float | None:
-    """The sum of all entries, where the set fixes it."""
+    """The sum of all entries if the set fixes it, else None."""
     axes = _sums(a)
     if not axes or words_of(a.key)[1].total == "most":
         return None
@@ -274,7 +274,7 @@ def _misses_diagonal(a: Region, hi: Array) -> str:
 
 
 def _measure(b: Region) -> tuple[str, Callable[[Array], float]] | None:
-    """What a set bounds by its radius: its name in a sentence, and its value at an array; None where it is none of these."""
+    """The quantity that a set bounds by its radius: its name in a sentence, and its value at an array; None for other sets."""
     word = SETS.get(b.key)
     if word is None or word.grouped or not word.scaled:
         return None

@@ -24,17 +24,17 @@ from ..model import Term, evaluate_dim
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan
+from .data_matrix import DataMatrix
 from .intercept import added, best_shift
-from .numbers import bare_factor, loss_function
-from .samples import Samples
-from .seen import Path, Seen, seen
+from .matrix_prediction import MatrixPrediction, Multipliers, matrix_prediction
+from .terms import bare_factor, loss_function
 
 LARGEST_DENSE_FORM = 5_000_000
 """Numbers of a variable up to which the dense canonical form is built beside the factored one."""
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class EntryMap:
     """X -> (X_ij) over the places (i, j), one of them possibly more than once."""
 
     rows: Any
@@ -57,7 +57,7 @@ class Observed:
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class ProductMap:
     """X -> A X, flat in C order: A a dense array of float64 or float32, or sparse."""
 
     A: Any
@@ -76,11 +76,11 @@ class Product:
 
     def predict(self, X: LowRank) -> Array:
         """A X, by the factors."""
-        return np.asarray((Samples(self.A).matmat(X.U) @ X.V.T).reshape(-1))
+        return np.asarray((DataMatrix(self.A).matmat(X.U) @ X.V.T).reshape(-1))
 
 
 @dataclass(frozen=True, eq=False)
-class Intercept:
+class FreeIntercept:
     """A free variable b that is added to the predictions times d: one number (`columns` is 1), or one for each of the columns."""
 
     name: str
@@ -105,13 +105,13 @@ class Factored:
 
     `f` is over the predictions `k` K X of `data` and holds the coefficient, weights and targets, constants of the predictions included;
     `radius` is inf, `penalty` and `ridge` are 0 where there is none. `scale` is the size of the objective's terms at
-    zero, a part of S (language.md, section 8).
+    zero, a part of S (see "What an answer promises" in docs/language.md).
     """
 
     instance: Instance
     name: str
     shape: tuple[int, int]
-    data: Observed | Product
+    data: EntryMap | ProductMap
     f: LossFunction
     radius: float
     penalty: float
@@ -121,13 +121,12 @@ class Factored:
     term: FactoredTerm
     k: float = 1.0
     ridge: float = 0.0
-    intercept: Intercept | None = None
+    intercept: FreeIntercept | None = None
     contradiction: ClassVar[None] = None
     dense: ClassVar[None] = None
 
     @property
     def factored(self) -> Factored:
-        """This form."""
         return self
 
     @property
@@ -137,7 +136,7 @@ class Factored:
 
     @property
     def terms(self) -> tuple[FactoredTerm, ...]:
-        """What the parts of the dual point belong to: the loss, and the two factors of the ridge's matrix where there is one."""
+        """The terms of the parts of a dual point: the loss, and for the two factors of the ridge's matrix, if any, the loss again."""
         return (self.term, self.term, self.term) if self.ridge else (self.term,)
 
     def reach(self, value: float) -> float:
@@ -169,7 +168,6 @@ class Factored:
         )
 
     def auxiliary(self, x: LowRank) -> Mapping[str, Any]:
-        """Nothing."""
         return {}
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
@@ -250,7 +248,7 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
     radius = _ball(reader, block)
     penalty, ridge = (_penalty(reader, terms, sense, power) for terms, power in ((block.norms, 1), (block.ridges, 2)))
     term = model.terms[plan.origin]
-    found = seen(term.argument)
+    found = matrix_prediction(term.argument)
     assert found is not None, "the arrangement says what the loss is over"
     data, k = _data(reader, found, p), _number(reader, found.path)
     if data is None or not radius > 0.0 or k == 0.0 or (math.isinf(radius) and penalty == 0.0):
@@ -294,8 +292,8 @@ def _penalty(reader: AffineReader, indices: tuple[int, ...], sense: int, power: 
     return sum(max(0.0, sense * reader.scalar(t.coefficient)) * bare_factor(reader, t.argument) ** power for t in terms)
 
 
-def _number(reader: AffineReader, path: Path) -> float:
-    """The number that a path multiplies with."""
+def _number(reader: AffineReader, path: Multipliers) -> float:
+    """The product of the multipliers of a path."""
     k = 1.0
     for step, expr in path:
         value = 1.0 if expr is None else reader.scalar(expr)
@@ -305,36 +303,41 @@ def _number(reader: AffineReader, path: Path) -> float:
     return k
 
 
-def _data(reader: AffineReader, found: Seen, p: int) -> Observed | Product | None:
+def _data(reader: AffineReader, found: MatrixPrediction, p: int) -> EntryMap | ProductMap | None:
     if found.kind == "entries":
         entries = reader.instance.values[found.data.name]
-        return Observed(entries.rows, entries.columns, f"{found.variable}[{found.data.name}]")
+        return EntryMap(entries.rows, entries.columns, f"{found.variable}[{found.data.name}]")
     A = reader.constant(found.data)
     if not hasattr(A, "tocsr") and not (isinstance(A, np.ndarray) and A.dtype in (np.float64, np.float32)):
         return None
     left = found.data
     name = f"{left.args[0].name}.T" if left.op == "transpose" else left.name or "A"
-    return Product(A.tocsr() if hasattr(A, "tocsr") else A, p, f"{name} @ {found.variable}")
+    return ProductMap(A.tocsr() if hasattr(A, "tocsr") else A, p, f"{name} @ {found.variable}")
 
 
-def _intercept(reader: AffineReader, found: Seen, data: Observed | Product) -> Intercept | None:
-    """None where there is none, or where it does not fit: one whose factor is 0, or a number for each sample."""
+def _intercept(reader: AffineReader, found: MatrixPrediction, data: EntryMap | ProductMap) -> FreeIntercept | None:
+    """The free intercept. None if there is none, if its factor is 0, or if it has a number for each sample."""
     if found.intercept is None:
         return None
     b, path = found.intercept
     d = _number(reader, path)
     is_vector = bool(b.type.array_shape)
-    columns = data.columns if is_vector and isinstance(data, Product) else 1
-    if d == 0.0 or (is_vector and not isinstance(data, Product)):
+    columns = data.columns if is_vector and isinstance(data, ProductMap) else 1
+    if d == 0.0 or (is_vector and not isinstance(data, ProductMap)):
         return None
-    return Intercept(b.name, d, columns, is_vector)
+    return FreeIntercept(b.name, d, columns, is_vector)
 
 
 def _loss(
-    reader: AffineReader, term: Term, atom: str, data: Observed | Product, sense: int, found: Seen
+    reader: AffineReader,
+    term: Term,
+    atom: str,
+    data: EntryMap | ProductMap,
+    sense: int,
+    found: MatrixPrediction,
 ) -> LossFunction | None:
     """The loss with the constants of its predictions taken into its targets; None where it has no such targets or weighs nothing."""
-    shape = (data.count,) if isinstance(data, Observed) else (data.A.shape[0], data.columns)
+    shape = (data.count,) if isinstance(data, EntryMap) else (data.A.shape[0], data.columns)
     f = loss_function(reader, term, atom, max(0.0, sense * reader.scalar(term.coefficient)), shape)
     if not f.w.any() or (found.constants and not f.loss.word.residual):
         return None

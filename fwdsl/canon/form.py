@@ -113,7 +113,6 @@ class Stacked:
             out[block.slice] += m.adjoint(y)
 
     def describe(self) -> str:
-        """In the language's words."""
         words = [m.describe(block.name) for block, m in self.parts]
         if np.any(self.offset):
             words.append("const")
@@ -121,8 +120,8 @@ class Stacked:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """What a constraint's multiplier is the derivative in, where that is not simply what f is of.
+class Shift:
+    """The shift of a right-hand side that a constraint's multiplier is the derivative in, where that is not f's own argument.
 
     A change s of this `shape` changes f's argument by -map(s): the right-hand sides of an `affine` set, a shift of vectors in a polytope.
     """
@@ -142,7 +141,7 @@ class SumTerm:
     is_constraint: bool = False
     name: str = ""
     span: Span = field(default=NOWHERE, compare=False)
-    side: Side | None = None
+    side: Shift | None = None
 
     @property
     def is_smooth(self) -> bool:
@@ -151,7 +150,7 @@ class SumTerm:
 
     @property
     def is_indicator(self) -> bool:
-        """Whether f_i only says in or out."""
+        """Whether f_i is the indicator of a set."""
         return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
 
     @property
@@ -201,7 +200,7 @@ class Canonical:
 
     @cached_property
     def scale(self) -> float:
-        """The sum of the sizes of the objective's terms at zero, those infinite there left out: a part of S (language.md, section 8)."""
+        """The sum of the sizes of the objective's finite terms at zero: a part of S ("What an answer promises" in docs/language.md)."""
         sizes = [abs(t.f.value(t.map.offset)) for t in self.terms if not t.is_constraint]
         return self.size_of_affine + math.fsum(s for s in sizes if math.isfinite(s))
 
@@ -262,7 +261,7 @@ class Canonical:
         return (NO_VALUES,) if factored and self.factored is None else ()
 
     def auxiliary(self, x: Array) -> Mapping[str, Any]:
-        """The values of the blocks that are ours, by name."""
+        """The values of auxiliary blocks, by name."""
         return {b.name: b.decoded(x) for b in self.blocks if b.auxiliary}
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:

@@ -1,4 +1,4 @@
-"""What every canonical form tells of itself, so that nobody need know which one it is."""
+"""The protocol of canonical forms: callers need not know which form they have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_VALUES = (
 )
 
 
-class Part(Protocol):
+class FormTerm(Protocol):
     """A term of the sum, in the user's words."""
 
     @property
@@ -55,8 +55,8 @@ class Form(Protocol):
         """1, or -1 where the program maximises: the form minimises the negative."""
 
     @property
-    def terms(self) -> Sequence[Part]:
-        """What the parts of a dual point belong to, in their order."""
+    def terms(self) -> Sequence[FormTerm]:
+        """The terms that the parts of a dual point belong to, in their order."""
 
     @property
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""Groups that overlap, or of which some have no weight: the norm and the ball of disjoint groups, of the entries taken group after group.
+"""Groups that overlap or have no weight. Their norms and balls are those of disjoint groups, of the entries taken group after group.
 
 An entry stands once for each group of positive weight that it is in, and not at all where it is in none.
 """
@@ -15,7 +15,7 @@ from ..atoms.vectors.groups import members
 from ..bind.instance import Instance
 from ..model import Expr
 from .matrix_maps import Take
-from .names import innermost
+from .pairs import innermost
 
 Given = tuple[tuple[str, Expr], ...]
 

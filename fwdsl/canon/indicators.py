@@ -1,4 +1,4 @@
-"""Constraints that no block keeps, as terms of the sum: the indicator of a set under a map."""
+"""Constraints as terms of the sum: indicators of sets under maps, for the constraints that no block keeps."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .affine import AffineReader
 from .combined_maps import compose, scaled
 from .data_maps import Matrix
 from .emptiness import check_equations, check_halfspace
-from .form import Block, Side, Stacked
+from .form import Block, Shift, Stacked
 from .groups import overlapping, regrouped
-from .lines import Lines, lines_of
+from .lines import SetLines, lines_of
 from .maps import Identity, LinearMap, Row
 from .matrix_maps import RightMultiply, Take
-from .names import innermost
+from .pairs import innermost
 from .sets import SetReader, build
 
 
@@ -31,7 +31,7 @@ class Indicator:
 
     f: VectorFunction
     map: Stacked
-    side: Side | None = None
+    side: Shift | None = None
 
 
 def mapped(stacked: Stacked, outer: LinearMap, offset: Array | float = 0.0) -> Stacked:
@@ -90,7 +90,7 @@ class IndicatorReader:
             g = build(None, ("rows", {"set": (SIMPLEX, {"r": 1.0})}), shape)
         return Block(f"weights of {constraint.name}", start, start + g.size, shape, g, g.describe(), auxiliary=True)
 
-    def _equations(self, constraint: Constraint, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
+    def _equations(self, constraint: Constraint, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
         """A x = b, or a'x <= b, for each line."""
         given = dict(own.args)
         A: Any
@@ -115,13 +115,13 @@ class IndicatorReader:
         if lines.take is not None:
             outer = compose(outer, lines.take)
         width = int(A.shape[0])
-        told, shape = lines.told(width)
+        told, shape = lines.user_shape(width)
         if equations and width == 1:
             shape = (*shape, 1) if lines.frame != "columns" else (*shape[:-1], 1, shape[-1])
-        side = Side(told or Identity(lines.count * width), shape)
+        side = Shift(told or Identity(lines.count * width), shape)
         return Indicator(bounds(lo, outer.rows), mapped(stacked, outer, -np.tile(b, lines.count)), side)
 
-    def _bounds_apart(self, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
+    def _bounds_apart(self, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
         """A box as its lower bounds, then its upper ones, which need not leave room for a point."""
         ends = (np.broadcast_to(np.reshape(x, -1), lines.length) for x in self.sets.bounds(own))
         low, high = (np.tile(end, lines.count) for end in ends)
@@ -132,7 +132,7 @@ class IndicatorReader:
         outer = Take(np.tile(place, 2), n, "bounds", once=False)
         return Indicator(build(None, (BOX, {"lo": lo, "hi": hi}), 2 * n), mapped(stacked, outer))
 
-    def _hull(self, constraint: Constraint, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator:
+    def _hull(self, constraint: Constraint, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
         """Each line is V'w with its own weights w."""
         V = self.reader.constant(dict(own.args)["V"])
         weights = self.reader.blocks[f"weights of {constraint.name}"]
@@ -140,10 +140,10 @@ class IndicatorReader:
         to_lines: LinearMap = lines.take or Identity(stacked.rows)
         moved = mapped(stacked, to_lines)
         parts = (*moved.parts, (weights, scaled(to_points, -1.0)))
-        side = Side(to_lines, lines.shape)
+        side = Shift(to_lines, lines.shape)
         return Indicator(bounds(0.0, stacked.rows), Stacked(parts, moved.offset, moved.shape), side)
 
-    def _groups(self, own: SetRef, lines: Lines, stacked: Stacked) -> Indicator | None:
+    def _groups(self, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator | None:
         """The ball of the groups that have weight, of entries that stand once for each of theirs."""
         found = regrouped(self.sets.own_args(own), lines.count, lines.length)
         if found is None:
@@ -151,4 +151,4 @@ class IndicatorReader:
         ball = build(None, (own.name, found.args), found.length)
         outer: LinearMap = found.take if lines.take is None else compose(found.take, lines.take)
         f = ball if lines.count == 1 else Repeated(ball, lines.count)
-        return Indicator(f, mapped(stacked, outer), Side(outer, lines.shape))
+        return Indicator(f, mapped(stacked, outer), Shift(outer, lines.shape))

@@ -1,4 +1,4 @@
-"""The vectors that a set of vectors is asked of: the expression itself, its rows, its columns, the blocks of a family."""
+"""The vectors that must lie in a set: an expression itself, its rows, its columns, or the blocks of a family."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .matrix_maps import Take
 
 
 @dataclass(frozen=True)
-class Lines:
+class SetLines:
     """`count` vectors of `length` entries, in an expression of this `shape`, by `frame` ("rows", "columns", "entries" or "").
 
     A family's lines are those of its `blocks`, one block after the other; `blocks` is 0 for what is no family.
@@ -34,8 +34,8 @@ class Lines:
         n, k = self.shape[-2:]
         return Take(_by_columns(self.blocks, n, k), math.prod(self.shape), "columns")
 
-    def told(self, width: int) -> tuple[Take | None, tuple[int, ...]]:
-        """How an array with `width` numbers a line is told to the user, as a map to the lines, and its shape.
+    def user_shape(self, width: int) -> tuple[Take | None, tuple[int, ...]]:
+        """The map from the user's layout of `width` numbers a line to the lines, and the shape of that layout.
 
         As the expression is: a row for each row, a column for each column, a block for each block.
         """
@@ -47,12 +47,12 @@ class Lines:
 
 
 def _by_columns(blocks: int, n: int, k: int) -> np.ndarray:
-    """Where the entries of n x k matrices are, taken column after column."""
+    """The places of the entries of n x k matrices, taken column after column."""
     places = np.arange(max(1, blocks) * n * k).reshape(-1, n, k)
     return np.ascontiguousarray(places.transpose(0, 2, 1)).reshape(-1)
 
 
-def lines_of(ref: SetRef, is_family: bool, shape: Sequence[int]) -> Lines:
+def lines_of(ref: SetRef, is_family: bool, shape: Sequence[int]) -> SetLines:
     """The lines of an expression of this shape that a set holds for."""
     shape = tuple(shape)
     blocks, own = (shape[0], shape[1:]) if is_family else (0, shape)
@@ -60,4 +60,4 @@ def lines_of(ref: SetRef, is_family: bool, shape: Sequence[int]) -> Lines:
     length = {"rows": own[-1:], "columns": own[:1]}.get(frame, own)
     total = math.prod(shape)
     size = math.prod(length)
-    return Lines(total // max(1, size), size, shape, frame, blocks)
+    return SetLines(total // max(1, size), size, shape, frame, blocks)

@@ -55,23 +55,18 @@ class Identity(LinearMap):
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """As many as rows."""
         return self.rows
 
     def apply(self, x: Array) -> Array:
-        """x itself."""
         return x
 
     def adjoint(self, y: Array) -> Array:
-        """y itself."""
         return y
 
     def absolute(self) -> LinearMap:
-        """Itself."""
         return self
 
     def describe(self, x: str) -> str:
-        """The argument."""
         return x
 
 
@@ -208,7 +203,6 @@ class Select(LinearMap):
         return out
 
     def absolute(self) -> LinearMap:
-        """Itself."""
         return self
 
     def describe(self, x: str) -> str:

@@ -160,7 +160,6 @@ class Take(LinearMap):
         return np.asarray(np.bincount(self.index, weights=y, minlength=self.columns), dtype=np.float64)
 
     def absolute(self) -> LinearMap:
-        """Itself."""
         return self
 
     def describe(self, x: str) -> str:
@@ -199,7 +198,6 @@ class Tile(LinearMap):
         return np.asarray(y.reshape(self.n, self.k).sum(axis=0))
 
     def absolute(self) -> LinearMap:
-        """Itself."""
         return self
 
     def describe(self, x: str) -> str:
@@ -234,7 +232,6 @@ class Symmetrise(LinearMap):
         return self.apply(y)
 
     def absolute(self) -> LinearMap:
-        """Itself."""
         return self
 
     def describe(self, x: str) -> str:
@@ -308,7 +305,6 @@ class Gathered(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """Those of the parts."""
         return sum(p.nnz for p in self.parts)
 
     def apply(self, x: Array) -> Array:
@@ -324,7 +320,6 @@ class Gathered(LinearMap):
         return np.concatenate(blocks) if blocks else np.zeros(0)
 
     def absolute(self) -> LinearMap:
-        """Of the parts."""
         return Gathered(tuple(p.absolute() for p in self.parts), self.samples, self.width, self.n, self.words)
 
     def describe(self, x: str) -> str:

@@ -1,4 +1,4 @@
-"""Affine expressions at a variable that is kept as factors, written out nowhere."""
+"""Values of affine expressions in a variable that is kept as factors and never written out."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..model import Expr
 from .affine import AffineReader, Unsupported
 
 
-def on_factors(expr: Expr, reader: AffineReader, values: Mapping[str, Any]) -> Any:
+def value_on_factors(expr: Expr, reader: AffineReader, values: Mapping[str, Any]) -> Any:
     """The value of an expression: an array, or a `LowRank` for the variable itself; `Unsupported` where it would write that out."""
     if expr.is_constant:
         return reader.constant(expr)
     if expr.op == "var":
         return values[expr.name]
     if expr.op == "observe":
-        inner = on_factors(expr.args[0], reader, values)
+        inner = value_on_factors(expr.args[0], reader, values)
         entries = reader.instance.values[expr.args[1].name]
         if isinstance(inner, LowRank):
             return inner.at(entries.rows, entries.columns)
@@ -30,7 +30,7 @@ def on_factors(expr: Expr, reader: AffineReader, values: Mapping[str, Any]) -> A
     if operation is None:
         raise Unsupported(f"`{expr.op}` of a matrix kept as factors", expr)
     try:
-        return operation(*(on_factors(a, reader, values) for a in expr.args))
+        return operation(*(value_on_factors(a, reader, values) for a in expr.args))
     except ValueError as error:
         raise Unsupported("all entries of a matrix kept as factors", expr) from error
 

@@ -1,4 +1,4 @@
-"""Rows of the sum that the sets of the variables keep out of where they are to be: interval arithmetic, row by row, on small problems.
+"""Constraints that the variables' own sets rule out, by interval arithmetic row by row, on small problems.
 
 The entries of a variable lie between the bounds that its set implies, so those of K x + b do between theirs. Where these miss the bounds of a
 constraint, or the nonnegative numbers that an entropy asks for, no point is feasible. What one row does not show, the methods do.

@@ -20,8 +20,8 @@ from .arrange import parts_of
 from .emptiness import ROUNDING, Empty, numbers, ordered
 
 
-class Unfit(Exception):
-    """A norm or set whose arguments, with the numbers bound, are none that it takes."""
+class BadArguments(Exception):
+    """A norm or set cannot take its arguments with the numbers bound."""
 
     def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class SetReader:
         try:
             return build(norm, set_, shape)
         except ValueError as error:
-            raise Unfit(str(error), places[0] if places else Span(0, 0)) from error
+            raise BadArguments(str(error), places[0] if places else Span(0, 0)) from error
 
     def norm_spec(self, term: Term, c: float) -> tuple[Any, ...]:
         """c times the norm of a term as the registries take it."""
@@ -100,7 +100,7 @@ class SetReader:
         return ref.name, self.own_args(ref)
 
     def bounds(self, ref: SetRef) -> tuple[Any, Any]:
-        """The bounds of a box as they are given, whether they leave room for a point or not."""
+        """The bounds of a box as given, even where they leave no room for a point."""
         given = dict(ref.args)
         lo, hi = (self._argument(given[end]) for end in _ENDS)
         return lo, hi

@@ -54,7 +54,7 @@ def _numbers(type_: Type, instance: Instance) -> int:
 
 
 def _told_sizes(type_: Type, instance: Instance) -> str:
-    """What its dimensions are, where they have names."""
+    """The sizes of a variable's named dimensions."""
     named = dict.fromkeys(d for d in type_.array_shape if isinstance(d, str))
     sizes = " and ".join(f"`{d}` is {evaluate_dim(d, instance.dims):,}" for d in named)
     return f"{sizes}: look in the data for an index that is far out" if sizes else "declare smaller sizes"

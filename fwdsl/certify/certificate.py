@@ -1,4 +1,4 @@
-"""What is known of an answer, and the relative gap."""
+"""Certificates, and the relative gap."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def relative(gap: float, primal: float, dual: float, scale: float) -> float:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How well an answer is known, as the independent verifier recomputed it, in the user's own sense and units.
+    """The gap of an answer and what its bound rests on, recomputed by the independent verifier, in the user's own sense and units.
 
     `relative_gap` is `gap` over max(|P|, |D|, 1e-6 S), S being `scale`, the sum of the sizes of all terms, and 0 where `gap` is 0; `infeasibility`
-    is the largest violation of a constraint relative to its terms (language.md, sections 7 and 8). `gap` is |P - D| + V + M: V, `hidden`, is what
+    is the largest violation of a constraint relative to its terms. `gap` is |P - D| + V + M: V, `hidden`, is what
     infeasibility may hide of the objective; M, `missed`, what the dual point's miss of its equalities may cost within the stated radius.
-    `dual_bound` has M taken off. `statement` says in a sentence what the bound rests on.
+    (See "What an answer promises" in docs/language.md.) `dual_bound` has M taken off. `statement` says in a sentence what the bound rests on.
     """
 
     kind: CertificateKind

@@ -21,14 +21,15 @@ from .. import spectral
 from ..atoms.base import Array
 from ..atoms.low_rank import LowRank, squared_norm, trace_norm
 from ..atoms.vectors.common import excess
-from ..canon.factored import Factored, Observed
-from ..canon.samples import Samples
+from ..canon.data_matrix import DataMatrix
+from ..canon.factored import EntryMap, Factored
 from ..spectral.bounds import RIGOROUS_SIDE
 from .certificate import FLOOR, CertificateKind
-from .verify import EPS, ROUNDING, Bound, Point, Verified
+from .verified import DualBound, Point, Verified
+from .verify import EPS, ROUNDING
 
 FAILURE = 1e-9
-"""The largest probability with which a bound of kind `probabilistic` may be false (language.md, section 7)."""
+"""The largest probability with which a bound of kind `probabilistic` may be false (docs/language.md promises it)."""
 
 
 class Gradient:
@@ -58,11 +59,11 @@ class Beside:
         self.shape = G.shape
 
     def matvec(self, x: Array) -> Array:
-        """For a vector or vectors in columns."""
+        """The product with a vector or vectors in columns."""
         return self.G.matvec(x) + self.U @ (self.V.T @ x)
 
     def rmatvec(self, y: Array) -> Array:
-        """For a vector or vectors in columns."""
+        """The product with a vector or vectors in columns."""
         return self.G.rmatvec(y) + self.V @ (self.U.T @ y)
 
     matmat = matvec
@@ -103,19 +104,19 @@ def verify_factored(
         kind, statement, dual = "none", "the dual point is outside the domain of a conjugate", -math.inf
     elif not balanced:
         kind, statement, dual = "none", "the dual point does not sum to 0 over a free intercept", -math.inf
-    passes = 1.0 + (bound.products if isinstance(form.data, Observed) else 1.0)
+    passes = 1.0 + (bound.products if isinstance(form.data, EntryMap) else 1.0)
     ridge = (c * X.U, X.V) if form.ridge else ()
     # |K| |X| is at least |K X|: the sizes of the predictions stand for it
     point = Point(primal, size, infeasibility, infeasibility, (), (over,), (np.abs(z),))
     normal = (max(0.0, bound.value_upper - form.penalty),)
-    found = Bound(
+    found = DualBound(
         dual, 0.0, kind, statement, None, (used, *ridge), abs(dual - form.constant) + abs(form.constant), normal
     )
     return Verified(point, found, form.scale, passes)
 
 
 def _dual_point(form: Factored, z: Array) -> tuple[Array, bool]:
-    """f'(z) in the domain of f*, its columns summing to 0 over a free intercept; whether they do, to rounding."""
+    """f'(z) in the domain of f*, with columns that sum to 0 over a free intercept, and whether they do to rounding."""
     lo, hi = form.f.dual_bounds()
     y = np.clip(form.f.gradient(z), lo, hi)
     if form.intercept is None:
@@ -157,7 +158,7 @@ def _bound(
         1e-300,
     )
     rtol = min(1e-2, max(1e-9, 0.1 * aim / size))
-    if isinstance(form.data, Observed):
+    if isinstance(form.data, EntryMap):
         from scipy.sparse import coo_array, csr_array
 
         G = csr_array(coo_array((form.k * y, (form.data.rows, form.data.columns)), shape=form.shape))
@@ -177,7 +178,7 @@ def _bound(
         if form.ridge:
             op = Beside(op, 2.0 * form.ridge * X.U, X.V)
         return spectral.largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
-    A, Y = Samples(form.data.A), form.k * y.reshape(-1, form.shape[1])
+    A, Y = DataMatrix(form.data.A), form.k * y.reshape(-1, form.shape[1])
     G = A.rmatmat(Y)
     rounding = A.shape[0] * EPS * A.norm() * float(np.linalg.norm(Y))
     if form.ridge:
@@ -189,7 +190,7 @@ def _bound(
 
 
 def _raised(bound: spectral.SpectralBound, by: float) -> spectral.SpectralBound:
-    """With room for the rounding of the matrix itself."""
+    """The bound with room for the rounding of the matrix itself."""
     return spectral.SpectralBound(
         bound.value_upper + by, bound.kind, bound.statement, bound.lower, bound.failure, bound.products
     )

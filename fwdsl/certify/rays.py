@@ -19,7 +19,8 @@ so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is ask
     sum_i f_i^inf(K_i d) + sum_B g_B^inf(d_B) + <q, d> < 0,    f^inf(z) = sup of <u, z> over the domain of f*,
 
 from a point that is feasible, what it violates being measured by the constants of the constraints (`_stands`). Both are evaluated
-with the references from the instance's own data, relative to the sizes of their own terms, so that no unit matters (methods.md, E2).
+with the references from the instance's own data, relative to the sizes of their own terms, so that no unit matters
+("Certificates" in docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ from ..atoms.vectors.nonnegative import Nonnegative
 from ..canon.form import Canonical, SumTerm
 from ..words import CONVEX
 from .certificate import CertificateKind
-from .verify import EPS, ROUNDING, block_sizes, sees_one_block, set_radii, sizes_of_terms
+from .verify import EPS, ROUNDING, block_sizes, is_of_one_block, set_radii, sizes_of_terms
 
 MARGIN = 1e-9
-"""What a certificate's value must exceed, relative to the sum of the sizes of its terms."""
+"""The least value of a certificate, relative to the sum of the sizes of its terms."""
 
 SAFE = 1e12
 """How many times the right-hand sides the terms of a feasible point would have to be."""
@@ -53,7 +54,7 @@ STOOD_ON = 1e-9
 """The relative violation that a point may have from which the objective falls without bound."""
 
 TINY = 1e-12
-"""What of K d is zero beside its largest entry."""
+"""Entries of K d below this share of the largest count as zero."""
 
 
 @dataclass(frozen=True)
@@ -109,19 +110,24 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         rho = max(rho, largest_share(np.abs(miss), block_sizes(canonical, block, y, with_q=False)))
     if not (value > MARGIN * sizes and (rho == 0.0 or value >= SAFE * max(rho, EPS) * sizes)):
         return None
-    used = [t for t, yi in zip(canonical.terms, y, strict=True) if yi.any()]
-    names = [f"`{t.text}`" if t.is_indicator else f"the domain of `{t.text}`" for t in used]
-    who = [*dict.fromkeys(names), *beside]
-    together = " together" if len(who) > 1 else ""
-    said = f"{' and '.join(who)} cannot hold{together}"
+    said = _cannot_hold(canonical, y, beside)
     if rho <= ROUNDING:
         return Ray("exact", f"{said}: their multipliers add up to a contradiction")
     times = value / (rho * sizes)
     return Ray("conditional", f"{said} at any point whose terms are within {times:.1e} times the right-hand sides")
 
 
-def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Sequence[Array]]) -> Ray | None:
-    """The certificate that a primal direction gives, from one of the points `stands()` in the domains of the blocks, or None.
+def _cannot_hold(canonical: Canonical, y: Sequence[Array], beside: Sequence[str]) -> str:
+    """The constraints that have a multiplier, and the sets `beside` them, in the user's words."""
+    used = [t for t, yi in zip(canonical.terms, y, strict=True) if yi.any()]
+    names = [f"`{t.text}`" if t.is_indicator else f"the domain of `{t.text}`" for t in used]
+    who = [*dict.fromkeys(names), *beside]
+    together = " together" if len(who) > 1 else ""
+    return f"{' and '.join(who)} cannot hold{together}"
+
+
+def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[[], Sequence[Array]]) -> Ray | None:
+    """The certificate that a primal direction gives, from one of the points `feasible_points()` in the domains of the blocks, or None.
 
     The points are only asked for where the objective falls along the direction.
     """
@@ -132,7 +138,7 @@ def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Seque
     for block in canonical.blocks:
         d[block.slice] = _into_recession(block.g, d[block.slice])
     for term in canonical.terms:
-        if term.is_indicator and isinstance(term.f, VectorFunction) and sees_one_block(term):
+        if term.is_indicator and isinstance(term.f, VectorFunction) and is_of_one_block(term):
             at = term.map.parts[0][0].slice
             d[at] = _onto_cone(term.f, d[at])
     slope = float(canonical.q @ d)
@@ -151,7 +157,7 @@ def unbounded(canonical: Canonical, direction: Array, stands: Callable[[], Seque
         slope, sizes = slope + growth, sizes + abs(growth)
     if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, -slope / (SAFE * sizes)):
         return None
-    if not any(_stands(canonical, x, d) for x in stands()):
+    if not any(_stands(canonical, x, d) for x in feasible_points()):
         return None
     kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
     moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]

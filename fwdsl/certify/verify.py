@@ -4,7 +4,7 @@ For any y = (y_1, ..., y_m), weak duality gives
 
     D(y) = constant + sum_i (<b_i, y_i> - f_i^*(y_i)) - sum_B g_B^*(v_B),    v = -(q + sum_i K_i' y_i).
 
-Where g_B^*(v_B) is infinite, v_B misses the domain of g_B^*. Three rules give a bound all the same (language.md, section 7):
+Where g_B^*(v_B) is infinite, v_B misses the domain of g_B^*. Three rules still give a bound (see "Certificates" in docs/architecture.md):
 
 * *rounding*: an equality missed by at most 8 eps times the sum of its terms' sizes counts as met, and so does one missed by no more than the
   backward error of the decomposition that tells;
@@ -26,7 +26,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -37,7 +36,8 @@ from ..atoms.vectors.common import largest, norm2
 from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
-from .certificate import CertificateKind, relative
+from .certificate import CertificateKind
+from .verified import NO_BOUND, DualBound, Point, Verified
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 8.0 * EPS
@@ -52,120 +52,8 @@ LARGEST_SUMS = 100_000_000
 """Stored numbers up to which |K| |x| is added up for S; beyond, S is without it, which makes the gap only larger."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """A point x: P(x) with constraints ignored, the sizes of the objective's terms there, and what it violates.
-
-    `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
-    `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
-    blocks' own sets alone. `sums` are |K_i| |x|, an array a term, empty where they were left out.
-    """
-
-    value: float
-    size: float
-    infeasibility: float
-    outside: float = 0.0
-    violations: tuple[Array, ...] = ()
-    distances: tuple[float, ...] = ()
-    sums: tuple[Array, ...] = ()
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A dual point y: D(y), the cost M of what it misses its equalities by, how it is known, and the sizes of its terms.
-
-    `value - miss` is a lower bound of the optimal value, on the condition that `statement` tells. `normals` are |v_B|_2, the multipliers of the
-    blocks' own sets.
-    """
-
-    value: float
-    miss: float
-    kind: CertificateKind
-    statement: str
-    radius: float | None = None
-    y: tuple[Array, ...] = ()
-    size: float = 0.0
-    normals: tuple[float, ...] = ()
-
-    @property
-    def proven(self) -> float:
-        """The lower bound of the optimal value: what the dual point misses its equalities by is paid for."""
-        return self.value - self.miss
-
-
-@dataclass(frozen=True)
-class Verified:
-    """What the verifier found, in the canonical sense (minimisation): a point, a bound, the sizes of the objective's terms at zero, data passes."""
-
-    point: Point
-    bound: Bound
-    at_zero: float
-    passes: float
-
-    @property
-    def primal(self) -> float:
-        """P(x)."""
-        return self.point.value
-
-    @property
-    def dual(self) -> float:
-        """The lower bound of the optimal value."""
-        return self.bound.proven
-
-    @property
-    def infeasibility(self) -> float:
-        """The largest violation of a constraint relative to its terms."""
-        return self.point.infeasibility
-
-    @property
-    def kind(self) -> CertificateKind:
-        """How the bound is known."""
-        return self.bound.kind
-
-    @property
-    def y(self) -> tuple[Array, ...]:
-        """The dual point."""
-        return self.bound.y
-
-    @cached_property
-    def hidden(self) -> float:
-        """V, what infeasibility may hide: multiplier times violation, over all constraints."""
-        pairs = [(y, v) for y, v in zip(self.bound.y, self.point.violations, strict=False) if v.any()]
-        terms = sum(float(np.abs(y) @ v) if v.size == y.size else norm2(y) * float(v[0]) for y, v in pairs)
-        blocks = zip(self.bound.normals, self.point.distances, strict=False)
-        return terms + sum(normal * distance for normal, distance in blocks if distance > 0.0)
-
-    @cached_property
-    def scale(self) -> float:
-        """S: the sizes of the objective's terms at zero and at x, of the dual's, and |y|' |K| |x|."""
-        both = sum(float(np.abs(y) @ s) for y, s in zip(self.bound.y, self.point.sums, strict=False) if s.size)
-        return self.at_zero + self.point.size + self.bound.size + both
-
-    @property
-    def gap(self) -> float:
-        """|P - D| + V + M; inf without a bound."""
-        if not (math.isfinite(self.bound.value) and math.isfinite(self.primal)):
-            return math.inf
-        return abs(self.primal - self.bound.value) + self.hidden + self.bound.miss
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap over max(|P|, |D|, 1e-6 S); 0 where it is exactly 0."""
-        return relative(self.gap, self.primal, self.bound.value, self.scale)
-
-    def contradicts(self) -> bool:
-        """Whether the bound lies above the value of a feasible point by more than 1e-9 of the scale: a bug, whosesoever."""
-        if self.infeasibility > 1e-12 or not math.isfinite(self.gap):
-            return False
-        over = self.bound.value - self.primal - self.hidden - self.bound.miss
-        return relative(over, self.primal, self.bound.value, self.scale) > 1e-9
-
-
-NO_BOUND = Bound(-math.inf, 0.0, "none", "no dual point was found")
-
-
 def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Point | None = None) -> Verified:
-    """Certify x by the dual point y (None: no bound); `point` is what was found of x before."""
+    """Certify x by the dual point y (None: no bound); `point` has earlier findings for x."""
     point = evaluate_point(canonical, x) if point is None else point
     if y is None:
         return Verified(point, NO_BOUND, canonical.scale, 2.0)
@@ -217,7 +105,7 @@ def distance(f: VectorFunction, z: Array) -> float:
 
 
 def sizes_of_terms(term: SumTerm, size: Array) -> Array:
-    """|K| size, for the sizes of all unknowns: how large the terms are whose sums are K x."""
+    """|K| size, for the sizes of all unknowns: the sizes of the terms whose sums are K x."""
     total = np.zeros(term.map.rows)
     for block, m in term.map.parts:
         total = total + m.absolute().apply(size[block.slice])
@@ -255,8 +143,8 @@ def _tidy(term: SumTerm, y: Array) -> Array:
     return y * term.f.dual_scale(y) if not math.isfinite(term.f.conjugate(y)) else y
 
 
-def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: Point) -> Bound:
-    """D(y), how it is known, a sentence on what it rests on, and the stated radius if there is one."""
+def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: Point) -> DualBound:
+    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one."""
     total = canonical.constant
     sizes = abs(canonical.constant)
     v = -canonical.q
@@ -267,7 +155,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
         if yi.any():
             term.map.adjoint(-yi, v)
     if not math.isfinite(total):
-        return Bound(-math.inf, 0.0, "none", "the dual point is outside the domain of a conjugate")
+        return DualBound(-math.inf, 0.0, "none", "the dual point is outside the domain of a conjugate")
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
     known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
@@ -288,29 +176,48 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
         miss = vb - u
         total, sizes = total - block.g.conjugate(u), sizes + abs(block.g.conjugate(u))
         terms = block_sizes(canonical, block, y)
-        if np.all(np.abs(miss) <= ROUNDING * terms + block.g.rounding(vb)):
-            statements.append(f"the equality of {block.name} is met to rounding{_measure(canonical)}")
-            continue
-        bound = _implied_bound(canonical, block, point)
-        if bound is not None:
-            r, norm, why = bound
-            total -= r * dual_norm(norm, miss, block.shape)
-            statements.append(why)
-            continue
-        share = largest(miss) / largest(terms)
-        reach = RADIUS_FACTOR * _reach(canonical, block, x, point)
-        if not (share <= CONDITIONAL_MISS and reach > 0.0):
-            return Bound(-math.inf, 0.0, "none", f"the dual point misses the equality of {block.name} by {share:.1e}")
-        radius, kind = max(radius or 0.0, reach), "conditional"
-        cost += reach * float(np.abs(miss).sum())
-        statements.append(
-            f"no point with entries of {block.name} up to {reach:.3g} is better, the dual missing its equality by {share:.1e}"
-        )
+        settled = _settle(canonical, block, miss, ROUNDING * terms + block.g.rounding(vb), terms, x, point)
+        if settled.fails:
+            return DualBound(-math.inf, 0.0, "none", settled.statement)
+        statements.append(settled.statement)
+        total -= settled.taken
+        if settled.radius is not None:
+            radius, kind = max(radius or 0.0, settled.radius), "conditional"
+            cost += settled.cost
     if not math.isfinite(total):
         # squares of a diverged run's multipliers overflow, to either side: what is left is no bound
-        return Bound(-math.inf, 0.0, "none", "the numbers of the dual point overflow")
+        return DualBound(-math.inf, 0.0, "none", "the numbers of the dual point overflow")
     normals = tuple(norm2(v[b.slice]) for b in canonical.blocks)
-    return Bound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals)
+    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals)
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """What a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound."""
+
+    statement: str
+    taken: float = 0.0
+    radius: float | None = None
+    cost: float = 0.0
+    fails: bool = False
+
+
+def _settle(
+    canonical: Canonical, block: Block, miss: Array, rounding: Array, terms: Array, x: Array, point: Point
+) -> _Settled:
+    """The first of the three rules that serves an equality, whose `terms` are the sizes of the terms of its sums."""
+    if np.all(np.abs(miss) <= rounding):
+        return _Settled(f"the equality of {block.name} is met to rounding{_measure(canonical)}")
+    bound = _implied_bound(canonical, block, point)
+    if bound is not None:
+        r, norm, why = bound
+        return _Settled(why, taken=r * dual_norm(norm, miss, block.shape))
+    share = largest(miss) / largest(terms)
+    reach = RADIUS_FACTOR * _reach(canonical, block, x, point)
+    if not (share <= CONDITIONAL_MISS and reach > 0.0):
+        return _Settled(f"the dual point misses the equality of {block.name} by {share:.1e}", fails=True)
+    why = f"no point with entries of {block.name} up to {reach:.3g} is better, the dual missing its equality by {share:.1e}"
+    return _Settled(why, radius=reach, cost=reach * float(np.abs(miss).sum()))
 
 
 def _vector_functions(canonical: Canonical) -> list[VectorFunction]:
@@ -318,7 +225,7 @@ def _vector_functions(canonical: Canonical) -> list[VectorFunction]:
 
 
 def _measure(canonical: Canonical) -> str:
-    """How rounding is measured where entries are not known: by the norms of operators (a bound too small only makes it stricter)."""
+    """The norms of operators by which rounding is measured, in words. (A norm that is too small only makes the rule stricter.)"""
     stats = canonical.instance.stats
     norms = [f"|{n}| <= {s.largest_row_norm:.3g}, {s.norm_statement}" for n, s in stats.items() if s.norm_statement]
     return f", measured by {' and '.join(norms)}" if norms else ""
@@ -384,13 +291,13 @@ def set_radii(canonical: Canonical, block: Block) -> list[float]:
     return [f.radius() for f in moved if math.isfinite(f.radius())]
 
 
-def sees_one_block(term: SumTerm) -> bool:
+def is_of_one_block(term: SumTerm) -> bool:
     """Whether the argument is one variable as it is, and a constant."""
     return len(term.map.parts) == 1 and isinstance(term.map.parts[0][1], Identity | Symmetrise)
 
 
 def _is_bare(term: SumTerm, block: Block) -> bool:
-    return sees_one_block(term) and term.map.parts[0][0] is block and not term.map.offset.any()
+    return is_of_one_block(term) and term.map.parts[0][0] is block and not term.map.offset.any()
 
 
 def _infima(canonical: Canonical, block: Block) -> float:

@@ -1,4 +1,4 @@
-"""Entry: find the command, run it, and turn whatever ends it into an exit code."""
+"""The entry point: it finds the command, runs it, and turns every ending into an exit code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib import import_module
 
 from ..errors import FwError
 from ..grammar.diagnostic import Diagnostic
-from .exits import BUG, INTERRUPTED, OK, USAGE, Stop, code_for
+from .exits import BUG, INTERRUPTED, OK, USAGE, CommandStop, code_for
 from .output import Mode, Output
 from .signals import Held, Noted
 
@@ -71,7 +71,7 @@ def _dispatch(argv: list[str], output: Output, interrupted: bool) -> int:
             code = _command(argv, output)
             sys.stdout.flush()
             return code
-        except Stop as stop:
+        except CommandStop as stop:
             if stop.diagnostics:
                 output.reject(stop.diagnostics)
             return stop.code
@@ -115,7 +115,7 @@ def _command(argv: list[str], output: Output) -> int:
         sys.stdout.write(f"fwdsl {__version__}\n")
         return OK
     if name not in COMMANDS:
-        raise Stop([_unknown_command(name)])
+        raise CommandStop([_unknown_command(name)])
     # Before the arguments are parsed, so that what is wrong with them is told as JSON too.
     output.configure(mode=_mode(argv))
     with Held() as held:
@@ -132,7 +132,7 @@ def _mode(argv: Sequence[str]) -> Mode:
 
 
 def usage() -> str:
-    """What `fwdsl --help` prints."""
+    """The text of `fwdsl --help`."""
     width = max(len(name) for name in COMMANDS)
     lines = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
     return (

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from ..grammar.diagnostic import Diagnostic
 from ..readers.sources import SourceSpec, parse_data_argument, parse_dim_argument, parse_set_argument
-from .exits import Stop
+from .exits import CommandStop
 
 Check = Callable[[str], Any]
 
@@ -20,7 +20,7 @@ SOLVE_OPTIONS = ("method", "tol", "gap", "time", "max_iter", "seed", "threads")
 
 
 class Parser(argparse.ArgumentParser):
-    """The parser of one command. Every error is a `Stop` with a diagnostic."""
+    """The parser of one command. Every error is a `CommandStop` with a diagnostic."""
 
     def __init__(self, command: str, summary: str) -> None:
         super().__init__(prog=f"fwdsl {command}", description=summary, allow_abbrev=False, exit_on_error=False)
@@ -28,11 +28,11 @@ class Parser(argparse.ArgumentParser):
         """Whether the command takes several files, or other names, which may stand between its options."""
 
     def parse(self, argv: Sequence[str]) -> argparse.Namespace:
-        """Parse, or stop with all that is wrong."""
+        """Parse the arguments, or stop with every error."""
         try:
             known, rest = self.parse_known_args(list(argv))
         except argparse.ArgumentError as error:
-            raise Stop([self._argument_error(error)]) from None
+            raise CommandStop([self._argument_error(error)]) from None
         if rest and self.several and not any(a.startswith("-") for a in rest):
             # argparse takes files in one place only, and leaves those behind an option.
             known.files.extend(rest)
@@ -40,16 +40,16 @@ class Parser(argparse.ArgumentParser):
             # Behind an unknown option stands its value, which is no error of its own.
             values = {i + 1 for i, a in enumerate(rest) if a.startswith("-") and "=" not in a}
             told = [a for i, a in enumerate(rest) if a.startswith("-") or i not in values]
-            raise Stop([self._left_over(argument) for argument in told])
+            raise CommandStop([self._left_over(argument) for argument in told])
         return known
 
     def error(self, message: str) -> NoReturn:
         """Called by argparse for whatever has no better place."""
-        raise Stop([Diagnostic("FW0003", message, hint=self._help())])
+        raise CommandStop([Diagnostic("FW0003", message, hint=self._help())])
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Called by argparse once it has printed the help."""
-        raise Stop((), status)
+        raise CommandStop((), status)
 
     def files(self, known: argparse.Namespace, *, several: bool = False) -> list[str]:
         """The programs named; at least one, and only one unless `several`."""
@@ -57,12 +57,12 @@ class Parser(argparse.ArgumentParser):
         if not names:
             found = "no program is named"
             rule = "This command takes the file of a program."
-            raise Stop([Diagnostic("FW0005", found, rule=rule, hint=f"write `{self.prog} FILE.fw`")])
+            raise CommandStop([Diagnostic("FW0005", found, rule=rule, hint=f"write `{self.prog} FILE.fw`")])
         if len(names) > 1 and not several:
             found = f"`{names[1]}` is one argument too many"
             rule = f"`{self.prog}` takes one program."
             hint = f"write `{self.prog} {names[0]}`; data are bound by `--data NAME=PATH`"
-            raise Stop([Diagnostic("FW0006", found, rule=rule, hint=hint)])
+            raise CommandStop([Diagnostic("FW0006", found, rule=rule, hint=hint)])
         return names
 
     def _argument_error(self, error: argparse.ArgumentError) -> Diagnostic:
@@ -155,13 +155,13 @@ def add_strict(parser: Parser) -> None:
 def bindings(
     known: argparse.Namespace,
 ) -> tuple[tuple[tuple[tuple[str, ...], SourceSpec], ...], dict[str, float], dict[str, int]]:
-    """Sources, parameters and dimensions that the command line gives; or stop with all that is wrong with them."""
+    """Sources, parameters and dimensions that the command line gives; or a stop with every error."""
     wrong: list[Diagnostic] = []
     sources = _each(known.data, parse_data_argument, wrong)
     params = _each(known.set, parse_set_argument, wrong)
     dims = _each(known.dim, parse_dim_argument, wrong)
     if wrong:
-        raise Stop(wrong)
+        raise CommandStop(wrong)
     return tuple(sources), dict(params), dict(dims)
 
 
@@ -225,7 +225,7 @@ def method(option: str) -> Check:
 
 
 def methods(option: str) -> Check:
-    """Methods separated by commas, those within brackets aside: `apg,frank_wolfe(step=line_search)`."""
+    """Methods separated by commas outside brackets: `apg,frank_wolfe(step=line_search)`."""
 
     def check(text: str) -> list[str]:
         from ..check.options import method_option
@@ -264,7 +264,7 @@ def choice(option: str, *values: str) -> Check:
     return check
 
 
-def _bad_value(option: str, text: str, expected: str, example: str) -> Stop:
+def _bad_value(option: str, text: str, expected: str, example: str) -> CommandStop:
     found = f"`{text}` is not what `{option}` takes"
     rule = f"`{option}` takes {expected}."
-    return Stop([Diagnostic("FW0004", found, rule=rule, hint=f"write for instance `{option} {example}`")])
+    return CommandStop([Diagnostic("FW0004", found, rule=rule, hint=f"write for instance `{option} {example}`")])

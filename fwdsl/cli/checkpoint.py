@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..backends.registry import METHODS
 from ..grammar.diagnostic import Diagnostic
 from ..solve.state import Checkpoint, load_state, save_state
-from .exits import Stop
+from .exits import CommandStop
 from .output import Output
 from .outputs import reason_of, unwritable
 
@@ -65,7 +65,7 @@ class Checkpoints:
             self._next = self._now() + SECONDS_BETWEEN
 
     def save(self, state: Checkpoint) -> list[Diagnostic]:
-        """Save; what went wrong."""
+        """Save the state; return what went wrong."""
         try:
             save_state(self._file, self._form, state)
         except OSError as error:
@@ -75,14 +75,14 @@ class Checkpoints:
 
 
 def resumed(file: str, form: Form, options: Options) -> tuple[Checkpoint, Options]:
-    """A saved state, and the options with its method; stops where it is none, or of another problem or method."""
+    """A saved state, and the options with its method. Stops where the file holds no state, or one of another problem or method."""
     state = load_state(file, form)
     method = state.method
     complete = METHODS[method].completed
     asked = options.method_options if options.method == method else state.options
     if options.method not in ("auto", method) or complete(asked) != complete(state.options):
         saved, wanted = _written(method, state.options), _written(options.method, options.method_options)
-        raise Stop(
+        raise CommandStop(
             [
                 Diagnostic(
                     "FW0019",

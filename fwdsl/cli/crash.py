@@ -1,21 +1,18 @@
-"""An exception that nobody expected: a bug of ours, with a report that can be sent."""
+"""Reports of unexpected exceptions, which are bugs of fwdsl."""
 
 from __future__ import annotations
 
-import platform
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
 from ..grammar.diagnostic import Diagnostic, Place
-
-_PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "lark", "rich", "threadpoolctl", "cvxpy")
+from ..results.versions import versions
 
 
 def bug(error: BaseException, argv: Sequence[str], program: bytes | None) -> Diagnostic:
-    """The diagnostic for it; writes the report to a file of its own, which it names."""
+    """The diagnostic for an unexpected exception. It names a file to which the report is written."""
     report = _report(error, argv, program)
     try:
         with tempfile.NamedTemporaryFile(
@@ -33,19 +30,6 @@ def bug(error: BaseException, argv: Sequence[str], program: bytes | None) -> Dia
         rule="This is a bug of fwdsl, whatever the program says.",
         hint=f"please report it with {where}: versions, program and traceback, no data",
     )
-
-
-def versions() -> dict[str, str]:
-    """Versions of fwdsl, Python and the packages that matter, as installed."""
-    from .. import __version__
-
-    found = {"fwdsl": __version__, "python": platform.python_version(), "platform": platform.platform()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _report(error: BaseException, argv: Sequence[str], program: bytes | None) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..grammar.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from ..results.status import Status
 
 OK = 0
 USAGE = 1  # also: `fmt --check` found a difference, `verify` a disagreement
@@ -15,7 +19,7 @@ BUG = 70
 INTERRUPTED = 130
 TERMINATED = 143
 
-OF_STATUS = {
+OF_STATUS: dict[Status, int] = {
     "optimal": OK,
     "infeasible": PROVEN,
     "unbounded": PROVEN,
@@ -24,8 +28,8 @@ OF_STATUS = {
 }
 
 
-class Stop(Exception):
-    """The command cannot go on: what to report, and the exit code."""
+class CommandStop(Exception):
+    """The end of a command: the diagnostics to report, and the exit code."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], code: int = USAGE) -> None:
         super().__init__(diagnostics, code)
@@ -34,5 +38,5 @@ class Stop(Exception):
 
 
 def code_for(diagnostics: Sequence[Diagnostic], otherwise: int = USAGE) -> int:
-    """70 where one of them is a bug of ours, else what the stage that found them says."""
+    """70 if one of them is a bug of fwdsl, else the code of the stage that found them."""
     return BUG if any(d.code.startswith("FW9") for d in diagnostics) else otherwise

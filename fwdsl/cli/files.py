@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import RunError
 from ..files.program import read_program
 from ..grammar.diagnostic import Diagnostic
-from .exits import Stop
+from .exits import CommandStop
 from .outputs import keep_apart
 
 STDIN = "-"
@@ -18,13 +18,13 @@ def program_text(name: str) -> bytes:
     """The bytes of a program; `-` is standard input."""
     if name == STDIN:
         if sys.stdin is None:
-            raise Stop([Diagnostic("FW0012", "standard input cannot be read: it is closed")])
+            raise CommandStop([Diagnostic("FW0012", "standard input cannot be read: it is closed")])
         return sys.stdin.buffer.read()
     keep_apart({}, [("the program", name)])
     try:
         return read_program(name)
     except RunError as error:
-        raise Stop(error.diagnostics) from None
+        raise CommandStop(error.diagnostics) from None
 
 
 def display_name(name: str) -> str:
@@ -33,5 +33,5 @@ def display_name(name: str) -> str:
 
 
 def folder_of(name: str) -> Path:
-    """What the paths in a program are relative to."""
+    """The folder that paths in a program are relative to."""
     return Path() if name == STDIN else Path(name).parent

@@ -1,4 +1,4 @@
-"""A command's session: the program that it names, what its options bind, and a sink that prints and exits."""
+"""The session of a command: its program, its bindings, and a sink that prints and exits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..grammar.diagnostic import Diagnostic
 from ..session import Diagnostics, Session, StageName
 from .arguments import SOLVE_OPTIONS, bindings
-from .exits import REJECTED, USAGE, Stop, code_for
+from .exits import REJECTED, USAGE, CommandStop, code_for
 from .files import STDIN, display_name, folder_of, program_text
 from .output import Output
 from .outputs import Outputs, keep_apart
@@ -48,15 +48,15 @@ class Printing:
     def failed(self, stage: StageName, diagnostics: Diagnostics) -> NoReturn:
         """Stop with the exit code of the stage."""
         graded = self._output.graded(diagnostics)
-        raise Stop(graded, code_for(graded, self._codes[stage]))
+        raise CommandStop(graded, code_for(graded, self._codes[stage]))
 
     def contradicted(self, proof: Diagnostic) -> None:
-        """Print it: an answer, and no fault."""
+        """Print the proof: it is an answer and no fault."""
         self._output.report([proof])
 
 
 def bindings_of(known: argparse.Namespace) -> Bindings:
-    """What `--data`, `--set` and `--dim` bind."""
+    """The bindings of `--data`, `--set` and `--dim`."""
     sources, params, dims = bindings(known)
     from ..bind import Bindings
 
@@ -78,7 +78,7 @@ def opened_to_solve(
     output: Output,
     outputs: Outputs = MappingProxyType({}),
 ) -> Session:
-    """The session of a program with the options that the command line gives; none of the files to write is one that is read."""
+    """The session of a program with the command line's options. Stops where a file to write is also read."""
     session = opened(name, output, given, known.method is not None)
     keep_apart(outputs, inputs_of(session, name))
     session.options = options_for(session.compile(), known)
@@ -86,7 +86,7 @@ def opened_to_solve(
 
 
 def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
-    """The files that a program is read from and run on: its own sources, also where others are given."""
+    """The files of a program and its data, its own sources included where others are given."""
     from ..bind.bindings import spec_of
 
     data = [d for d in session.compile().data if d.source is not None]
@@ -97,7 +97,7 @@ def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
 
 
 def options_for(model: Model, known: argparse.Namespace) -> Options:
-    """The program's `solve` options, the command line's winning over them."""
+    """The program's `solve` options, overridden by those of the command line."""
     from ..check.settings import resolve_options
 
     given = {name: getattr(known, name) for name in SOLVE_OPTIONS}

@@ -1,9 +1,7 @@
-"""Where a command's words go: text for people, or JSON on standard output and nothing else."""
+"""The output of a command: text for people, or JSON alone on standard output."""
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,13 +9,14 @@ from typing import Any, Literal
 
 from ..diagnostics import render_text, to_json
 from ..grammar.diagnostic import Diagnostic
-from .terminal import look
+from ..results.json_form import dumps
+from .terminal import style_of
 
 Mode = Literal["text", "json", "stream"]
 
 
 class Output:
-    """The faces of one command.
+    """The output of one command.
 
     In text mode results go to standard output, diagnostics to standard error. In JSON mode everything is kept for the
     one object that `finish` writes; in stream mode each thing is an object on a line of its own.
@@ -42,7 +41,7 @@ class Output:
         return tuple(replace(d, severity="error") for d in diagnostics)
 
     def report(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Tell diagnostics; `--quiet` leaves out warnings in text."""
+        """Report diagnostics; `--quiet` leaves out warnings in text."""
         if self.mode == "json":
             self._kept.extend(diagnostics)
         elif self.mode == "stream":
@@ -51,7 +50,7 @@ class Output:
         else:
             told = [d for d in diagnostics if d.severity == "error" or not self.quiet]
             if told:
-                how = look(sys.stderr)
+                how = style_of(sys.stderr)
                 text = render_text(told, width=how.width, color=how.color, unicode=how.unicode)
                 sys.stdout.flush()
                 sys.stderr.write(text + "\n" if len(told) > 1 else text)
@@ -59,7 +58,7 @@ class Output:
                     sys.stderr.write(_count(told) + "\n")
 
     def reject(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Tell the diagnostics that end the command."""
+        """Report the diagnostics that end the command."""
         self.report(diagnostics)
         if self.mode == "json":
             self.finish({"status": "rejected"})
@@ -67,7 +66,7 @@ class Output:
             self.event("solution", {"status": "rejected"})
 
     def interrupted(self) -> None:
-        """Tell that the command was interrupted where there is no point to give."""
+        """Report that the command was interrupted before it had a point to give."""
         if self.mode == "text":
             sys.stderr.write("interrupted: there is no result\n")
         elif self.mode == "json":
@@ -103,25 +102,6 @@ class Output:
         """The one object of `--json`, with all diagnostics."""
         if self.mode == "json":
             sys.stdout.write(dumps({**payload, "diagnostics": [to_json(d) for d in self._kept]}) + "\n")
-
-
-def dumps(value: Any, indent: int | None = None) -> str:
-    """JSON text in ASCII; numbers that are not finite become null, and NumPy's numbers and arrays are plain ones."""
-    return json.dumps(_plain(value), indent=indent, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return str(value)
 
 
 def _count(diagnostics: Sequence[Diagnostic]) -> str:

@@ -1,4 +1,4 @@
-"""Files that the commands write: looked at before anything is done, and never one that is read."""
+"""Files to write: they are checked before any work, and none may also be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..files.target import target_of
 from ..grammar.diagnostic import Diagnostic, Place
-from .exits import Stop
+from .exits import CommandStop
 
 #: The option that names a file to write -> the name, or None where it is not given.
 Outputs = Mapping[str, str | None]
@@ -22,7 +22,7 @@ _SUFFIX = ".npz"
 
 
 def require_outputs(outputs: Outputs) -> None:
-    """Stop unless each of the files can be written: known before solving, not after. What `--out` writes is an npz file, and says so."""
+    """Stop before solving unless each of the files can be written. The file of `--out` must be named as an npz file."""
     for option, name in outputs.items():
         if name is None:
             continue
@@ -30,7 +30,7 @@ def require_outputs(outputs: Outputs) -> None:
         if option == "--out" and Path(name).suffix.lower() != _SUFFIX:
             rule = f"`--out` writes arrays by name, in a file that ends in `{_SUFFIX}`."
             hint = f"write `--out {Path(name).with_suffix(_SUFFIX) if Path(name).name else 'fit.npz'}`"
-            raise Stop([Diagnostic("FW0028", f"`{name}` does not end in `{_SUFFIX}`", rule=rule, hint=hint)])
+            raise CommandStop([Diagnostic("FW0028", f"`{name}` does not end in `{_SUFFIX}`", rule=rule, hint=hint)])
 
 
 def require_writable(name: str) -> None:
@@ -39,43 +39,43 @@ def require_writable(name: str) -> None:
         path = target_of(name)
         if not path.parent.is_dir():
             folder = path.parent if Path(name).is_symlink() else Path(name).parent
-            raise Stop([unwritable(name, f"there is no folder `{folder}`")])
+            raise CommandStop([unwritable(name, f"there is no folder `{folder}`")])
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except PermissionError:
-        raise Stop([unwritable(name, "permission is denied")]) from None
+        raise CommandStop([unwritable(name, "permission is denied")]) from None
     except OSError as error:
-        raise Stop([unwritable(name, reason_of(error))]) from None
+        raise CommandStop([unwritable(name, reason_of(error))]) from None
 
 
 def keep_apart(outputs: Outputs, inputs: Inputs) -> None:
-    """Stop where a file to write is one that is read, or one that is written besides; standard output may go into none that is read either."""
+    """Stop where a file to write is also read, or written twice. Standard output may go into no file that is read either."""
     written = {option: name for option, name in outputs.items() if name is not None}
     read = list(inputs)
     for option, name in written.items():
         for what, path in read:
             if _same(name, path):
-                raise Stop([_overwrites(f"`{option} {name}`", what)])
+                raise CommandStop([_overwrites(f"`{option} {name}`", what)])
         for other, another in written.items():
             if option < other and _same(name, another):
-                raise Stop([_overwrites(f"`{other} {another}`", f"what `{option}` writes")])
+                raise CommandStop([_overwrites(f"`{other} {another}`", f"what `{option}` writes")])
         if _is_standard_output(name):
-            raise Stop([_overwrites(f"`{option} {name}`", "the file that standard output goes into")])
+            raise CommandStop([_overwrites(f"`{option} {name}`", "the file that standard output goes into")])
     for what, path in read:
         if _is_standard_output(path):
             spare_standard_output()
-            raise Stop([_overwrites("standard output", what)])
+            raise CommandStop([_overwrites("standard output", what)])
 
 
 def spare_standard_output() -> None:
-    """Write no more to standard output: it goes into a file that is read."""
+    """Discard what is written to standard output from now on, for it would go into a file that is read."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def unwritable(name: str, reason: str) -> Diagnostic:
-    """What to say of a file that cannot be written."""
+    """The diagnostic for a file that cannot be written."""
     return Diagnostic(
         "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
     )

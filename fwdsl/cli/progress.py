@@ -1,4 +1,4 @@
-"""What is shown while a program is solved: a live line on a terminal, events in a stream, nothing on a pipe."""
+"""Progress while a program is solved: a live line on a terminal, events in a stream, nothing on a pipe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from .output import Output
-from .terminal import look
+from .terminal import style_of
 
 if TYPE_CHECKING:
     from ..model.options import Options
@@ -23,7 +23,7 @@ _FEWEST_SECONDS_BETWEEN = 0.1
 
 @contextmanager
 def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
-    """The callback that tells the progress of one solve, as the output wants it; compilations are announced too."""
+    """The callback that reports the progress of one solve in the mode of the output, and announces compilations."""
     from ..backends.kernels import on_compile
 
     with ExitStack() as stack:
@@ -31,7 +31,12 @@ def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
         if output.mode == "stream":
             output.event("progress", {"phase": "starting"})  # loading compiled kernels may take a second
             yield _stream(output)
-        elif output.mode == "text" and not output.quiet and look(sys.stderr).terminal and look(sys.stdout).terminal:
+        elif (
+            output.mode == "text"
+            and not output.quiet
+            and style_of(sys.stderr).terminal
+            and style_of(sys.stdout).terminal
+        ):
             yield stack.enter_context(_live(options))
         else:
             yield _silent
@@ -42,7 +47,7 @@ def _silent(progress: Progress) -> None:
 
 
 def announcer(output: Output) -> Callable[[str], None]:
-    """Says once that kernels are compiled, as that takes seconds in which nothing else happens."""
+    """A function that says once that kernels are compiled, which takes seconds."""
     told = False
 
     def announce(kernel: str) -> None:
@@ -100,7 +105,7 @@ def _live(options: Options) -> Iterator[OnProgress]:
 
 
 def progress_line(p: Progress, tol: float) -> str:
-    """One report as a line, what matters first, as a narrow terminal cuts the rest: the gap on its way to the tolerance."""
+    """One report as a line. The gap stands first, because a narrow terminal cuts the end."""
     gap = f"{p.relative_gap:.1e}" if math.isfinite(p.relative_gap) else "unknown"
     return (
         f"gap {gap} of {tol:.0e}  objective {p.objective:.8g}  {p.elapsed:.1f} s  {p.iteration} iterations  "

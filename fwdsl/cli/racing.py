@@ -1,4 +1,4 @@
-"""What is shown of a race: a live table on a terminal, nothing on a pipe until it has ended."""
+"""Progress of a race: a live table on a terminal, nothing on a pipe until it has ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..studies.race import Entrant, levels_of
 from ..studies.race_table import GUTTER, LEFT, cells, conditions, notes, table_text
 from .output import Output
 from .progress import Throttle, announcer, progress_line
-from .terminal import look
+from .terminal import style_of
 
 if TYPE_CHECKING:
     from ..model.options import Options
@@ -26,12 +26,12 @@ PLAIN_HEIGHT = 24
 
 @contextmanager
 def watching(output: Output, options: Options, count: int) -> Iterator[tuple[OnProgress, OnEntrant]]:
-    """The callbacks of a race of `count` methods, as the output wants it; compilations are announced too."""
+    """The callbacks of a race of `count` methods in the mode of the output; they also announce compilations."""
     from ..backends.kernels import on_compile
 
     with ExitStack() as stack:
         stack.enter_context(on_compile(announcer(output)))
-        if output.mode == "text" and look(sys.stderr).terminal and look(sys.stdout).terminal:
+        if output.mode == "text" and style_of(sys.stderr).terminal and style_of(sys.stdout).terminal:
             yield stack.enter_context(_live(options, count))
         else:
             yield _silent, lambda _entrant: None
@@ -64,7 +64,7 @@ def show_table(race: Race, output: Output) -> None:
     """Print the table of a race: with the styles of a terminal on one, plain elsewhere."""
     if output.mode != "text":
         return
-    how = look(sys.stdout)
+    how = style_of(sys.stdout)
     if not how.terminal:
         output.text(table_text(race) + "\n")
         return
@@ -84,7 +84,7 @@ def _table(entrants: Sequence[Entrant], levels: Sequence[float]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    how = look(sys.stdout)
+    how = style_of(sys.stdout)
     head, *lines = cells(entrants, levels, how.width)
     table = Table(box=SIMPLE_HEAD if how.unicode else None, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for i, title in enumerate(head):

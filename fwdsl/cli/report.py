@@ -1,22 +1,22 @@
-"""A solution for people (text) and for programs (JSON)."""
+"""A solution as text."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..plan import Plan
     from ..results.solution import Solution
+    from ..results.status import Status
 
-LARGEST_IN_JSON = 10_000
 _LARGEST_IN_TEXT = 6
 
 ROUNDING = 1e-15
 """An infeasibility that is not worth a line: some ulps of the numbers compared."""
 
-_HEADLINES = {
+_HEADLINES: dict[Status, str] = {
     "optimal": "optimal",
     "tolerance_not_reached": "tolerance not reached",
     "infeasible": "infeasible: no point meets the constraints",
@@ -26,7 +26,7 @@ _HEADLINES = {
 
 
 def solution_text(solution: Solution, saved: Sequence[str] = ()) -> str:
-    """The answer and how well it is known, a fact a line."""
+    """The answer and its certificate, a fact a line."""
     rows = list(_rows(solution))
     if saved:
         rows.append(("saved", ", ".join(saved)))
@@ -42,7 +42,7 @@ def one_line(solution: Solution) -> str:
 
 
 def analysis(plan: Plan, solution: Solution) -> dict[str, dict[str, float | None]]:
-    """What the plan predicted for its method beside what was measured, without compiling kernels."""
+    """Passes and seconds that the plan predicted for its method beside those measured, without compiling kernels."""
     e = plan.chosen.estimate
     passes, seconds = (None, None) if e is None else (e.passes, e.seconds)
     return {
@@ -52,53 +52,12 @@ def analysis(plan: Plan, solution: Solution) -> dict[str, dict[str, float | None
 
 
 def analysis_text(plan: Plan, solution: Solution) -> str:
-    """Predicted beside actual, and the answer."""
+    """A table of predicted and actual cost, and the answer."""
     lines = [f"{'':<10}{'predicted':>12}{'actual':>12}"]
     for name, pair in analysis(plan, solution).items():
         told = ["unknown" if value is None else f"{value:.3g}" for value in pair.values()]
         lines.append(f"{name:<10}{told[0]:>12}{told[1]:>12}")
     return "\n".join(lines) + f"\n\n{solution_text(solution)}"
-
-
-def solution_json(solution: Solution) -> dict[str, Any]:
-    """What `--json` prints (language.md, section 9)."""
-    c, times = solution.certificate, solution.times
-    plan = solution.plan
-    return {
-        "status": solution.status,
-        "certificate": {
-            "kind": c.kind,
-            "statement": c.statement,
-            "radius": c.radius,
-            "scale": c.scale,
-            "hidden": c.hidden,
-            "missed": c.missed,
-        },
-        "infeasibility": c.infeasibility,
-        "objective": c.objective,
-        "dual_bound": c.dual_bound,
-        "gap": c.gap,
-        "relative_gap": c.relative_gap,
-        "method": solution.method,
-        "iterations": solution.iterations,
-        "passes": solution.passes,
-        "verify_passes": solution.verify_passes,
-        "reason": solution.reason,
-        "start": solution.start,
-        "time": {
-            "compile": times.compile,
-            "load": times.load,
-            "plan": times.plan,
-            "solve": times.solve,
-            "verify": times.verify,
-            "kernels": times.kernels,
-        },
-        "variables": _values(solution.variables),
-        "dual": _values(solution.dual),
-        "terms": dict(solution.terms),
-        "warnings": list(solution.warnings),
-        "plan": None if plan is None else plan.to_json(everything=False),
-    }
 
 
 def _rows(solution: Solution) -> Iterator[tuple[str, str]]:
@@ -133,7 +92,7 @@ def _headline(solution: Solution) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A number, the numbers of a short vector, how many entries of an array are not zero, or the rank of what is kept as factors."""
+    """A number, the numbers of a short vector, the count of nonzero entries of an array, or the rank of a matrix kept as factors."""
     import numpy as np
 
     from ..atoms.low_rank import LowRank
@@ -149,24 +108,6 @@ def value_text(value: Any) -> str:
     if array.ndim == 1 and array.size <= _LARGEST_IN_TEXT:
         return f"[{', '.join(number_text(float(v)) for v in array)}]"
     return support
-
-
-def _values(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value_json(value) for name, value in values.items()}
-
-
-def value_json(value: Any) -> Any:
-    """Nested lists, or the shape of what has more than `LARGEST_IN_JSON` numbers; of factors the rank too."""
-    import numpy as np
-
-    from ..atoms.low_rank import LowRank
-
-    if isinstance(value, LowRank) and value.size > LARGEST_IN_JSON:
-        return {"shape": list(value.shape), "rank": value.rank, "values": None}
-    array = np.asarray(value)
-    if array.size > LARGEST_IN_JSON:
-        return {"shape": list(array.shape), "values": None}
-    return array.tolist()
 
 
 def number_text(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Ctrl-C where an exception would do harm. Imports little, as it is imported first."""
+"""Ctrl-C at moments when an exception would do harm. This module is imported first, so it imports little."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ class Noted:
 
 
 def let_go() -> None:
-    """From now on Ctrl-C is ignored: all is done, and while Python takes itself down an exception would only be shown."""
+    """Ignore Ctrl-C from now on: the work is done, and an exception while Python shuts down would only be noise."""
     with suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)

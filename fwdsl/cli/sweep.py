@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..grammar.diagnostic import Diagnostic
 from ..readers.sources import parse_set_argument
-from .exits import Stop
+from .exits import CommandStop
 
 LONGEST = 10_000
 """Values that a path may have."""
@@ -17,7 +17,7 @@ _HINT = "write `--set delta=0.1,1,10`, `--set 'delta=logspace(0.1,10,20)'` or `-
 
 
 def split_sets(texts: Sequence[str]) -> tuple[str, tuple[float, ...], list[str]]:
-    """The parameter that has several values, these, and the `--set`s of the others; or stop with what is wrong."""
+    """The parameter that has several values, its values, and the `--set`s of the others; or a stop with the errors."""
     swept = [text for text in texts if _has_several(text)]
     rest = [text for text in texts if not _has_several(text)]
     if len(swept) != 1:
@@ -25,7 +25,7 @@ def split_sets(texts: Sequence[str]) -> tuple[str, tuple[float, ...], list[str]]
             "no parameter is given several values" if not swept else f"{len(swept)} parameters are given several values"
         )
         rule = "A path goes along the values of one parameter."
-        raise Stop([Diagnostic("FW0026", found, rule=rule, hint=_HINT)])
+        raise CommandStop([Diagnostic("FW0026", found, rule=rule, hint=_HINT)])
     name, _, text = swept[0].partition("=")
     return name.strip(), _values(name.strip(), text), rest
 
@@ -38,16 +38,16 @@ def _has_several(text: str) -> bool:
 def _values(name: str, text: str) -> tuple[float, ...]:
     space = _SPACE.match(text)
     if space is None and "(" in text:
-        raise Stop([_malformed(name, text, "neither a list of numbers nor `logspace(lo,hi,count)`")])
+        raise CommandStop([_malformed(name, text, "neither a list of numbers nor `logspace(lo,hi,count)`")])
     numbers = [_number(name, part) for part in (space["inside"] if space else text).split(",")]
     if space is None:
         return tuple(numbers)
     kind = space["kind"]
     if len(numbers) != 3 or not numbers[2].is_integer() or not 2 <= numbers[2] <= LONGEST:
-        raise Stop([_malformed(name, text, f"not `{kind}(lo,hi,count)` with a count from 2 to {LONGEST}")])
+        raise CommandStop([_malformed(name, text, f"not `{kind}(lo,hi,count)` with a count from 2 to {LONGEST}")])
     low, high, count = numbers
     if kind == "logspace" and not (low > 0.0 and high > 0.0):
-        raise Stop([_malformed(name, text, "a logspace of numbers that are not positive")])
+        raise CommandStop([_malformed(name, text, "a logspace of numbers that are not positive")])
     import numpy as np
 
     values = np.geomspace(low, high, int(count)) if kind == "logspace" else np.linspace(low, high, int(count))
@@ -57,7 +57,7 @@ def _values(name: str, text: str) -> tuple[float, ...]:
 def _number(name: str, part: str) -> float:
     parsed = parse_set_argument(f"{name}={part.strip()}")
     if isinstance(parsed, Diagnostic):
-        raise Stop([parsed])
+        raise CommandStop([parsed])
     return parsed[1]
 
 

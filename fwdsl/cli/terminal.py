@@ -1,4 +1,4 @@
-"""What a stream can show: colour, characters beyond ASCII, columns."""
+"""The abilities of a stream: colour, characters beyond ASCII, columns."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ PLAIN_WIDTH = 100
 
 
 @dataclass(frozen=True)
-class Look:
-    """How to write on a stream."""
+class Style:
+    """The way to write on a stream."""
 
     terminal: bool
     color: bool
@@ -20,10 +20,10 @@ class Look:
     width: int
 
 
-def look(stream: TextIO) -> Look:
-    """The look that fits a stream: `NO_COLOR` and `TERM=dumb` are honoured, a pipe gets plain text 100 columns wide."""
+def style_of(stream: TextIO) -> Style:
+    """The style that fits a stream: `NO_COLOR` and `TERM=dumb` are honoured, a pipe gets plain text 100 columns wide."""
     terminal = stream.isatty()
     color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
     unicode = (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")
     width = shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns if terminal else PLAIN_WIDTH
-    return Look(terminal, color, unicode, width)
+    return Style(terminal, color, unicode, width)

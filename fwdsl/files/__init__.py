@@ -1,1 +1,1 @@
-"""Files that commands and calls name: programs that are read, outputs that are written whole or not at all."""
+"""Files: reading programs, and writing outputs whole or not at all."""

@@ -1,4 +1,4 @@
-"""Reading a program's file; what goes wrong is a diagnostic that looks for the file that was meant."""
+"""Reading the file of a program. Errors are diagnostics that suggest the file that was meant."""
 
 from __future__ import annotations
 

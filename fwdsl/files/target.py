@@ -1,4 +1,4 @@
-"""Files to write: what a name stands for, and writing a file whole or not at all."""
+"""Writing files whole or not at all."""
 
 from __future__ import annotations
 

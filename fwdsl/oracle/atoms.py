@@ -1,4 +1,4 @@
-"""Words in cvxpy's words, as their classes give them: of words from outside, and of ours that have no translation in this folder."""
+"""Translations to cvxpy that a loss or a set brings in its class: words from outside, and ours without a translation in this folder."""
 
 from __future__ import annotations
 

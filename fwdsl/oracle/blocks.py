@@ -1,4 +1,4 @@
-"""Families of variables in cvxpy's words, which has no arrays of more than two axes worth relying on: a list of blocks."""
+"""Families of variables as lists of cvxpy blocks: cvxpy has no arrays of more than two axes worth relying on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class Blocks:
+class FamilyExpression:
     """An expression over a family: one cvxpy expression a block. Arithmetic is block by block; arrays have a block along their first axis."""
 
     #: NumPy and cvxpy leave `array + family` to this class.
@@ -26,7 +26,6 @@ class Blocks:
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
         return len(self.shape)
 
     @property
@@ -46,58 +45,58 @@ class Blocks:
             # symmetric but for rounding, which cvxpy does not forgive
             block.value = 0.5 * (part + part.T) if np.ndim(part) == 2 and block.is_symmetric() else part
 
-    def each(self, function: Callable[..., Any], *others: Any) -> Blocks:
+    def each(self, function: Callable[..., Any], *others: Any) -> FamilyExpression:
         """function(block, ...) of each block, and of those of others: families, arrays, or the same for all."""
         parts = [_parts(other, self) for other in others]
-        return Blocks(self.cp, [function(b, *(p[t] for p in parts)) for t, b in enumerate(self.blocks)])
+        return FamilyExpression(self.cp, [function(b, *(p[t] for p in parts)) for t, b in enumerate(self.blocks)])
 
-    def __neg__(self) -> Blocks:
+    def __neg__(self) -> FamilyExpression:
         return self.each(lambda b: -b)
 
-    def __add__(self, other: Any) -> Blocks:
+    def __add__(self, other: Any) -> FamilyExpression:
         return self.each(lambda b, o: b + o, other)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Blocks:
+    def __sub__(self, other: Any) -> FamilyExpression:
         return self.each(lambda b, o: b - o, other)
 
-    def __rsub__(self, other: Any) -> Blocks:
+    def __rsub__(self, other: Any) -> FamilyExpression:
         return self.__neg__().__add__(other)
 
-    def __mul__(self, other: Any) -> Blocks:
+    def __mul__(self, other: Any) -> FamilyExpression:
         return self.each(lambda b, o: b * o if not np.ndim(o) else self.cp.multiply(o, b), other)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Blocks:
+    def __truediv__(self, other: Any) -> FamilyExpression:
         return self.each(lambda b, o: b / o if not np.ndim(o) else self.cp.multiply(1.0 / o, b), other)
 
     def __getitem__(self, items: Any) -> Any:
         first, *rest = items if isinstance(items, tuple) else (items,)
         if not isinstance(first, slice):
             return self.blocks[first][tuple(rest)] if rest else self.blocks[first]
-        kept = Blocks(self.cp, self.blocks[first])
+        kept = FamilyExpression(self.cp, self.blocks[first])
         return kept.each(lambda b: b[tuple(rest)]) if rest else kept
 
 
-def _parts(other: Any, like: Blocks) -> Any:
-    """What meets each block."""
-    if isinstance(other, Blocks):
+def _parts(other: Any, like: FamilyExpression) -> Any:
+    """The parts of another operand that meet each block."""
+    if isinstance(other, FamilyExpression):
         return other.blocks
     return other if np.ndim(other) == like.ndim else [other] * len(like.blocks)
 
 
 def flat(cp: Any, value: Any) -> Any:
     """All entries in C order, as one vector."""
-    if isinstance(value, Blocks):
+    if isinstance(value, FamilyExpression):
         return cp.hstack([flat(cp, b) for b in value.blocks])
     return cp.vec(value, order="C")
 
 
 def blocks_of(value: Any) -> list[Any]:
     """The blocks of a family; of anything else, itself."""
-    return value.blocks if isinstance(value, Blocks) else [value]
+    return value.blocks if isinstance(value, FamilyExpression) else [value]
 
 
 def gathered(codes: Any, part: Callable[[int, Any], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Conjugates of the losses and dual norms, written down a second time: the atoms are not asked."""
+"""Conjugates of the losses and dual norms, written down a second time, independent of the atoms."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ..bind.features import implicit_maps
 from ..bind.instance import Instance
 from ..bind.values import Entries
 from ..model import Expr, evaluate_dim
-from .blocks import Blocks, blocks_of, flat, gathered
+from .blocks import FamilyExpression, blocks_of, flat, gathered
 from .require import cannot
 
 
@@ -94,7 +94,7 @@ class ExpressionTranslator:
         total: Any = 0.0
         for arg in e.args:
             part = self.expr(arg)
-            if isinstance(part, Blocks):
+            if isinstance(part, FamilyExpression):
                 total = part + total
                 continue
             if len(shape) == 2 and len(arg.type.array_shape) == 1:  # a row, added to every row
@@ -107,7 +107,7 @@ class ExpressionTranslator:
 
     def _op_mul(self, e: Expr) -> Any:
         a, b = self._args(e)
-        if not np.ndim(a) or not np.ndim(b) or isinstance(a, Blocks) or isinstance(b, Blocks):
+        if not np.ndim(a) or not np.ndim(b) or isinstance(a, FamilyExpression) or isinstance(b, FamilyExpression):
             return a * b
         if e.is_constant:
             return dense(a) * dense(b)
@@ -117,7 +117,7 @@ class ExpressionTranslator:
         a, b = self._args(e)
         if e.is_constant:
             return dense(a) / dense(b)
-        return a / b if not np.ndim(b) or isinstance(a, Blocks) else self.cp.multiply(a, 1.0 / dense(b))
+        return a / b if not np.ndim(b) or isinstance(a, FamilyExpression) else self.cp.multiply(a, 1.0 / dense(b))
 
     def _op_matmul(self, e: Expr) -> Any:
         a, b = self._args(e)
@@ -138,7 +138,9 @@ class ExpressionTranslator:
     def _op_inner(self, e: Expr) -> Any:
         if e.args[0].variables:
             tensor, x = self._args(e)
-            parts = tensor.blocks if isinstance(tensor, Blocks) else [tensor[i] for i in range(tensor.shape[0])]
+            parts = (
+                tensor.blocks if isinstance(tensor, FamilyExpression) else [tensor[i] for i in range(tensor.shape[0])]
+            )
             return self.cp.hstack([self.cp.sum(self.cp.multiply(dense(x), part)) for part in parts])
         tensor = dense(self.expr(e.args[0]))
         rows = np.asarray(tensor).reshape(np.shape(tensor)[0], -1)
@@ -168,7 +170,7 @@ class ExpressionTranslator:
             return self.expr(e.args[0])[e.value]
         family, codes = self._gathered(e)
         chosen = [family[int(t)] for t in codes]
-        return self.cp.vstack(chosen) if len(self._shape(e)) == 2 else Blocks(self.cp, chosen)
+        return self.cp.vstack(chosen) if len(self._shape(e)) == 2 else FamilyExpression(self.cp, chosen)
 
     def _op_eye(self, e: Expr) -> Any:
         return np.eye(self._shape(e)[0])
@@ -201,7 +203,7 @@ class ExpressionTranslator:
 
     def _op_dot(self, e: Expr) -> Any:
         a, b = self._args(e)
-        if isinstance(a, Blocks) or isinstance(b, Blocks):
+        if isinstance(a, FamilyExpression) or isinstance(b, FamilyExpression):
             return self._total(a * b)
         return self.cp.sum(self.cp.multiply(a, b)) if e.variables else float(np.sum(dense(a) * dense(b)))
 

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
-from ..canon.factored import Factored, Observed
+from ..canon.factored import EntryMap, Factored
 from ..results.solution import Solution
 from .conjugates import SLACK, loss_conjugate
 
@@ -59,7 +59,7 @@ def _bound(form: Factored, parts: list[np.ndarray], reach: float) -> float:
     )
     if form.ridge:
         conjugate += form.ridge * float(np.vdot(parts[1].T @ parts[1], R.T @ R))
-    if isinstance(form.data, Observed):
+    if isinstance(form.data, EntryMap):
         G = sp.csr_array(sp.coo_array((form.k * y, (form.data.rows, form.data.columns)), shape=form.shape))
         both = LinearOperator(
             form.shape,

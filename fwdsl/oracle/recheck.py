@@ -21,7 +21,7 @@ from ..bind.instance import Instance
 from ..model import Constraint, Term
 from ..results.solution import Solution
 from .atoms import loss_of_atom
-from .blocks import Blocks, blocks_of, flat
+from .blocks import FamilyExpression, blocks_of, flat
 from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors
 from .require import quiet
@@ -69,7 +69,7 @@ def check_certificate(instance: Instance, solution: Solution) -> Recheck:
 
 
 def _judged(instance: Instance, solution: Solution, objective: float, infeasibility: float, bound: float) -> Recheck:
-    """The claims beside what was found."""
+    """The verdict on the claims of a solution."""
     c = solution.certificate
     scale = max(abs(objective), abs(c.dual_bound) if math.isfinite(c.dual_bound) else 0.0, 1e-3 * c.scale)
     findings = []
@@ -172,7 +172,7 @@ class _Lagrangian:
             if e.size != y.size:
                 return math.nan  # the dual vector of a factor of the term (`quad_form`), which is not saved
             y = y.reshape(e.shape)
-            for block in y if isinstance(e, Blocks) else (y,):  # of a family the blocks stand for themselves
+            for block in y if isinstance(e, FamilyExpression) else (y,):  # of a family the blocks stand for themselves
                 constant -= self._support(part, block) if isinstance(part, Constraint) else self._conjugate(part, block)
             linear = linear + y.reshape(-1) @ flat(cp, e)
         if not math.isfinite(constant):
@@ -196,11 +196,11 @@ class _Lagrangian:
         return math.nan if failed else value
 
     def _size(self) -> float:
-        """What the numbers of the objective are about."""
+        """The size of the numbers of the objective."""
         return max(abs(self.claimed.objective), 1e-3 * self.claimed.scale) or 1.0
 
     def _argument(self, part: Term | Constraint) -> Any:
-        """What a dual vector belongs to: the argument, or what an affine set or halfspace asks of it."""
+        """The expression that a dual vector belongs to: the argument, or its image under an affine set or halfspace."""
         cp, translator = self.translator.cp, self.translator
         e = _expression(cp, translator.expr(part.argument))
         if isinstance(part, Constraint) and (_is(part, "affine") or _is(part, "halfspace")):
@@ -208,7 +208,7 @@ class _Lagrangian:
             given = dict(part.set.args)
             rows, rhs = ("A", "b") if part.set.name == "affine" else ("a", "b")
             row, b = translator.expr(given[rows]), translator.expr(given[rhs])
-            if isinstance(e, Blocks):
+            if isinstance(e, FamilyExpression):
                 return e.each(lambda x: _expression(cp, row @ x - b))
             return _expression(cp, row @ e - b)
         return e
@@ -304,4 +304,4 @@ def _solved(translator: Translator, objective: Any, constraints: list[Any], size
 
 
 def _expression(cp: Any, value: Any) -> Any:
-    return value if hasattr(value, "is_affine") or isinstance(value, Blocks) else cp.Constant(value)
+    return value if hasattr(value, "is_affine") or isinstance(value, FamilyExpression) else cp.Constant(value)

@@ -1,4 +1,4 @@
-"""The one import of cvxpy, and what to say where it does not serve."""
+"""The one import of cvxpy, and the errors where it does not serve."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def require_cvxpy() -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without cvxpy's warnings: how accurate an answer is, its residual says."""
+    """While open, cvxpy's warnings are silent: the residual of an answer says how accurate it is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

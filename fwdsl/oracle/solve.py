@@ -40,7 +40,7 @@ TOO_LARGE, OUT_OF_TIME = "too large", "out of time"
 
 @dataclass(frozen=True)
 class OracleResult:
-    """What cvxpy found, in the user's sense. `residual` is its own relative error: duality gap and violation of constraints."""
+    """The answer of cvxpy, in the user's sense. `residual` is its own relative error: duality gap and violation of constraints."""
 
     value: float
     variables: Mapping[str, Any]
@@ -51,7 +51,7 @@ class OracleResult:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a solution and the oracle agree, and in a sentence why; None where the oracle has not answered."""
+    """Whether a solution and the oracle agree (None if the oracle has not answered), and a sentence why."""
 
     agrees: bool | None
     text: str
@@ -98,7 +98,7 @@ def _size_of_terms(instance: Instance, found: OracleResult) -> float:
 def _solve(
     cp: Any, instance: Instance, end: float, units: Mapping[str, float] | None = None, size: float = 1.0
 ) -> OracleResult:
-    """By one solver after the other until one is sure, variables in these units and the objective in that of its size."""
+    """Solve by one solver after the other until one is sure. Variables have these units, the objective that of its size."""
     translator = Translator(instance, units)
     whole = translator.problem()
     direction = type(whole.objective)
@@ -157,7 +157,7 @@ def compare(solution: Solution, oracle: OracleResult) -> Verdict:
 
 
 def _unfinished(solution: Solution, oracle: OracleResult) -> Verdict:
-    """An oracle out of time may have come to the same value; that it has not come to it says nothing."""
+    """The verdict on an oracle out of time: it may agree, but its disagreement says nothing."""
     if not math.isfinite(oracle.value):
         return Verdict(None, "cvxpy did not answer in its time")
     _, difference, numbers = _difference(solution, oracle)

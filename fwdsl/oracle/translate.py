@@ -10,7 +10,7 @@ import numpy as np
 from ..bind.instance import Instance
 from ..model import Constraint, Expr, SetRef, Term, Type, evaluate_dim
 from .atoms import loss_of_atom, set_of_atom
-from .blocks import Blocks, blocks_of
+from .blocks import FamilyExpression, blocks_of
 from .expressions import ExpressionTranslator, dense
 from .require import cannot, require_cvxpy
 
@@ -50,7 +50,7 @@ class Translator(ExpressionTranslator):
         for name, variable in self.variables.items():
             value = values[name]
             # symmetric but for rounding, which cvxpy does not forgive
-            mends = not isinstance(variable, Blocks) and value.ndim == 2 and variable.is_symmetric()
+            mends = not isinstance(variable, FamilyExpression) and value.ndim == 2 and variable.is_symmetric()
             variable.value = 0.5 * (value + value.T) if mends else value
 
     def problem(self) -> Any:
@@ -72,7 +72,7 @@ class Translator(ExpressionTranslator):
         return total
 
     def domains(self) -> list[Any]:
-        """What the variables' types say: `psd[d]`, `nonnegative`."""
+        """The constraints that the variables' types state: `psd[d]`, `nonnegative`."""
         declared = [
             (block, v.type.element or v.type)
             for v in self.instance.model.variables
@@ -89,7 +89,7 @@ class Translator(ExpressionTranslator):
             count = evaluate_dim(type_.shape[0], self.dims)
             unit = self.units.get(name)
             blocks = [self._variable(f"{name}[{t}]", type_.element) for t in range(count)]
-            return Blocks(self.cp, blocks if unit is None else [unit * b for b in blocks])
+            return FamilyExpression(self.cp, blocks if unit is None else [unit * b for b in blocks])
         if type_.kind not in ("real", "vector", "matrix", "symmetric", "psd"):
             raise cannot(f"the variable `{name}` of type {type_.kind}")
         shape = tuple(evaluate_dim(d, self.dims) for d in type_.array_shape)

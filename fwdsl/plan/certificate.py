@@ -1,4 +1,4 @@
-"""Which kind of certificate a structure allows, before anything is solved: what `certify.verify` will say."""
+"""The kind of certificate that a structure allows, before anything is solved; `certify.verify` then says the same."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 from ..atoms.base import VectorFunction
 from ..canon.arrange import Arrangement, BlockPlan
 from ..canon.form import Canonical
-from ..canon.names import is_compact, words_of
+from ..canon.pairs import is_compact, words_of
 from ..words import BOX, CONVEX
 
 UNBOUNDED = "an equality of the dual: exact where met to rounding, else conditional"
 
 
 def expected_certificate(arrangement: Arrangement, form: Canonical | None = None, factored: bool = False) -> str:
-    """What the dual bound will rest on: a clause a block, and one for each term of the sum whose conjugate takes a dense decomposition.
+    """The grounds of the dual bound to come: a clause a block, and one for each term of the sum whose conjugate takes a dense decomposition.
 
     With a `form` it is told from its functions, numbers included, else from the records of the words; `factored` where the method works on
     factors.
@@ -35,7 +35,7 @@ def expected_certificate(arrangement: Arrangement, form: Canonical | None = None
 
 
 def _known(*keys: str | None) -> str:
-    """How the conjugates of norms and sets are known together, sets by their keys: `rows(simplex)`."""
+    """The certificate kind of the conjugates of norms and sets together, sets by their keys: `rows(simplex)`."""
     words = [CONVEX[key] if key in CONVEX else words_of(key)[1] for key in keys if key is not None]
     return "rigorous" if any(word.certificate == "rigorous" for word in words) else "exact"
 

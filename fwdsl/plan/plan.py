@@ -36,7 +36,7 @@ class Candidate:
 
     @property
     def applies(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether there is no reason against the method."""
         return not self.reasons
 
 
@@ -153,7 +153,7 @@ def _candidate(method: type[Method], arrangement: Arrangement, form: Form | None
 
 
 def _choose(candidates: tuple[Candidate, ...], arrangement: Arrangement, form: Form | None) -> tuple[str, str]:
-    """What structure settles, else the least predicted time; without data the first that applies, in the registry's order of preference."""
+    """The method that structure settles, else the one of least predicted time; without data the first that applies, in the registry's order."""
     able = [c for c in candidates if c.applies and not c.by_name_only]
     for candidate in able:
         settled = METHODS[candidate.name].settles(arrangement, form)
@@ -234,7 +234,7 @@ def _written(value: object) -> str:
 
 
 def _refusal(code: str, message: str, model: Model, rule: str, hint: str) -> Diagnostic:
-    """A refusal of the method, pointing at where the program names it if it does."""
+    """The refusal of a method, with the place where the program names it, if it does."""
     span = None
     for statement in model.program.statements:
         if isinstance(statement, Solve):

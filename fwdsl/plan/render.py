@@ -65,7 +65,7 @@ def _cost(candidate: Candidate) -> float:
 
 
 def _whole(candidate: Candidate, chosen: str, width: int) -> list[str]:
-    """A method with all that is predicted of it."""
+    """The lines of a method with all its predictions."""
     mark = "*" if candidate.name == chosen else " "
     lines = [f"  {mark} {candidate.name:<{width}}  {candidate.title}"]
     e = candidate.estimate
@@ -73,7 +73,7 @@ def _whole(candidate: Candidate, chosen: str, width: int) -> list[str]:
 
 
 def _costs(candidate: Candidate, width: int) -> list[str]:
-    """A method that the planner passes over, and what it would cost."""
+    """The line of a method that the planner passes over, with its predicted cost."""
     e = candidate.estimate
     why = f"{candidate.title} ({candidate.by_name_only})"
     return [f"    {candidate.name:<{width}}  {why}", *(_wrap(_price(e)) if e is not None else [])]

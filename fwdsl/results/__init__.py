@@ -1,1 +1,1 @@
-"""What a solve returns, and what is made of it: the solution, its values on new data."""
+"""Solutions: certified answers, their values on new data, and their files."""

@@ -21,15 +21,15 @@ from ..canon.affine import AffineReader, Unsupported
 from ..canon.build import LARGEST_FACTOR
 from ..canon.factored import LARGEST_DENSE_FORM
 from ..canon.form import Block
-from ..canon.on_factors import on_factors
-from ..canon.term_values import value_at
+from ..canon.on_factors import value_on_factors
+from ..canon.terms import value_at
 from ..check.shapes import format_type
 from ..errors import DataError, PlanError, RunError
 from ..features.gram import FittedKernel, GramOperator
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, evaluate_dim
 from ..words import LOSSES
-from .unseen import Strict, loosened
+from .row_counts import FeaturesByCount, with_row_names
 
 OBJECTIVE = "objective"
 """The whole objective, in the user's sense."""
@@ -37,9 +37,9 @@ OBJECTIVE = "objective"
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What of a solved problem new data are put to: the variables' values, and all that the fit's data decided.
+    """The fitted variables, and what the fit fixed about its data: sizes, parameters, label maps, statistics of feature maps.
 
-    `values` holds the data of the fit where they are at hand: they stand in for those that are not given anew.
+    `values` holds the data of the fit where they are at hand. They replace data that are not given anew.
     """
 
     model: Model
@@ -78,10 +78,10 @@ def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Eva
     are those of the fit, or of the program's own sources; those that nothing named needs are not looked at. Raises `RunError`
     FW0204 for a name that is none, `DataError` where data are missing or do not fit.
     """
-    loose, sizes = loosened(fit.model, {*given.data, *(n for names_, _ in given.sources for n in names_)})
+    renamed, sizes = with_row_names(fit.model, {*given.data, *(n for names_, _ in given.sources for n in names_)})
     if sizes:
-        features = None if fit.features is None else Strict(fit.features, sizes)
-        fit = replace(fit, model=loose, dims={**fit.dims, **sizes}, features=features)
+        features = None if fit.features is None else FeaturesByCount(fit.features, sizes)
+        fit = replace(fit, model=renamed, dims={**fit.dims, **sizes}, features=features)
     parts = _chosen(fit.model, names)
     instance, warnings = _with_new_data(fit, _data_of(parts.values()), given, base)
     at = _Point(fit, instance)
@@ -97,7 +97,7 @@ def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Eva
 
 
 def labelled(model: Model) -> dict[str, Term]:
-    """The terms of the objective: by the `let` that names one if that has no other, else `termK`."""
+    """The terms of the objective by name: that of a `let` with this term alone, else `termK`."""
     names = [t.name for t in model.terms]
     return {t.name if t.name and names.count(t.name) == 1 else f"term{i}": t for i, t in enumerate(model.terms, 1)}
 
@@ -106,7 +106,7 @@ Part = Expr | tuple[Term, ...]
 
 
 def _chosen(model: Model, names: Sequence[str]) -> dict[str, Part]:
-    """What is evaluated, by name; `let`s win over terms of the same name, as the text says them."""
+    """The `let`s and terms to evaluate, by name. A `let` wins over a term of its name, because the text names it."""
     terms: dict[str, Part] = {name: (term,) for name, term in labelled(model).items()}
     every: dict[str, Part] = {OBJECTIVE: model.terms, **terms, **{n: p for n, p in model.lets if _has_value(p)}}
     if not names:
@@ -154,7 +154,7 @@ def _expressions(term: Term) -> list[Expr]:
 
 
 def _with_new_data(fit: Fit, needed: set[str], given: Bindings, base: Path) -> tuple[Instance, tuple[Diagnostic, ...]]:
-    """The program's instance on the data given, those of the fit where none are; and warnings of what is left out of them."""
+    """The program's instance on the data given, with the fit's data for the rest, and warnings of entries left out."""
     model = fit.model
     wrong = [d for d in check_bindings(model, given) if d.severity == "error"]
     if wrong:
@@ -240,7 +240,7 @@ class _Point:
         return value if hasattr(value, "tocsr") or isinstance(value, LowRank) else _plain(value)
 
     def error_rate(self, term: Term) -> float | None:
-        """The share of labels that the predictions get wrong; None where the loss is none of classification."""
+        """The share of wrong labels among the predictions; None for a loss that does not classify."""
         if term.kind != "loss" or term.target is None or not LOSSES[term.atom].classifies:
             return None
         z = self._at(term.argument)
@@ -251,7 +251,7 @@ class _Point:
 
     def _at(self, expr: Expr) -> Any:
         if expr.variables & self._factored:
-            return on_factors(expr, self._reader, self._values)
+            return value_on_factors(expr, self._reader, self._values)
         if expr.is_constant:
             return self._reader.constant(expr)
         stacked = self._reader.stacked(expr)

@@ -1,14 +1,13 @@
-"""What a solve returns: primal, dual, certificate, history, record."""
+"""The solution that a solve returns: primal, dual, certificate, history, record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from ..certify.certificate import Certificate
-
-Status = Literal["optimal", "tolerance_not_reached", "infeasible", "unbounded", "interrupted"]
+from .status import Status
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,23 @@
-"""The solution in the user's words, from how a run ended."""
+"""The solution in the user's words: of a run, or of a program whose constraints contradict each other."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ..canon.forms import Form
 from ..certify.certificate import Certificate
-from ..certify.verify import Verified
+from ..certify.verified import DualBound, Verified
 from ..plan import Plan
 from ..results.solution import Solution, Times
 from .driver import Outcome
 from .forms import Solvable
+from .watch import Moment, Watch
 
 
 def solution_of(
@@ -62,3 +68,21 @@ def _certificate(form: Form, v: Verified) -> Certificate:
         v.hidden,
         bound.miss,
     )
+
+
+def contradicted(
+    task: Solvable, plan: Plan, start: Solution | Mapping[str, Any] | None, watch: Watch | None
+) -> Solution:
+    """`infeasible`, with the contradiction for a proof; objective and violation are those of the point that a method would have started from."""
+    assert task.form.contradiction is not None
+    at = task.start(start)
+    began, proof = time.perf_counter(), task.form.contradiction.message
+    with np.errstate(all="ignore"):
+        found = task.measure(at.x)
+    verified = replace(found, bound=DualBound(math.inf, 0.0, "exact", proof))
+    seconds = time.perf_counter() - began
+    if watch is not None:
+        sense = task.form.sense
+        watch.see(Moment(0.0, 0.0, 0, sense * verified.primal, sense * verified.dual, math.inf))
+    outcome = Outcome("infeasible", verified, at.x, 0, 0.0, found.passes, seconds, seconds, proof, ())
+    return solution_of(task, plan, outcome, at.origin, seconds, 0.0, {})

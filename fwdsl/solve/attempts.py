@@ -1,4 +1,4 @@
-"""What of a method's candidate is put before the verifier: the points and dual points that are likely to certify, one after the other."""
+"""Points and dual points made of a method's candidate for the verifier, the likeliest to certify first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ..backends.dual import repair
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.problem import PreparedProblem
 from ..canon.form import Block, Canonical
-from ..certify.verify import Verified, verify
+from ..certify.verified import Verified
+from ..certify.verify import verify
 
 SHARE = 0.2
 """The share of the data passes so far that moving a point into its constraints may take."""
@@ -33,7 +34,7 @@ def attempts(
     first: bool,
     stop: Callable[[], bool],
 ) -> Iterator[tuple[Array, Verified]]:
-    """Points with what the verifier says of them. Whoever asks ends it when the tolerance is met, and keeps the best of what has come.
+    """Points with the verifier's findings. The caller stops when the tolerance is met, and keeps the best findings so far.
 
     The dual point is repaired; the point is moved into the constraints that it misses; the infima of all terms are a bound whatever the program
     (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes its place; where all terms shrink with x, so may x.
@@ -42,7 +43,7 @@ def attempts(
     mends = needs_repair(canonical)
     if ys is not None and mends:
         ys = repair(problem, ys, x, stop)
-    near = _moved(problem, x, scale, stop)
+    near = _into_constraints(problem, x, scale, stop)
     verified = None if near is None else verify(canonical, near, ys)
     # where a feasible point was found it takes the place of x: what x seems to gain by its violation may be much where constraints nearly agree
     if near is not None and verified is not None and verified.infeasibility <= MET:
@@ -109,7 +110,9 @@ def _with(canonical: Canonical, x: Array, verified: Verified, ys: Sequence[Array
     return replace(verify(canonical, x, ys, verified.point), passes=2.0)
 
 
-def _moved(problem: PreparedProblem, x: Array, scale: Array | None, stop: Callable[[], bool]) -> Array | None:
+def _into_constraints(
+    problem: PreparedProblem, x: Array, scale: Array | None, stop: Callable[[], bool]
+) -> Array | None:
     """x moved into the entrywise constraints of the sum; None where it is in them, or nothing was gained."""
     if not any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms):
         return None

@@ -15,10 +15,11 @@ import numpy as np
 from ..backends.kernels.pool import Stopped
 from ..backends.method import Report, Run
 from ..backends.registry import METHODS
-from ..certify.verify import Bound, Verified
+from ..certify.verified import DualBound, Verified
 from ..model.options import Options
 from ..plan import Plan
-from ..results.solution import Progress, Status
+from ..results.solution import Progress
+from ..results.status import Status
 from .forms import Solvable, Start
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
@@ -45,7 +46,7 @@ CERTIFIED: tuple[Status, str] = ("optimal", "the tolerance is certified")
 
 @dataclass
 class Outcome:
-    """How a run ended: the best verified answer and its bookkeeping; without a state where a step was broken off that cannot go on."""
+    """The end of a run: the best verified answer and its bookkeeping. There is no state where a step was broken off that cannot go on."""
 
     status: Status
     verified: Verified
@@ -111,7 +112,7 @@ def drive(
 
 
 def _rescue(over: Supervisor, x: Any) -> Report:
-    """Have the point verified of a state whose last step was cut in two, or, where that holds nothing of use, the one that the run started from."""
+    """Have a point verified after a step was cut in two: that of the state or, if it is useless, the starting point."""
     # workers that still write would move the point under the verifier
     over.problem.pool.close()
     try:
@@ -127,7 +128,7 @@ def _rescue(over: Supervisor, x: Any) -> Report:
 
 
 def _verified_at_last(over: Supervisor, status: Status, reason: str) -> tuple[Status, str]:
-    """How a run ends whose last point the verifier has seen too."""
+    """The end of a run after the verifier has seen its last point."""
     proven = status in ("optimal", "infeasible", "unbounded")
     if not proven and over.verified_at != over.iteration and over.verify(last=True):
         status, reason = CERTIFIED
@@ -141,7 +142,7 @@ def _outcome(over: Supervisor, status: Status, reason: str, checkpoint: Checkpoi
     verified = best.merged()
     if over.ray is not None and status in ("infeasible", "unbounded"):
         value = math.inf if status == "infeasible" else -math.inf
-        proof = Bound(value, 0.0, over.ray.kind, over.ray.statement, over.ray.radius, verified.y)
+        proof = DualBound(value, 0.0, over.ray.kind, over.ray.statement, over.ray.radius, verified.y)
         verified = replace(verified, bound=proof)
     elif verified.contradicts():
         # FW9002: a bound above the value of a feasible point is a bug of ours, and never an answer
@@ -232,7 +233,7 @@ def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Sta
             return status, over.ray.statement
     if report.failure:
         return "tolerance_not_reached", report.failure
-    if journal.moved(report.objective, report.bound, report.infeasibility) >= STALLED:
+    if journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
         return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
     if not math.isfinite(report.objective) and over.iteration > 0:
         return "tolerance_not_reached", "the objective is no longer finite"

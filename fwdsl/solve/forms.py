@@ -1,4 +1,4 @@
-"""What a run asks of a canonical form, whichever it is: the seam for a further form."""
+"""The protocol between a run and a canonical form: the seam for a further form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..atoms.base import Array
 from ..backends.kernels.pool import Pool
 from ..canon.forms import Form
-from ..certify.verify import Verified
+from ..certify.verified import Verified
 from ..results.solution import Solution
 
 
@@ -24,7 +24,7 @@ class Start:
 
 
 class Prepared(Protocol):
-    """A form made ready for its methods. What else it offers is between the two: see `Solvable`."""
+    """A form made ready for its methods, which know what else it offers (see `Solvable`)."""
 
     pool: Pool
 
@@ -37,7 +37,7 @@ class Prepared(Protocol):
 
 
 class Solvable(Protocol):
-    """A form with all that a run asks of it. `solve`, the driver and `solution_of` know no other difference between forms.
+    """A form with everything that a run needs. `solve`, the driver and `solution_of` know no other difference between forms.
 
     A further form (data on several machines, on a GPU) is a class that keeps `fwdsl.canon.Form`, one that keeps this protocol, and a line in
     `solvable`, which goes by what a method says that it works on (`Method.factored`). What crosses the seam:
@@ -65,14 +65,14 @@ class Solvable(Protocol):
     def verify(
         self, problem: Any, x: Any, ys: list[Array] | None, scales: Array | None, first: bool, stop: Callable[[], bool]
     ) -> Iterator[tuple[Any, Verified]]:
-        """Points made of x and y with what the verifier says of each, the likeliest to certify first; whoever asks ends it.
+        """Points made of x and y with the verifier's findings, the likeliest to certify first. The caller ends the iteration.
 
         `problem` is what `prepare` returned, `scales` the sizes of the unknowns where the method knows them, `first` whether nothing was
         verified before. Work that may take long ends once `stop()` is true.
         """
 
     def measure(self, x: Any) -> Verified:
-        """What the verifier says of a point alone."""
+        """The verifier's findings for a point without a dual point."""
 
     def duals(self, x: Any, ys: Sequence[Array]) -> dict[str, Any]:
         """The derivative of the optimal value in each constraint's right-hand side, in the user's sense, by name."""
@@ -81,7 +81,7 @@ class Solvable(Protocol):
         """The value of each term that a `let` names, coefficient included; terms of one name are added up."""
 
     def warnings(self, x: Any) -> tuple[str, ...]:
-        """What the answer shows that the program did not, a sentence each."""
+        """Warnings that only the answer can show, a sentence each."""
 
 
 def default_threads() -> int:

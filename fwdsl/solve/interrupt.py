@@ -16,7 +16,7 @@ class BrokenOff(KeyboardInterrupt):
 
 @dataclass
 class Control:
-    """What the caller can do to a running solve: `stop` ends it after the current step, or within a long one (Ctrl-C sets it, and so may another
+    """The caller's control over a running solve: `stop` ends it after the current step, or within a long one (Ctrl-C sets it, and so may another
     thread). `impatient` says that Ctrl-C came again, and `within` whether it may then break off what runs."""
 
     stop: bool = False

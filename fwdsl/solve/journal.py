@@ -1,4 +1,4 @@
-"""What the driver decides by besides a method's state. It goes with the state, so that a resumed run ends where the whole one does."""
+"""The driver's own memory of a run. It is saved with the method's state, so that a resumed run ends where an unbroken one does."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..atoms.low_rank import LowRank
-from ..certify.verify import Bound, Point, Verified
+from ..certify.verified import DualBound, Point, Verified
 
 FEASIBLE = 1e-7
-"""The largest relative violation of a constraint that `optimal` allows (language.md, section 7)."""
+"""The largest relative violation of a constraint that `optimal` allows (see "What an answer promises" in docs/language.md)."""
 
 ARRAYS = frozenset({"y", "violations", "sums"})
 """The parts of what was verified that are tuples of arrays."""
@@ -32,7 +32,7 @@ class Best:
 
     x: Any = None
     primal: Verified | None = None
-    bound: Bound | None = None
+    bound: DualBound | None = None
 
     def add(self, x: Any, v: Verified) -> None:
         """Keep what is better."""
@@ -62,8 +62,8 @@ class Best:
 
 @dataclass
 class Journal:
-    """When the verifier and the tests for programs without a solution have their next turn, what they know, since when nothing has moved, and the
-    data passes so far, of the method and of the verifier. `scale` is the S of the last point that was verified."""
+    """The next turns of the verifier and of the tests for programs without a solution, their findings, the steps without change, and the data
+    passes so far, of the method and of the verifier. `scale` is the S of the last point that was verified."""
 
     first: int
     next_verify: int = 0
@@ -79,17 +79,17 @@ class Journal:
     best: Best = field(default_factory=Best)
 
     def add(self, x: Any, v: Verified) -> None:
-        """Note what the verifier said of a point."""
+        """Note the verifier's findings for a point."""
         self.best.add(x, v)
         self.verify_passes += v.passes
         self.scale = self.best.merged().scale
 
     def copied(self) -> Journal:
-        """As it stands now: what is verified later does not show in it."""
+        """A copy that later findings do not change."""
         return replace(self, best=replace(self.best))
 
-    def moved(self, *now: float) -> int:
-        """For how many steps objective, bound and infeasibility have been the same; one report is counted."""
+    def count_unmoved(self, *now: float) -> int:
+        """Count a report, and return for how many steps objective, bound and infeasibility have not changed."""
         self.unmoved = self.unmoved + 1 if now == self.last else 0
         self.last = (now[0], now[1], now[2])
         return self.unmoved
@@ -121,17 +121,17 @@ def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
     if "primal" in form["best"]:
         v = form["best"]["primal"]
         point = Point(**_put_together(v["point"], "primal:point", arrays))
-        bound = Bound(**_put_together(v["bound"], "primal:bound", arrays))
+        bound = DualBound(**_put_together(v["bound"], "primal:bound", arrays))
         found["primal"] = Verified(point, bound, _inexact(v["at_zero"]), _inexact(v["passes"]))
     if "bound" in form["best"]:
-        found["bound"] = Bound(**_put_together(form["best"]["bound"], "bound", arrays))
+        found["bound"] = DualBound(**_put_together(form["best"]["bound"], "bound", arrays))
     x = LowRank(arrays["x:U"], arrays["x:V"]) if "x:U" in arrays else arrays.get("x")
     numbers = {key: _inexact(value) for key, value in form.items() if key != "best"}
     return Journal(**{**numbers, "last": tuple(numbers["last"])}, best=Best(x, **found))
 
 
-def _taken_apart(part: Point | Bound, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Its numbers and words; tuples of arrays go to `arrays`, and their lengths stay."""
+def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """The numbers and words of a point or bound. Tuples of arrays go to `arrays`, and their lengths stay."""
     out: dict[str, Any] = {}
     for f in fields(part):
         value = getattr(part, f.name)
@@ -153,7 +153,7 @@ def _put_together(form: Mapping[str, Any], name: str, arrays: Mapping[str, Any])
 
 
 def _exact(value: Any) -> Any:
-    """JSON keeps it: a float in hexadecimal digits, marked as such."""
+    """A value as JSON keeps it exactly: a float is marked and in hexadecimal digits."""
     if isinstance(value, tuple):
         return [_exact(item) for item in value]
     return {"hex": float(value).hex()} if isinstance(value, float | np.floating) else value

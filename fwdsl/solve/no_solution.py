@@ -1,4 +1,4 @@
-"""Whether the directions in which the iterates of a method move prove that there is no feasible point, or no finite optimum."""
+"""Proofs that there is no feasible point, or no finite optimum, from the directions in which a method's iterates move."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..backends.method import Run
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.rays import dual_rays, primal_rays
 from ..certify.rays import Ray, infeasible, unbounded
-from ..results.solution import Status
+from ..results.status import Status
 from .journal import Best
 
 FEW = 400
@@ -45,7 +45,7 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
                 return "infeasible", ray
 
     @cache
-    def stands() -> tuple[Array, Array]:
+    def feasible_points() -> tuple[Array, Array]:
         """Feasible points, if there are any: near the origin, where no direction has led away, and near x."""
         origin = problem.prox_g(np.zeros_like(x), 0.0)
         return feasible_nearby(problem, origin, columns, stop), feasible_nearby(problem, x, columns, stop)
@@ -53,7 +53,7 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
     bounded = known.bound is not None and math.isfinite(known.bound.proven)
     for raw_x in () if bounded else (found[0], x):
         for direction in primal_rays(problem, raw_x, columns, over):
-            ray = unbounded(problem.canonical, direction, stands)
+            ray = unbounded(problem.canonical, direction, feasible_points)
             if ray is not None:
                 return "unbounded", ray
     return None

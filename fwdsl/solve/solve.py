@@ -18,14 +18,13 @@ from ..canon.forms import Form
 from ..model.options import Options
 from ..plan import Plan
 from ..results.solution import Progress, Solution
-from .assemble import solution_of
-from .contradiction import contradicted
-from .dense import Dense
+from .assemble import contradicted, solution_of
+from .canonical import SolvableCanonical
 from .driver import OnState, Outcome, drive
+from .factored import SolvableFactored
 from .forms import Solvable
 from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Best
-from .low_rank import OnFactors
 from .state import Checkpoint
 from .watch import Watch
 
@@ -60,9 +59,9 @@ def solve(
 
 
 def solvable(form: Form, factored: bool, options: Options) -> Solvable:
-    """The form that a method works on, ready to be asked for what a run needs."""
-    own = OnFactors(form.factored, options) if factored and form.factored is not None else None
-    found = own if factored else Dense(form.dense, options) if form.dense is not None else None
+    """The form that a method works on, with everything that a run needs."""
+    own = SolvableFactored(form.factored, options) if factored and form.factored is not None else None
+    found = own if factored else SolvableCanonical(form.dense, options) if form.dense is not None else None
     assert found is not None, "the planner chose a method that has no form of the problem"
     return found
 
@@ -78,7 +77,7 @@ def _run(
     on_state: OnState | None,
     watch: Watch | None,
 ) -> tuple[Outcome, str]:
-    """How the run ended, and what it started from."""
+    """The outcome of the run, and its starting point in words."""
     problem = task.prepare()
     # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
     with serial_blas(), np.errstate(all="ignore"), closing(problem):

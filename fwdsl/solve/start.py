@@ -1,4 +1,4 @@
-"""What a user gives to start from, before it is anything a method can use."""
+"""Starting points that a user gives: values by name, or a solution."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..atoms.low_rank import LowRank
+from ..bind.instance import Instance
 from ..errors import DataError
+from ..frames import match
 from ..grammar.diagnostic import Diagnostic
+from ..results.solution import Solution
 
 
 def values_of(start: object) -> Mapping[str, Any]:
@@ -19,7 +23,7 @@ def values_of(start: object) -> Mapping[str, Any]:
 
 
 def flaw(name: str, value: object, shape: tuple[int, ...]) -> str:
-    """What is wrong with the value of a variable of this shape; nothing where it is an array of finite numbers."""
+    """The fault of a value for a variable of this shape; empty for an array of finite numbers."""
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different lengths
@@ -32,7 +36,38 @@ def flaw(name: str, value: object, shape: tuple[int, ...]) -> str:
 
 
 def refused(messages: Sequence[str]) -> DataError:
-    """FW0203, one a message."""
+    """The error FW0203, with a diagnostic for each message."""
     rule = "a start gives values of the program's variables, in their shapes"
     hint = "start from a solution of the same variables, or leave `start` out"
     return DataError([Diagnostic("FW0203", message, rule=rule, hint=hint) for message in messages])
+
+
+def realigned(start: Solution, instance: Instance) -> Mapping[str, Any]:
+    """The solution's variables, in the order of the instance's columns where both have names for them. The same mapping where all stand alike."""
+    moves = _moves(start.instance, instance) if start.instance is not None else {}
+    if not moves:
+        return start.variables
+    shapes = {v.name: v.type.array_shape for v in instance.model.variables}
+    values = dict(start.variables)
+    for name, value in values.items():
+        for axis, dim in enumerate(shapes.get(name, ())):
+            if dim in moves and axis < value.ndim and value.shape[axis] == len(moves[dim]):
+                value = _moved(value, axis, moves[dim])
+        values[name] = value
+    return values
+
+
+def _moves(old: Instance, new: Instance) -> dict[Any, list[int]]:
+    """The places, by dimension, of each column in the data of the solution."""
+    moves: dict[Any, list[int]] = {}
+    for decl in new.model.data:
+        now, before = (i.maps.get(f"{decl.name}.columns", ()) for i in (new, old))
+        if decl.type.kind != "entries" and now != before and sorted(now) == sorted(before):
+            moves[decl.type.shape[1]] = list(match(now, before).positions)
+    return moves
+
+
+def _moved(value: Any, axis: int, positions: list[int]) -> Any:
+    if not isinstance(value, LowRank):
+        return value.take(positions, axis=axis)
+    return LowRank(value.U[positions], value.V) if axis == 0 else LowRank(value.U, value.V[positions])

@@ -1,4 +1,4 @@
-"""Saving where a run stands and taking it up again: the same iterates as if nothing had happened.
+"""Saving and resuming runs: a resumed run has the same iterates as an unbroken one.
 
 One `.npz` file, written to a temporary name and moved into place, so that a kill at any moment leaves the old one or the new one. Nothing
 in it is pickled. It is sealed by a checksum of all that it holds: methods trust their states, kernels do not look whether an index fits.
@@ -32,7 +32,7 @@ _VERSION = 3
 
 @dataclass
 class Checkpoint:
-    """Where a run stands, which it can go on from: the method with the options that were given, its state, and the driver's journal."""
+    """A point in a run from which it can go on: the method with the options that were given, its state, and the driver's journal."""
 
     method: str
     options: Mapping[str, Any]
@@ -46,7 +46,7 @@ class Checkpoint:
 
 
 def save_state(path: str | Path, form: Form, checkpoint: Checkpoint) -> None:
-    """Write where a run stands, with the fingerprints of its program and data."""
+    """Write a checkpoint with the fingerprints of its program and data."""
     arrays: dict[str, Any] = {}
     scalars: dict[str, Any] = {}
     lists: dict[str, int] = {}
@@ -91,7 +91,7 @@ def _write(target: Path, sealed: Mapping[str, Any]) -> None:
 
 
 def load_state(path: str | Path, form: Form) -> Checkpoint:
-    """What a file holds; `DataError` FW0201 where it is no such file or a damaged one, FW0202 where it is of another program or other data."""
+    """The checkpoint in a file. Raises `DataError`: FW0201 for a damaged file or another format, FW0202 for another program or other data."""
     record, arrays = _read(path)
     now = of_instance(form.instance)
     changed = sorted(k for k in {*now, *record["fingerprints"]} if now.get(k) != record["fingerprints"].get(k))

@@ -1,4 +1,4 @@
-"""What the driver knows of one run: its clock and limits, what the verifier said, and the progress that it tells."""
+"""The driver's view of one run: its clock and limits, the verifier's findings, and its progress."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ..backends.kernels.compile import kernel_seconds
 from ..backends.method import Method, Report, Run
 from ..certify.certificate import relative
 from ..certify.rays import Ray
-from ..certify.verify import Verified
+from ..certify.verified import Verified
 from ..model.options import Options
-from ..results.solution import Progress, Status
+from ..results.solution import Progress
+from ..results.status import Status
 from .forms import Solvable
 from .interrupt import Control
 from .journal import FEASIBLE, Journal
@@ -80,7 +81,7 @@ class Supervisor:
         return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START)
 
     def ending(self) -> tuple[Status, str] | None:
-        """How the run ends where it is interrupted, or its time is over."""
+        """The status and reason of a run that is interrupted or out of time; None while it may go on."""
         if self.control.stop:
             return "interrupted", "interrupted"
         if self.seconds() >= self.options.time:
@@ -124,14 +125,14 @@ class Supervisor:
     # --- the verifier -------------------------------------------------------------------------------------------------
 
     def is_due(self) -> bool:
-        """Whether so many data passes have gone by that the verifier has a look whatever the method believes."""
+        """Whether the verifier is due after this many data passes, whatever the method believes."""
         if self.passes < self.journal.next_look or self.verified_at == self.iteration:
             return False
         self.journal.next_look = 2.0 * self.passes
         return True
 
     def is_watched(self, report: Report) -> bool:
-        """Whether who watches the run wants it verified now; never twice at the same point."""
+        """Whether the watch wants the run verified now; never twice at the same point."""
         if self.watch is None or self.verified_at == self.iteration:
             return False
         gap = self.believed_gap(report) if report.infeasibility <= FEASIBLE else math.inf
@@ -165,7 +166,7 @@ class Supervisor:
         return self.is_optimal()
 
     def note(self, x: Any, ys: list[Array] | None, scales: Array | None, stop: Callable[[], bool]) -> None:
-        """Note what the verifier says of a point, or of what it is made into until the tolerance is met or the time for it is over."""
+        """Note the verifier's findings for a point and for those made of it, until the tolerance is met or its time is over."""
         first = self.journal.best.primal is None
         for count, (point, verified) in enumerate(self.task.verify(self.problem, x, ys, scales, first, stop)):
             self.journal.add(point, verified)
@@ -180,7 +181,7 @@ class Supervisor:
         )
 
     def _is_certified(self, v: Verified) -> bool:
-        """Whether the gap may be called one: a feasible point, and a bound that is more than an estimate."""
+        """Whether the gap is certified: a feasible point, and a bound that is more than an estimate."""
         inside = min(1e-9, 1e-12 * math.sqrt(max(1, self.task.form.size)))
         if v.kind in ("estimate", "none") or not v.infeasibility <= FEASIBLE or not v.point.outside <= inside:
             return False
@@ -194,7 +195,7 @@ class Supervisor:
     # --- progress -----------------------------------------------------------------------------------------------------
 
     def tell(self, report: Report, last: bool = False) -> bool:
-        """Record where the run stands and, about ten times a second, pass it on; False where the callback asked to stop."""
+        """Record progress and report it about ten times a second; False if the callback asked to stop."""
         elapsed = self.seconds()
         due = not last and self.on_progress is not None and elapsed - self.last_progress >= PROGRESS_EVERY
         keep = last or self.iteration % self.stride == 0

@@ -1,4 +1,4 @@
-"""Looking at a run while it goes on: what the verifier certifies at moments spaced evenly in the logarithm of time, the clock stopped meanwhile."""
+"""Watching a run: the verifier certifies it at moments spaced evenly in the logarithm of time, and the clock stops meanwhile."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PATIENCE = 2.0
 
 @dataclass(frozen=True)
 class Moment:
-    """The best that was certified by a moment of a run, in the user's sense.
+    """The best certified point and bound at a moment of a run, in the user's sense.
 
     `seconds` and `passes` are the method's own, from the start of its preparations, those of the verifier left out; `relative_gap` is that of
-    language.md, section 8, inf while no feasible point with a bound is known.
+    "What an answer promises" in docs/language.md, inf while no feasible point with a bound is known.
     """
 
     seconds: float
@@ -33,7 +33,7 @@ class Moment:
 
 @dataclass
 class Watch:
-    """Has a run verified at its start, after `FIRST` seconds, then at times `RATIO` apart, and where the method's own gap passes a level.
+    """Asks for a verification at a run's start, after `FIRST` seconds, then at times `RATIO` apart, and where the method's own gap passes a level.
 
     Its clock starts when it is made. The verifier may take `PATIENCE` seconds and twice the method's own time; then it is asked less often.
     """
@@ -57,7 +57,7 @@ class Watch:
         return seconds >= self.due or (gap <= level and seconds >= self.again)
 
     def see(self, moment: Moment) -> None:
-        """Keep a moment; a gap once certified stays so."""
+        """Keep a moment. A certified gap never grows again."""
         best = self.moments[-1] if self.moments else None
         if best is not None and best.relative_gap < moment.relative_gap:
             moment = Moment(

@@ -17,8 +17,8 @@ COLUMNS = ("objective", "relative gap", "support", "passes", "seconds", "status"
 
 
 @dataclass(frozen=True, repr=False)
-class Path:
-    """Solutions along values of a parameter, in the order given; shorter than the values asked for if it was interrupted.
+class SolutionPath:
+    """Solutions along values of a parameter, in the order given. An interrupted path has fewer solutions than values.
 
     `path[i]` is the solution at `path.values[i]`; printed, it is a table.
     """
@@ -54,7 +54,7 @@ def solve_along(
     problems: Iterable[P],
     solve: Callable[[P, Any], Solution],
     start: Any = None,
-) -> Path:
+) -> SolutionPath:
     """Solve one problem a value, by `solve(problem, start)`, each from the last answer that is one, the first from `start`.
 
     Ends early where a solve is interrupted. Where there is no solution there is nothing to go on from.
@@ -66,11 +66,11 @@ def solve_along(
             break
         if solutions[-1].status not in ("infeasible", "unbounded"):
             start = solutions[-1]
-    return Path(parameter, values[: len(solutions)], tuple(solutions))
+    return SolutionPath(parameter, values[: len(solutions)], tuple(solutions))
 
 
 def support(solution: Solution) -> Mapping[str, int]:
-    """How many entries of each variable are not zero; of one kept as factors, its rank."""
+    """The number of nonzero entries of each variable; of one kept as factors, its rank."""
     return {
         name: value.rank if isinstance(value, LowRank) else int(np.count_nonzero(value))
         for name, value in solution.variables.items()

@@ -15,7 +15,7 @@ from ..grammar.diagnostic import Diagnostic
 if TYPE_CHECKING:
     from ..results.solution import Solution
     from ..solve.watch import Moment
-    from .path import Path as Sweep
+    from .path import SolutionPath
     from .race import Race
 
 
@@ -27,7 +27,7 @@ SMALLEST_PLOTTED = 1e-16
 
 
 def require_plot(name: str) -> None:
-    """Raise `RunError` where matplotlib is absent (FW0018) or does not know the file's format (FW0014): told before solving, not after."""
+    """Raise `RunError` before solving if matplotlib is absent (FW0018) or does not know the file's format (FW0014)."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -61,7 +61,7 @@ def plot_gap(name: str, solution: Solution) -> None:
     _save(figure, name)
 
 
-def plot_path(name: str, path: Sweep) -> None:
+def plot_path(name: str, path: SolutionPath) -> None:
     """Draw objective and coefficients of a path against its parameter into a file; `OSError` where that fails."""
     import numpy as np
     from matplotlib.figure import Figure

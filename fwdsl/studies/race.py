@@ -1,11 +1,12 @@
-"""Methods under one clock: each solves the same problem alone, and what counts is the gap that the verifier certifies.
+"""Methods under one clock: each solves the same problem alone, and the gap that the verifier certifies counts.
 
     race = fw.load("lasso.fw").race(["apg", "frank_wolfe(step=line_search)"], tol=1e-8, time=5)
     print(race)
     race.plot("race.svg")
 
 The clock of a run starts before the method's preparations and stops while the verifier works. Before it every method runs a little on the same
-problem, so that no compilation is timed. Gaps are those of language.md, section 8, of the best point and the best bound verified so far.
+problem, so that no compilation is timed. Gaps are relative ones, of the best point and the best bound
+verified so far ("What an answer promises" in docs/language.md).
 """
 
 from __future__ import annotations
@@ -16,21 +17,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..certify.certificate import relative
-from ..check.settings import resolve_options
-from ..errors import FwError, PlanError
-from ..grammar.diagnostic import Diagnostic
-from ..model import Model
+from ..errors import FwError
 from ..model.options import Options
-from ..results.solution import Progress, Solution, Status
-from ..session import Raising, Session
+from ..results.solution import Progress, Solution
+from ..results.status import Status
+from ..session import Session
 from ..solve.watch import LEVELS, Moment, Watch
+from .lanes import Lane
 
 if TYPE_CHECKING:
     from ..canon import Form
     from ..plan import Plan
-
-SECONDS = 10.0
-"""What each method has unless told otherwise."""
 
 WARM_UP = 0.5
 """Seconds of warming up at most."""
@@ -46,17 +43,8 @@ OnProgress = Callable[[str, Progress], bool | None]
 
 
 @dataclass(frozen=True)
-class Lane:
-    """Who runs: a method with its options under the name that the program or the call gave it, or why it does not apply."""
-
-    name: str
-    plan: Plan | None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
 class Entrant:
-    """One method's race.
+    """The part of one method in a race.
 
     `moments` are what was certified and when, the last one at its end; seconds and passes are the method's own, `verify_seconds` what the verifier
     took beside them. `status` is that of its solution, "failed" where it raised an error, or "does not apply"; `reason` says why it ended.
@@ -84,7 +72,7 @@ class Entrant:
 
     @property
     def seconds(self) -> float:
-        """How long it ran, without the verifier."""
+        """The seconds it ran, without the verifier."""
         return self.moments[-1].seconds if self.moments else math.nan
 
     @property
@@ -100,7 +88,7 @@ class Entrant:
 
 @dataclass(frozen=True, repr=False)
 class Race:
-    """How methods fared on one problem; entrants are in order, fastest first. Printed, it is a table.
+    """The results of methods on one problem. Entrants are in order, fastest first. A race prints as a table.
 
     `levels` are the gaps that the table shows; `race["apg"]` is an entrant by its name. Of an interrupted race `waiting` are those whose turn had
     not come.
@@ -150,7 +138,7 @@ class Race:
         return self.sense * max(bounds, default=-math.inf)
 
     def distance(self, moment: Moment) -> float:
-        """How far a moment's point is from the optimum at most: its gap to the best bound of the whole race.
+        """The largest distance of a moment's point from the optimum: its gap to the best bound of the whole race.
 
         What papers plot: it does not charge a method for the quality of its own bounds. inf while no feasible point is known.
         """
@@ -161,7 +149,7 @@ class Race:
 
     @property
     def contradiction(self) -> str:
-        """Where one entrant's bound lies above another's feasible value, which is a bug of fwdsl: who says what; else empty."""
+        """A sentence where one entrant's bound lies above another's feasible value, which is a bug of fwdsl; else empty."""
         bound = self.sense * self.dual_bound
         for e in self.entrants:
             c = e.solution.certificate if e.solution is not None else None
@@ -213,75 +201,6 @@ def _entrant_json(e: Entrant, levels: Sequence[float]) -> dict[str, Any]:
     }
 
 
-# --- who runs --------------------------------------------------------------------------------------------------------
-
-
-def race_options(model: Model, **given: Any) -> Options:
-    """The program's options with those given, for each method: `SECONDS` and one thread unless told. The program's `method` counts nothing."""
-    given = {name: value for name, value in given.items() if value is not None}
-    told = {*dict(model.options), *given}
-    options = replace(resolve_options(model, **given), method="auto", method_options={})
-    time = options.time if "time" in told else SECONDS
-    return replace(options, time=time, threads=options.threads if "threads" in told else 1)
-
-
-def lanes(session: Session, methods: Sequence[str] | None) -> tuple[Lane, ...]:
-    """The methods named, as `NAME` or `NAME(option=value)`; without names all that apply, and those that do not with their reasons.
-
-    What is the same method with the same options runs once, however it is written.
-
-    Raises `PlanError` for a name that is none, for options that are out of their domains, and where no method applies.
-    """
-    from ..backends.registry import METHODS
-
-    if isinstance(methods, str):
-        raise _no_names(methods)
-    found: list[Lane] = []
-    seen: set[tuple[str, ...]] = set()
-    for text in METHODS if methods is None else methods:
-        lane = _lane(text, session)
-        plan = lane.plan
-        same = (plan.method, *map(repr, sorted(plan.method_options.items()))) if plan else (lane.name,)
-        if same not in seen:
-            seen.add(same)
-            found.append(lane)
-    if not any(lane.plan for lane in found):
-        wrong = "; ".join(f"`{lane.name}`: {lane.reason}" for lane in found) or "none is named"
-        hint = "`fwdsl plan FILE` shows which methods apply"
-        rule = "A race needs a method that covers the problem."
-        raise PlanError([Diagnostic("FW5003", f"no method can run: {wrong}", rule=rule, hint=hint)])
-    return tuple(found)
-
-
-def _lane(text: str, session: Session) -> Lane:
-    from ..check.options import method_option
-
-    named = method_option(text) if isinstance(text, str) else None
-    if named is None:
-        raise _no_names(text)
-    method, own = named
-    try:
-        plan = session.solved_with(replace(session.options, method=method, method_options=own), Raising()).plan()
-    except PlanError as error:
-        if any(d.code != "FW5003" for d in error.diagnostics):
-            raise
-        reason = "; ".join(d.message.partition(" does not apply: ")[2] or d.message for d in error.diagnostics)
-        return Lane(" ".join(text.split()), None, reason)
-    return Lane(plan.method if method == "auto" else " ".join(text.split()), plan)
-
-
-def _no_names(given: object) -> FwError:
-    from ..errors import misuse
-
-    what = (
-        f"{given!r} is no list of methods"
-        if isinstance(given, str) and given.isidentifier()
-        else f"{given!r} names no method"
-    )
-    rule = "A race takes a list of names of methods, or of `NAME(option=value)`."
-    return misuse("FW0310", what, rule=rule, hint='write race(["apg", "frank_wolfe"])')
-
-
 # --- running ---------------------------------------------------------------------------------------------------------
 
 
@@ -325,7 +244,7 @@ def levels_of(options: Options) -> tuple[float, ...]:
 
 
 def _rank(e: Entrant, levels: Sequence[float]) -> tuple[Any, ...]:
-    """Those that ran first; by the time to the smallest gap, where it was not reached to the next, at last by what is left."""
+    """The sort key of an entrant: whether it ran, the times to the levels from the smallest gap up, then its last gap."""
     return (not e.ran, *(e.to(level) for level in reversed(levels)), e.relative_gap, e.status == "does not apply")
 
 
@@ -374,7 +293,7 @@ def _timed(
     levels: tuple[float, ...],
     tell: Callable[[Progress], bool | None],
 ) -> tuple[Solution, Watch]:
-    """A run with warm kernels and what was seen of it: short ones go before until nothing is compiled or loaded, and it is repeated where it was."""
+    """A run with warm kernels, and its watch. Short runs go first until no kernel is compiled or loaded; a run in which one was is repeated."""
     from ..backends.kernels.compile import compiled_signatures, loaded_signatures
     from ..solve import solve
 

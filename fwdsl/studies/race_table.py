@@ -27,7 +27,7 @@ def header(levels: Sequence[float]) -> list[str]:
 
 
 def row(e: Entrant, levels: Sequence[float]) -> list[str]:
-    """An entrant's line of the table; `-` is what was not reached."""
+    """An entrant's line of the table; `-` stands for a level that was not reached."""
     fixed = [e.name, _WORDS.get(e.status, e.status)]
     if not e.ran:
         return [*fixed, *["-"] * (4 + 2 * len(levels))]
@@ -70,7 +70,7 @@ def notes(race: Race) -> list[str]:
 
 
 def conditions(o: Options) -> str:
-    """How the race was run, in a line."""
+    """The conditions of the race, in a line."""
     threads = f"{o.threads} thread{'s' if o.threads != 1 else ''}" if o.threads else "a thread for each core"
     limit = f", {o.time:g} s each at most" if math.isfinite(o.time) else ""
     return f"certified relative gap, tolerance {o.tol:g}{limit}, {threads}, seed {o.seed}; the verifier's time is not counted"

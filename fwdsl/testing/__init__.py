@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..atoms.base import Loss
+from ..atoms.loss import Loss
 from ..atoms.vectors.common import ConvexSet
 from ..extend import Parameter, SetWord, VectorSet, register, unregister
 from ..words import SETS

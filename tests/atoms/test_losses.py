@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fwdsl.atoms.base import Loss
+from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.kernels import kernel
 from fwdsl.testing import check_loss

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fwdsl.cli import main
-from fwdsl.cli.exits import Stop
+from fwdsl.cli.exits import CommandStop
 from fwdsl.cli.sweep import split_sets
 
 PROGRAM = """\
@@ -105,7 +105,7 @@ def test_the_values():
     ],
 )
 def test_values_that_are_none(sets: list[str], code: str):
-    with pytest.raises(Stop) as stop:
+    with pytest.raises(CommandStop) as stop:
         split_sets(sets)
     assert stop.value.diagnostics[0].code == code
 

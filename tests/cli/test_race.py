@@ -15,10 +15,10 @@ import fwdsl as fw
 from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
 from fwdsl.cli import main
 from fwdsl.cli.arguments import methods
-from fwdsl.cli.exits import Stop
+from fwdsl.cli.exits import CommandStop
 from fwdsl.cli.output import Output
 from fwdsl.cli.racing import show_table
-from fwdsl.cli.terminal import Look
+from fwdsl.cli.terminal import Style
 
 PROGRAM = """\
 data A: matrix[3, 2] = [[1, 0], [0, 1], [1, 1]], b: vector[3] = [1, 0.5, 0.5]
@@ -153,7 +153,7 @@ def test_methods_are_cut_at_commas_outside_of_brackets() -> None:
     check = methods("--methods")
     assert check("apg, frank_wolfe(step=open)") == ["apg", "frank_wolfe(step=open)"]
     assert check("a(b=1, c=2),d") == ["a(b=1, c=2)", "d"]
-    with pytest.raises(Stop):
+    with pytest.raises(CommandStop):
         check("a;b")
 
 
@@ -173,7 +173,7 @@ def test_a_table_on_a_terminal_is_never_cut(
     monkeypatch.setenv("TERM", term)
     race = fw.load("fit.fw").race(["apg", "frank_wolfe(step=line_search)"])
     for width in (20, 60, 200):
-        monkeypatch.setattr("fwdsl.cli.racing.look", lambda _stream, width=width: Look(True, False, True, width))
+        monkeypatch.setattr("fwdsl.cli.racing.style_of", lambda _stream, width=width: Style(True, False, True, width))
         show_table(race, Output())
         lines = capsys.readouterr().out.splitlines()
         assert lines[0].split()[:3] == ["method", "status", "gap"] and "…" not in "".join(lines)

@@ -17,7 +17,7 @@ import pytest
 
 import fwdsl.solve
 from fwdsl.cli import main
-from fwdsl.results.solution import Status
+from fwdsl.results.status import Status
 
 MIX = """\
 data A: matrix[3, 2] = [[1, 0], [0, 1], [1, 1]], b: vector[3] = [1, 0, 0.5]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+import tomllib
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -14,10 +16,10 @@ from fwdsl.backends.registry import METHODS
 from fwdsl.check import compile_text
 from fwdsl.cli.app import COMMANDS
 from fwdsl.cli.exits import OF_STATUS
-from fwdsl.cli.report import solution_json
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.plan.document import document
+from fwdsl.results.json_form import solution_json
 
 from .pages import Block, Page, blocks, compare, run_commands
 
@@ -42,6 +44,48 @@ def test_a_page_does_what_it_says(path: Path, folder: Path):
 def test_links_point_to_what_exists(path: Path):
     links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+# --- the sources that pages name ---------------------------------------------------------------------------------------
+
+SOURCES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/README.md")]
+SOURCES += [ROOT / "docs" / name for name in ("architecture.md", "decisions.md", "extending.md")]
+
+
+def prose(path: Path) -> str:
+    """A page without its fenced blocks."""
+    return re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def paths_in(text: str) -> list[str]:
+    """Files and folders in backticks, from the top of the repository; those that a page makes for itself have no folder."""
+    return re.findall(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.py)`", text)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=[str(p.relative_to(ROOT)) for p in SOURCES])
+def test_sources_that_a_page_names_exist(path: Path):
+    # NAME stands for any name, FWd for any family of diagnostics
+    patterns = {name: name.replace("NAME", "*").replace("FWd", "FW[0-9]") for name in paths_in(prose(path))}
+    assert [name for name, pattern in patterns.items() if not any(ROOT.glob(pattern))] == []
+
+
+def test_paths_are_found_in_pages():
+    assert paths_in("`fwdsl/a.py`, `grammar/`, `b.py`, `first.fw`, `x / y`") == ["fwdsl/a.py", "grammar/", "b.py"]
+
+
+def test_names_of_python_in_the_architecture_exist():
+    names = re.findall(r"`(fwdsl(?:\.\w+)+)`", prose(ROOT / "docs" / "architecture.md"))
+    assert len(names) > 5
+    for name in names:
+        resolve_name(name)  # raises where there is none
+
+
+def test_rooms_are_the_layers():
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    rooms = page("architecture.md").partition("| room | has |")[2].partition("\n\n")[0].splitlines()[2:]
+    named = [{Path(p).stem for p in paths_in(row.split("|")[1])} for row in rooms]
+    layers = [{room.strip() for room in layer.split("|")} for layer in contract["layers"]]
+    assert named == [layer for layer in layers if layer != {"__main__"}]
 
 
 # --- nothing is left out ---------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth, on_segment
 from fwdsl.bind.values import Entries
 from fwdsl.canon import Factored
+from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.canon.intercept import best_shift
-from fwdsl.canon.samples import Samples
 from fwdsl.oracle import check_certificate
 
 from .test_solving import ENTRIES, PRODUCT, ratings, regression
@@ -151,7 +151,7 @@ def test_samples_are_the_matrix_that_they_stand_for(kind: str) -> None:
     A = rng.standard_normal((13, 5)).astype(np.float32).astype(np.float64)
     stored: Any = {"float32": A.astype(np.float32), "sparse": sp.csr_array(A), "float64": A}[kind]
     s, m = rng.uniform(0.0, 2.0, 13), rng.standard_normal(5)
-    samples = Samples(stored, s, m)
+    samples = DataMatrix(stored, s, m)
     samples._rows = 4
     dense = s[:, None] * (A - m)
     for X, Y in (

@@ -109,7 +109,7 @@ def test_every_function_and_set_of_the_language_has_a_place() -> None:
     """What the checker knows, the canonical form has: no accepted program is refused for its words."""
     from fwdsl import words
     from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
-    from fwdsl.canon.names import has_prox
+    from fwdsl.canon.pairs import has_prox
     from fwdsl.model import Type
 
     vector, matrix = Type("vector", ("d",)), Type("matrix", ("d", "d"))

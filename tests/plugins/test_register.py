@@ -61,7 +61,7 @@ def test_names_that_the_language_cannot_take(name: str) -> None:
         register(loss(loss_word(name, "f.", A)))
 
 
-@pytest.mark.parametrize("name", ["huber", "norm1", "simplex", "vector", "csv", "load", "path", "tol"])
+@pytest.mark.parametrize("name", ["huber", "norm1", "simplex", "vector", "csv", "load", "session", "tol"])
 def test_names_that_are_taken(name: str) -> None:
     for made in (loss(loss_word(name, "f.", A)), set_of(set_word(name, "f.", AXES))):
         with pytest.raises(ValueError, match=f"`{name}` is .* already: choose another name"):

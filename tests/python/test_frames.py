@@ -12,9 +12,9 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.cli import main
-from fwdsl.cli.save import save_solution
 from fwdsl.frames import column_names, match
 from fwdsl.model.options import Options
+from fwdsl.results.saved import save_solution
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))

@@ -14,7 +14,8 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
-from fwdsl.studies.race import Lane, Race, lanes, race_options
+from fwdsl.studies.lanes import Lane, lanes, race_options
+from fwdsl.studies.race import Race
 from fwdsl.studies.race_table import cells, conditions, notes
 
 TEXT = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p] in l1_ball(30)\nminimize mean(squared(A @ x, y))\n"

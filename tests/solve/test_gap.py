@@ -10,7 +10,8 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.certify.rays import infeasible, unbounded
-from fwdsl.certify.verify import Bound, Point, Verified, verify
+from fwdsl.certify.verified import DualBound, Point, Verified
+from fwdsl.certify.verify import verify
 from fwdsl.solve.journal import Best
 
 LP = (
@@ -98,7 +99,7 @@ def test_a_point_of_a_poor_dual_point_does_not_look_better() -> None:
 
     def verified(value: float, violation: float, y: float, bound: float) -> Verified:
         point = Point(value, 1.0, violation, violations=(np.array([violation]),))
-        return Verified(point, Bound(bound, 0.0, "exact", "", y=(np.array([y]),)), 1.0, 0.0)
+        return Verified(point, DualBound(bound, 0.0, "exact", "", y=(np.array([y]),)), 1.0, 0.0)
 
     best = Best()
     best.add(np.array([1.0]), verified(1.0 - 1e-8, 2e-8, 5.0, 0.9))
@@ -201,10 +202,10 @@ def test_a_ray_from_a_point_that_is_not_feasible_is_no_proof(unit: float) -> Non
 def test_a_bound_above_a_feasible_value_is_told_in_every_unit() -> None:
     for unit in (1e-12, 1.0, 1e12):
         point = Point(unit, unit, 0.0)
-        honest = Verified(point, Bound(unit, 0.0, "exact", ""), unit, 0.0)
+        honest = Verified(point, DualBound(unit, 0.0, "exact", ""), unit, 0.0)
         assert not honest.contradicts()
-        assert replace(honest, bound=Bound(unit * (1 + 1e-7), 0.0, "exact", "")).contradicts()
-        assert replace(honest, bound=Bound(-math.inf, 0.0, "none", "")).relative_gap == math.inf
+        assert replace(honest, bound=DualBound(unit * (1 + 1e-7), 0.0, "exact", "")).contradicts()
+        assert replace(honest, bound=DualBound(-math.inf, 0.0, "none", "")).relative_gap == math.inf
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ... import words
 from ...words.base import Registry
-from ..base import Loss
+from ..loss import Loss
 from ..vector_loss import VectorLoss
 
 __all__ = ["LOSSES", "VECTOR_LOSSES", "smoothness"]

@@ -8,7 +8,8 @@ import math
 
 import numpy as np
 
-from ..base import Array, Loss
+from ..base import Array
+from ..loss import Loss
 
 
 class EpsilonInsensitive(Loss):

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from ..base import Array, Loss
+from ..base import Array
 from ..elementary import added, log1p, remainder, shifted, taylor
+from ..loss import Loss
 
 
 class Logistic(Loss):

@@ -1,4 +1,4 @@
-"""What the losses of a row of predictions share: the projection on the simplex of every row, and the place of each sample's class."""
+"""Shared by the losses of a row of predictions: the projection on the simplex of every row, and the place of each sample's class."""
 
 from __future__ import annotations
 

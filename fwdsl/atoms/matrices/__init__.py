@@ -82,12 +82,12 @@ def build_matrix(norm: NormSpec | None, set: SetSpec | None, shape: Shape) -> Ve
 
 @cache
 def maker(norm: str | None, set: str | None, within: str | None = None) -> Maker | None:
-    """What makes c * norm on a set, of which `within` is the set that it is made of, told from names; None where no joint prox is known."""
+    """The constructor of c * norm on a set, from names; `within` is the set that this set is made of. None where no joint prox is known."""
     return _own(norm, set) or _of_entries(norm, set, within) or _of_lines(norm, set, within) or _of_spectrum(norm, set)
 
 
 def _own(norm: str | None, on: str | None) -> Maker | None:
-    """Of nothing simpler."""
+    """A constructor of a function that is made of no simpler one."""
     if on not in _OWN_SETS:
         return None
     if norm is None:
@@ -99,7 +99,7 @@ def _own(norm: str | None, on: str | None) -> Maker | None:
 
 
 def _of_entries(norm: str | None, on: str | None, within: str | None) -> Maker | None:
-    """Of all entries as one vector."""
+    """A constructor of a function of all entries as one vector."""
     if norm is not None and norm != _FRO and "vector" not in CONVEX[norm].of:
         return None
     if on is None:
@@ -156,7 +156,7 @@ def _of_lines(norm: str | None, on: str | None, within: str | None) -> Maker | N
 
 
 def _of_spectrum(norm: str | None, on: str | None) -> Maker | None:
-    """Of the eigenvalues where the set is one of symmetric matrices, else of the singular values."""
+    """A constructor of a function of the eigenvalues, for sets of symmetric matrices, or of the singular values."""
     inner = None if norm is None else CONVEX[norm].spectrum
     within = None if on is None else SETS[on].spectrum
     if inner == "" or within == "" or class_of(inner, within) is None:

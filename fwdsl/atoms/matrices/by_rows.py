@@ -45,7 +45,7 @@ def project_rows_l1(a: Array, r: float) -> Array:
     return out
 
 
-class Rows(ABC):
+class RowFunctions(ABC):
     """A function of every row, added up; the methods mean what those of `VectorFunction` do."""
 
     @abstractmethod
@@ -66,7 +66,7 @@ class Rows(ABC):
 
 
 @dataclass(frozen=True)
-class Norms(Rows):
+class Norms(RowFunctions):
     """c times a norm of each row."""
 
     c: float
@@ -108,7 +108,7 @@ class Norms(Rows):
 
 
 @dataclass(frozen=True)
-class Balls(Rows):
+class Balls(RowFunctions):
     """A ball of radius r for each row."""
 
     r: float
@@ -147,7 +147,7 @@ class Balls(Rows):
 
 
 @dataclass(frozen=True)
-class Simplices(Rows):
+class Simplices(RowFunctions):
     """A simplex of sum r for each row, or of sum at most r."""
 
     r: float
@@ -178,7 +178,7 @@ class Simplices(Rows):
         return out
 
 
-def rows_of(inner: VectorFunction) -> Rows | None:
+def rows_of(inner: VectorFunction) -> RowFunctions | None:
     """`inner` for all rows at once; None where it is not written so."""
     if isinstance(inner, Norm):
         return Norms(inner.c, ROW_NORMS[type(inner).norm], ROW_NORMS[type(inner).dual_norm])

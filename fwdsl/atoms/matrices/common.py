@@ -1,4 +1,4 @@
-"""What functions of a matrix share: its shape, the norms that `coercive` names, and how well LAPACK knows a spectrum.
+"""Shared by functions of a matrix: its shape, the norms that `coercive` names, and how well LAPACK knows a spectrum.
 
 A matrix is a flat vector in C order with a shape (n, d). LAPACK computes the exact singular values (eigenvalues) of a matrix that differs
 from the given one by at most p eps |A|_2, with p growing modestly in the dimensions; by Weyl's inequality each value is then off

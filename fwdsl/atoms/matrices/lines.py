@@ -25,7 +25,7 @@ from ..vectors.linf_ball import clip_kernel
 from ..vectors.nonnegative import positive_kernel
 from ..vectors.norm2 import norm2_kernel
 from ..vectors.threshold import threshold_kernel
-from .by_rows import Norms, Rows, rows_of
+from .by_rows import Norms, RowFunctions, rows_of
 from .common import Shape
 from .line_kernels import lines_norm2_kernel, lines_threshold_kernel
 
@@ -60,7 +60,7 @@ class Lines(VectorFunction):
             )
 
     @cached_property
-    def _rows(self) -> Rows | None:
+    def _rows(self) -> RowFunctions | None:
         """All lines at once, for the inner functions that are written so."""
         return rows_of(self.inner)
 
@@ -82,22 +82,18 @@ class Lines(VectorFunction):
 
     @property
     def polyhedral(self) -> bool:  # type: ignore[override]
-        """That of the lines."""
         return self.inner.polyhedral
 
     @property
     def curvature(self) -> float:  # type: ignore[override]
-        """That of the lines."""
         return self.inner.curvature
 
     @property
     def proximable(self) -> bool:  # type: ignore[override]
-        """That of the lines."""
         return self.inner.proximable
 
     @property
     def certificate(self) -> str:  # type: ignore[override]
-        """That of the lines."""
         return self.inner.certificate
 
     @property

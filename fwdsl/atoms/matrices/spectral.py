@@ -117,7 +117,6 @@ class Spectral(VectorFunction):
         return self.inner.conjugate_with_ridge(self.spectrum(v) + self.error(v), c)
 
     def infimum(self) -> float:
-        """That of h."""
         return self.inner.infimum()
 
     def dual_scale(self, v: Array) -> float:

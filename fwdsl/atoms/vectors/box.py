@@ -78,7 +78,7 @@ class Box(ConvexSet):
         return float((self.hi[up] * v[up]).sum()) + float((self.lo[down] * v[down]).sum())
 
     def _outside(self, v: Array) -> Any:
-        """Where the supremum is infinite."""
+        """The entries at which the supremum is infinite."""
         return ((v > 0.0) & np.isinf(self.hi)) | ((v < 0.0) & np.isinf(self.lo))
 
     def dual_scale(self, v: Array) -> float:

@@ -1,4 +1,4 @@
-"""What several vector functions share: the frames of a norm, a set and a pair, and the care that scaling into a domain takes."""
+"""Shared by several vector functions: the frames of a norm, a set and a pair, and the care that scaling into a domain takes."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Norm1Box(Joint):
         return float(total.sum())
 
     def _steep(self, v: Array) -> Any:
-        """Where the supremum is infinite."""
+        """The entries at which the supremum is infinite."""
         return ((v > self.c) & np.isinf(self.on.hi)) | ((v < -self.c) & np.isinf(self.on.lo))
 
     def _inside(self, v: Array) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..arguments import Parser, add_bindings, add_file, add_json, add_strict
-from ..exits import OK, Stop
+from ..exits import OK, CommandStop
 from ..files import display_name
 from ..opening import bindings_of, opened
 from ..output import Output
@@ -34,7 +34,7 @@ def run(argv: Sequence[str], output: Output) -> int:
                 session.check_bindings()
             codes[name] = OK
             output.text(f"{display_name(name)}: ok\n")
-        except Stop as stop:
+        except CommandStop as stop:
             output.report(stop.diagnostics)
             codes[name] = stop.code
     status = {name: "rejected" if code else "ok" for name, code in codes.items()}

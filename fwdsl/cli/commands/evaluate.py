@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...files.target import write_atomically
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_json
-from ..exits import OK, Stop
+from ..exits import OK, CommandStop
 from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Put a saved solution to data: terms, `let`s, error rates."""
+    """Evaluate a saved solution on data: terms, `let`s, error rates."""
     parser = Parser(
         "eval",
         "Values of a saved solution on data: the objective, terms, `let`s, and the error rates of classification losses. "
@@ -38,13 +38,13 @@ def run(argv: Sequence[str], output: Output) -> int:
     if known.solution is None:
         hint = "write `--solution S.npz`, a file that `fwdsl run FILE --out S.npz` wrote"
         rule = "Values are those of a saved solution."
-        raise Stop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
+        raise CommandStop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
     outputs = {"--out": known.out}
     require_outputs(outputs)
     session = opened(name, output, given)
     keep_apart(outputs, [*inputs_of(session, name), ("the solution", known.solution)])
     from ...results.evaluation import evaluate
-    from ..save import load_fit
+    from ...results.saved import load_fit
 
     evaluated = evaluate(load_fit(known.solution, session.compile()), names, given, session.base)
     output.report(evaluated.warnings)
@@ -64,11 +64,12 @@ def _save(name: str, values: Mapping[str, Any]) -> None:
     try:
         write_atomically(name, lambda stream: np.savez(stream, allow_pickle=False, **arrays))
     except OSError as error:
-        raise Stop([unwritable(name, reason_of(error))]) from None
+        raise CommandStop([unwritable(name, reason_of(error))]) from None
 
 
 def _tell(evaluated: Evaluated, output: Output) -> None:
-    from ..report import number_text, value_json, value_text
+    from ...results.json_form import value_json
+    from ..report import number_text, value_text
 
     rows = {name: value_text(value) for name, value in evaluated.values.items()}
     rows |= {f"error rate of {name}": number_text(rate) for name, rate in evaluated.error_rates.items()}

@@ -8,9 +8,9 @@ from difflib import get_close_matches
 
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser
-from ..exits import OK, Stop
+from ..exits import OK, CommandStop
 from ..output import Output
-from ..terminal import look
+from ..terminal import style_of
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -28,7 +28,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     if not codes:
         output.text(listing())
     for i, code in enumerate(codes):
-        width = look(sys.stdout).width
+        width = style_of(sys.stdout).width
         text = explain(code, width)
         if text is None and not code.upper().startswith("FW"):
             from ...plan.document import explain_method
@@ -40,6 +40,6 @@ def run(argv: Sequence[str], output: Output) -> int:
             digits = any(char.isdigit() for char in code)
             close = similar(code) if digits else get_close_matches(code.lower(), METHODS, n=2)
             hint = f"did you mean `{'` or `'.join(close)}`?" if close else "`fwdsl explain` lists all codes"
-            raise Stop([Diagnostic("FW0015", f"`{code}` is not the code of a diagnostic", hint=hint)])
+            raise CommandStop([Diagnostic("FW0015", f"`{code}` is not the code of a diagnostic", hint=hint)])
         output.text(("\n" if i else "") + text)
     return OK

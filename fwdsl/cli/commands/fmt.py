@@ -9,7 +9,7 @@ from ...files.target import write_atomically
 from ...grammar import format_source
 from ...grammar.diagnostic import has_errors
 from ..arguments import Parser, add_file
-from ..exits import OK, REJECTED, USAGE, Stop, code_for
+from ..exits import OK, REJECTED, USAGE, CommandStop, code_for
 from ..files import STDIN, display_name, program_text
 from ..output import Output
 from ..outputs import reason_of, unwritable
@@ -30,7 +30,7 @@ def _one(name: str, check: bool, output: Output) -> int:
         content = output.program = program_text(name)
         text, diagnostics = format_source(content, display_name(name))
         if has_errors(diagnostics):
-            raise Stop(diagnostics, code_for(diagnostics, REJECTED))
+            raise CommandStop(diagnostics, code_for(diagnostics, REJECTED))
         formatted = text.encode()
         if check:
             if formatted != content:
@@ -41,7 +41,7 @@ def _one(name: str, check: bool, output: Output) -> int:
         elif formatted != content:
             _rewrite(name, formatted)
             output.text(f"{name} formatted\n")
-    except Stop as stop:
+    except CommandStop as stop:
         output.report(stop.diagnostics)
         return stop.code
     return OK
@@ -54,4 +54,4 @@ def _rewrite(name: str, formatted: bytes) -> None:
     try:
         write_atomically(name, write)
     except OSError as error:
-        raise Stop([unwritable(name, reason_of(error))]) from None
+        raise CommandStop([unwritable(name, reason_of(error))]) from None

@@ -14,7 +14,7 @@ from ...files.target import write_atomically
 from ...grammar.diagnostic import Diagnostic
 from ...readers.sources import parse_data_argument, parse_dim_argument
 from ..arguments import Parser, add_file, add_json, whole
-from ..exits import OK, USAGE, Stop
+from ..exits import OK, USAGE, CommandStop
 from ..opening import inputs_of, opened
 from ..output import Output
 from ..outputs import Inputs, keep_apart, reason_of, unwritable
@@ -49,14 +49,14 @@ def run(argv: Sequence[str], output: Output) -> int:
     (name,) = parser.files(known)
     if known.out is None:
         rule = "Mocked data are written to files."
-        raise Stop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])
+        raise CommandStop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])
     session = opened(name, output)
     model = session.compile()
     from ...bind.mock import mock
 
     made, found = mock(model, _sizes(known.dims, model), known.seed)
     if made is None:
-        raise Stop(found)
+        raise CommandStop(found)
     files = _write(made, Path(known.out), inputs_of(session, name))
     data, params, dims = _options(model, made, files)
     session.bound_to(_bindings(data, params, dims)).bind()
@@ -68,7 +68,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
-    """The sizes that `--dims` gives, or stop with all that is wrong with them."""
+    """The sizes that `--dims` gives, or a stop with every error."""
     from ...bind.mock import sizes_needed
 
     lengths = [f"len({d.name})" for d in model.data if d.type.kind == "entries"]
@@ -96,12 +96,12 @@ def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
             )
         )
     if wrong:
-        raise Stop(wrong)
+        raise CommandStop(wrong)
     return sizes
 
 
 def _write(made: Mock, folder: Path, inputs: Inputs) -> dict[str, str]:
-    """The file of each name; stops where one of them is read."""
+    """The file of each name. Stops where one of them is a source of the program."""
     import numpy as np
 
     files = {name: str(folder / f"{name}.npy") for name in made.arrays}
@@ -115,7 +115,7 @@ def _write(made: Mock, folder: Path, inputs: Inputs) -> dict[str, str]:
         for name, columns in made.entries.items():
             write_atomically(files[name], partial(_write_entries, columns))
     except OSError as error:
-        raise Stop([unwritable(str(error.filename or folder), reason_of(error))]) from None
+        raise CommandStop([unwritable(str(error.filename or folder), reason_of(error))]) from None
     return files
 
 
@@ -126,7 +126,7 @@ def _write_entries(columns: Sequence[Any], stream: IO[bytes]) -> None:
 
 
 def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """What `--data` binds, `--set` sets, and `--dim` sizes: those that no array shows."""
+    """The options of the command to print: `--data`, `--set`, and `--dim` for sizes that no array shows."""
     from ...check.describe import dimensions, is_shown
 
     data = [f"--data={n}={'coo:' if n in made.entries else ''}{path}" for n, path in files.items()]
@@ -136,13 +136,13 @@ def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[s
 
 
 def _bindings(data: Sequence[str], params: Sequence[str], dims: Sequence[str]) -> Bindings:
-    """What was written, as the command that is printed will bind it."""
+    """The bindings of the files written, as the printed command makes them."""
     from ...bind import Bindings
 
     sources = [parse_data_argument(text.removeprefix("--data=")) for text in data]
     wrong = [s for s in sources if isinstance(s, Diagnostic)]
     if wrong:
-        raise Stop(wrong, USAGE)
+        raise CommandStop(wrong, USAGE)
     return Bindings(
         sources=tuple(s for s in sources if not isinstance(s, Diagnostic)),
         params={n: float(v) for n, _, v in (p.partition("=") for p in params)},

@@ -19,7 +19,7 @@ from ..sweep import split_sets
 if TYPE_CHECKING:
     from ...results.solution import Solution
     from ...session import Session
-    from ...studies.path import Path
+    from ...studies.path import SolutionPath
 
 _WORST_FIRST = (INTERRUPTED, PROVEN, LIMIT, OK)
 
@@ -72,9 +72,9 @@ def run(argv: Sequence[str], output: Output) -> int:
     return USAGE if unsaved else code
 
 
-def _json(path: Path, code: int) -> dict[str, Any]:
+def _json(path: SolutionPath, code: int) -> dict[str, Any]:
+    from ...results.json_form import solution_json
     from ...studies.path import support
-    from ..report import solution_json
 
     points = []
     for value, solution in zip(path.values, path.solutions, strict=True):
@@ -85,8 +85,8 @@ def _json(path: Path, code: int) -> dict[str, Any]:
     return {"status": status, "parameter": path.parameter, "points": points}
 
 
-def _plot(name: str, path: Path) -> list[Diagnostic]:
-    """Draw the path; what keeps it from being written must not keep the answers from being printed."""
+def _plot(name: str, path: SolutionPath) -> list[Diagnostic]:
+    """Draw the path. The answers are printed even if the plot cannot be written."""
     try:
         plot_path(name, path)
     except OSError as error:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Show the plan: with the data where all of them are at hand, without where not."""
+    """Show the plan, with the data if all of them are at hand."""
     parser = Parser(
         "plan",
         "The plan: canonical form, structure, every method with its reasons and predictions, and the choice. "
@@ -52,7 +52,8 @@ def run(argv: Sequence[str], output: Output) -> int:
     if not known.analyze:
         output.finish({"status": "ok", "plan": plan.to_json()})
         return OK
-    from ..report import analysis, analysis_text, solution_json
+    from ...results.json_form import solution_json
+    from ..report import analysis, analysis_text
 
     solution = solve(session, output)
     output.text("\n" + analysis_text(plan, solution))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Run methods under one clock; the data are read once, and what has finished is told though others fail."""
+    """Run methods under one clock. The data are read once, and finished methods are reported even if others fail."""
     parser = Parser(
         "race",
         "Run methods under one clock, each alone, and compare the gaps that the verifier certifies against time and passes over the data. "
@@ -39,7 +39,8 @@ def run(argv: Sequence[str], output: Output) -> int:
     require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
-    from ...studies.race import lanes, race_options, run_race
+    from ...studies.lanes import lanes, race_options
+    from ...studies.race import run_race
 
     session = opened(name, output, given)
     keep_apart(outputs, inputs_of(session, name))
@@ -54,7 +55,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def _tell(race: Race, plot: str | None, output: Output) -> int:
-    """Print the table and draw the plot; what keeps that from being written must not keep the table from being printed."""
+    """Print the table and draw the plot. The table is printed even if the plot cannot be written."""
     wrong = _plot(plot, race) if plot is not None else []
     unsaved = bool(wrong)
     if race.contradiction:

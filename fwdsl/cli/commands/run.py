@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ...results.solution import Solution
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Run a program and give its answer; what was found by a limit or an interruption is given too."""
+def _parser() -> Parser:
     parser = Parser("run", "Compile, plan and solve a program; print the answer and its certificate.")
     add_file(parser)
     add_bindings(parser)
@@ -38,6 +37,12 @@ def run(argv: Sequence[str], output: Output) -> int:
     parser.add_argument("--plot", metavar="FILE", help="draw how the gap closed; the suffix tells the format")
     add_strict(parser)
     parser.add_argument("--quiet", action="store_true", help="print one line; no progress, no warnings")
+    return parser
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Run a program and print its answer, also the best point so far at a limit or an interruption."""
+    parser = _parser()
     known = parser.parse(argv)
     mode: Mode = "json" if known.json else "stream" if known.json_stream else "text"
     output.configure(mode=mode, quiet=known.quiet, strict=known.strict)
@@ -87,8 +92,9 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
-    """Print the answer in the way that the output wants it."""
-    from ..report import one_line, solution_json, solution_text
+    """Print the answer in the mode of the output."""
+    from ...results.json_form import solution_json
+    from ..report import one_line, solution_text
 
     output.text(one_line(solution) if output.quiet else solution_text(solution, saved))
     payload = solution_json(solution)
@@ -99,8 +105,8 @@ def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
 def _save(
     known: argparse.Namespace, solution: Solution, form: Form, options: Options
 ) -> tuple[list[str], list[Diagnostic]]:
-    """The files written, and what could not be: that must not keep the answer from being printed."""
-    from ..save import save_solution
+    """The files written, and diagnostics for those that could not be: the answer is printed in any case."""
+    from ...results.saved import save_solution
 
     writers: dict[str, Callable[[], None]] = {}
     if known.out is not None:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict, seconds
 from ..exits import INTERRUPTED, LIMIT, OF_STATUS, USAGE
 from ..opening import bindings_of, opened_to_solve, solve
 from ..output import Output
 
+if TYPE_CHECKING:
+    from ...bind.instance import Instance
+    from ...oracle import Verdict
+    from ...results.solution import Solution
+
 ORACLE_SECONDS = 60.0
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Solve, or take a saved solution; recompute its certificate by other means, and ask cvxpy for its answer.
-
-    Each result is printed as it is known. Where cvxpy does not answer in its time there is neither agreement nor
-    disagreement: a limit was reached.
-    """
+def _parser() -> Parser:
     parser = Parser("verify", "Solve, then check the certificate independently and compare with cvxpy.")
     add_file(parser)
     add_bindings(parser)
@@ -32,6 +33,16 @@ def run(argv: Sequence[str], output: Output) -> int:
     )
     add_json(parser)
     add_strict(parser)
+    return parser
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Solve, or take a saved solution; recompute its certificate by other means, and ask cvxpy for its answer.
+
+    Each result is printed as it is known. Where cvxpy does not answer in its time there is neither agreement nor
+    disagreement: a limit was reached.
+    """
+    parser = _parser()
     known = parser.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
@@ -44,11 +55,12 @@ def run(argv: Sequence[str], output: Output) -> int:
     if known.solution is None:
         solution = solve(session, output)
     else:
-        from ..save import load_solution
+        from ...results.saved import load_solution
 
         solution = load_solution(known.solution, form)
-    from ...oracle import Verdict, check_certificate, compare, solve_oracle
-    from ..report import one_line, solution_json
+    from ...oracle import check_certificate
+    from ...results.json_form import solution_json
+    from ..report import one_line
 
     output.text(one_line(solution))
     output.note("checking the certificate")
@@ -56,12 +68,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         recheck = check_certificate(instance, solution)
     output.text(f"certificate: {_word(recheck.agrees)}: {recheck.text}\n")
     output.note(f"asking cvxpy, for at most {known.oracle_time:g} s")
-    unanswered = LIMIT
-    try:
-        with quiet():
-            verdict = compare(solution, solve_oracle(instance, known.oracle_time))
-    except KeyboardInterrupt:
-        verdict, unanswered = Verdict(None, "interrupted before cvxpy answered"), INTERRUPTED
+    verdict, unanswered = _ask(instance, solution, known.oracle_time)
     output.text(f"cvxpy: {_word(verdict.agrees)}: {verdict.text}\n")
     agrees = verdict.agrees if recheck.agrees else False
     output.finish(
@@ -75,6 +82,18 @@ def run(argv: Sequence[str], output: Output) -> int:
     if agrees is None:
         return unanswered
     return OF_STATUS[solution.status] if agrees else USAGE
+
+
+def _ask(instance: Instance, solution: Solution, limit: float) -> tuple[Verdict, int]:
+    """The verdict of cvxpy on a solution, and the exit code where cvxpy does not answer."""
+    from ...oracle import Verdict, compare, solve_oracle
+    from ...oracle.require import quiet
+
+    try:
+        with quiet():
+            return compare(solution, solve_oracle(instance, limit)), LIMIT
+    except KeyboardInterrupt:
+        return Verdict(None, "interrupted before cvxpy answered"), INTERRUPTED
 
 
 def _word(agrees: bool | None) -> str:

@@ -1,4 +1,4 @@
-"""The canonical form as a run asks for it: x is one vector, a dual point has an array a term."""
+"""Solving the canonical form: x is one vector, a dual point has an array a term."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, LossFunction
+from ..atoms.vectors.free import Free
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
-from ..certify.verify import Verified, verify
+from ..canon.terms import term_values
+from ..certify.verified import Verified
+from ..certify.verify import verify
 from ..model.options import Options
 from ..results.solution import Solution
 from .attempts import attempts
 from .duals import constraint_duals
 from .forms import Start, default_threads
-from .realign import realigned
-from .start import flaw, refused, values_of
-from .terms import term_values
-from .warn import warnings_of
+from .start import flaw, realigned, refused, values_of
 
 
-class Dense:
+class SolvableCanonical:
     """A `Canonical` that can be solved (`fwdsl.solve.forms.Solvable`)."""
 
     def __init__(self, form: Canonical, options: Options) -> None:
@@ -30,7 +30,7 @@ class Dense:
         self._options = options
 
     def prepare(self) -> PreparedProblem:
-        """Maps and functions on kernels."""
+        """The maps and functions on kernels."""
         return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
 
     def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
@@ -73,7 +73,7 @@ class Dense:
         first: bool,
         stop: Callable[[], bool],
     ) -> Iterator[tuple[Array, Verified]]:
-        """Repaired, moved into the constraints, and with y = 0: see `attempts`."""
+        """Points and dual points: repaired, moved into the constraints, and y = 0 (see `attempts`)."""
         return attempts(problem, x, ys, scales, first, stop)
 
     def measure(self, x: Array) -> Verified:
@@ -81,13 +81,30 @@ class Dense:
         return verify(self.form, x, None)
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
-        """By the terms and the blocks where the constraints went."""
+        """The multipliers of the terms and blocks that hold the constraints."""
         return constraint_duals(self.form, x, ys)
 
     def terms(self, x: Array) -> dict[str, float]:
-        """By the terms' own formulas."""
+        """The values of terms by their own formulas."""
         return term_values(self.form, x)
 
     def warnings(self, x: Array) -> tuple[str, ...]:
-        """Data that x separates."""
-        return warnings_of(self.form, x)
+        """A warning for data that x separates."""
+        return _warnings(self.form, x)
+
+
+def _warnings(canonical: Canonical, x: Array) -> tuple[str, ...]:
+    """A sentence if x separates the data of an unregularised loss of signs, which then has an infimum and no minimiser."""
+    losses = [t for t in canonical.terms if isinstance(t.f, LossFunction) and t.f.loss.word.target == "signs"]
+    alone = len(losses) == len(canonical.terms) and not canonical.q.any()
+    if not losses or not alone or not all(isinstance(b.g, Free) for b in canonical.blocks):
+        return ()
+    for term in losses:
+        assert isinstance(term.f, LossFunction)
+        live = term.f.w > 0.0
+        if not np.all((term.f.b * term.map.apply(x))[live] > 0.0):
+            return ()
+    texts = " and ".join(f"`{t.text}`" for t in losses)
+    return (
+        f"the data of {texts} are separable: without a regulariser or a bound larger coefficients are ever better, and no minimum is attained",
+    )

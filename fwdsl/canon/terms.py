@@ -1,18 +1,48 @@
-"""A term of the objective at a point, by the references of its atom; of a matrix that is kept as factors by the factors."""
+"""Terms of the objective with an instance's numbers: coefficients, losses, and values by the references of the atoms."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, LossFunction
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
 from ..atoms.values import function_value
-from ..model import Term
+from ..bind.features import implicit_maps
+from ..model import Expr, Term
 from ..words import CONVEX
 from .affine import AffineReader
+from .form import Canonical
+
+
+def bare_factor(reader: AffineReader, expr: Expr) -> float:
+    """|k| of an argument k * x."""
+    if expr.op == "var":
+        return 1.0
+    if expr.op == "neg":
+        return bare_factor(reader, expr.args[0])
+    if expr.op == "div":
+        return bare_factor(reader, expr.args[0]) / abs(reader.scalar(expr.args[1]))
+    constant, live = expr.args if expr.args[0].is_constant else expr.args[::-1]
+    return abs(reader.scalar(constant)) * bare_factor(reader, live)
+
+
+def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: tuple[int, ...]) -> LossFunction:
+    """c times a loss term, of predictions of a shape: (samples, values of each)."""
+    loss = LOSSES[atom]
+    m, samples = math.prod(shape), shape[0] if shape else 1
+    per_sample = m // max(1, samples)
+    b = np.zeros(m) if term.target is None else reader.vector(term.target, m)
+    w = np.full(m, c / samples if term.reduce == "mean" and samples else c)
+    if term.weights is not None:
+        w = w * np.repeat(reader.vector(term.weights, samples), per_sample)
+    given: Mapping[str, Expr] = dict(term.options) if term.kind == "loss" else {}
+    p = np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
+    return LossFunction(loss, b, w, p)
 
 
 def term_value(reader: AffineReader, term: Term, x: Array) -> float:
@@ -59,3 +89,19 @@ def _function(reader: AffineReader, term: Term, z: Any) -> float:
     # literal groups are lists of positions
     options = {n: e.value if e.op == "list" else reader.constant(e) for n, e in term.options}
     return function_value(word.name, np.asarray(z), options)
+
+
+def term_values(canonical: Canonical, x: Array) -> dict[str, float]:
+    """The value of each term that a `let` names, coefficient included; terms of one name are added up."""
+    blocks = {b.name: b for b in canonical.blocks}
+    reader = AffineReader(canonical.instance, blocks)
+    for name, phi in implicit_maps(canonical.instance.model).items():
+        # x has the coordinates of these variables, and not their expansion coefficients
+        basis = blocks[name].basis
+        if basis is not None:
+            reader.factors[id(reader.constant(phi))] = basis
+    out: dict[str, float] = {}
+    for term in canonical.instance.model.terms:
+        if term.name:
+            out[term.name] = out.get(term.name, 0.0) + term_value(reader, term, x)
+    return out

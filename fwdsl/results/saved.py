@@ -1,4 +1,4 @@
-"""`--out FILE.npz`: the variables by name, `dual:NAME`, and the record of the run."""
+"""Answers in files (`--out FILE.npz`): the variables by name, `dual:NAME`, and the record of the run."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from ..atoms.low_rank import LowRank
 from ..bind.features import SavedFeatures, saved
 from ..bind.fingerprint import of_array, of_instance, of_program
 from ..certify.certificate import Certificate
+from ..errors import RunError
 from ..files.target import write_atomically
 from ..grammar.diagnostic import Diagnostic
 from ..model import VarDecl, evaluate_dim
-from ..results.solution import Solution, Times
-from .crash import versions
-from .exits import OF_STATUS, Stop
-from .output import dumps
-from .report import solution_json
+from .evaluation import Fit
+from .json_form import dumps, solution_json
+from .solution import Solution, Times
+from .status import STATUSES
+from .versions import versions
 
 if TYPE_CHECKING:
     from ..bind.instance import Instance
     from ..canon import Form
     from ..model import Model
     from ..model.options import Options
-    from ..results.evaluation import Fit
 
 RECORD = "record"
 _FEATURE = "feature:"
 
 
 def save_solution(name: str, solution: Solution, form: Form, options: Options) -> None:
-    """Write it, whole or not at all; `OSError` where that fails."""
+    """Write a solution with its record, whole or not at all. Raises `OSError` where that fails."""
     point = solution.record.get("dual_point") or ()
     labels = _dual_labels(form) if point else []
     arrays = {
@@ -60,12 +60,12 @@ def save_solution(name: str, solution: Solution, form: Form, options: Options) -
 
 
 def _statistics(instance: Instance) -> dict[str, Any]:
-    """What the feature maps have learnt from the data, as arrays."""
+    """The statistics that feature maps took of the data, as arrays."""
     return saved(instance.model, instance.features) if instance.features is not None else {}
 
 
 def load_solution(name: str, form: Form) -> Solution:
-    """What `save_solution` wrote; stops where the file is none of ours, or of another program or other data."""
+    """The solution that `save_solution` wrote. Raises `RunError`: FW0016 where the file holds none, FW0017 where it is of another program or data."""
     arrays, written = _read(name)
     try:
         now, then = of_instance(form.instance), _mapping(written["fingerprints"])
@@ -73,21 +73,19 @@ def load_solution(name: str, form: Form) -> Solution:
         # what was saved for another problem has other shapes, too
         solution = None if changed else _solution(arrays, written, form)
     except (ValueError, KeyError, TypeError) as error:
-        raise Stop([_no_solution(name, error)]) from None
+        raise RunError([_no_solution(name, error)]) from None
     if changed:
-        raise Stop([_of_another(name, changed)])
+        raise RunError([_of_another(name, changed)])
     assert solution is not None
     return solution
 
 
 def load_fit(name: str, model: Model) -> Fit:
-    """What new data are put to, of a file that `save_solution` wrote; stops where that is none of ours, or of another program."""
-    from ..results.evaluation import Fit
-
+    """The fit in a file that `save_solution` wrote. Raises `RunError`: FW0016 where it holds none, FW0017 where it is of another program."""
     arrays, written = _read(name)
     try:
         if _mapping(written["fingerprints"])["program"] != of_program(model):
-            raise Stop([_of_another(name, ["program"])])
+            raise RunError([_of_another(name, ["program"])])
         dims = {str(n): _size(size) for n, size in _mapping(written["dimensions"]).items()}
         params = {p.name: _finite(_mapping(written["parameters"])[p.name]) for p in model.params}
         maps = {str(n): _labels(values) for n, values in _mapping(written["maps"]).items()}
@@ -97,18 +95,18 @@ def load_fit(name: str, model: Model) -> Fit:
             raise ValueError("the statistics of feature maps are not those that were saved")
         features = SavedFeatures(model, statistics) if statistics else None
     except (ValueError, KeyError, TypeError) as error:
-        raise Stop([_no_solution(name, error)]) from None
+        raise RunError([_no_solution(name, error)]) from None
     return Fit(model, variables, dims, params, maps, features=features)
 
 
 def _read(name: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """The arrays of a file and its record; stops where it has none."""
+    """The arrays of a file and its record. Raises `RunError` FW0016 where it has none."""
     try:
         with np.load(name, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
         return arrays, _mapping(json.loads(str(arrays[RECORD])))
     except Exception as error:  # damaged archives, headers and records fail in many ways, none of them a bug of ours
-        raise Stop([_no_solution(name, error)]) from None
+        raise RunError([_no_solution(name, error)]) from None
 
 
 def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], form: Form) -> Solution:
@@ -121,7 +119,7 @@ def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], form: Form)
     point = tuple(duals[label] for label in labels) if set(labels) <= set(duals) else None
     if point is not None and [y.size for y in point] != form.dual_sizes(point):
         raise ValueError("the dual point is not of this program")
-    if written["status"] not in OF_STATUS:
+    if written["status"] not in STATUSES:
         raise ValueError(f"`{written['status']}` is no status")
     dims = form.instance.dims
     return Solution(
@@ -147,7 +145,7 @@ def _solution(arrays: Mapping[str, Any], written: Mapping[str, Any], form: Form)
 
 
 def _number(value: object) -> float:
-    """JSON has no number that is not finite: a bound or gap that is unknown."""
+    """A number, or nan for the null that stands for an unknown bound or gap: JSON has no other numbers."""
     return math.nan if value is None else _finite(value)
 
 
@@ -229,7 +227,7 @@ def _of_another(name: str, changed: Sequence[str]) -> Diagnostic:
 
 
 def record(solution: Solution, form: Form, options: Options) -> Mapping[str, Any]:
-    """What was run, on what, with what, and how well the answer is known."""
+    """The program, its data and options, the versions of packages, and the answer with its certificate."""
     instance = form.instance
     result = {k: v for k, v in solution_json(solution).items() if k not in ("variables", "dual")}
     return {
@@ -253,14 +251,14 @@ def _key(variable: str) -> str:
 
 
 def _arrays(variable: str, value: Any) -> dict[str, Any]:
-    """What is saved of a variable: its array, or its factors as `NAME:U` and `NAME:V`."""
+    """The array of a variable, or its factors as `NAME:U` and `NAME:V`."""
     if isinstance(value, LowRank):
         return {f"{_key(variable)}:U": value.U, f"{_key(variable)}:V": value.V}
     return {_key(variable): value}
 
 
 def _variable(saved: Mapping[str, Any], decl: VarDecl, dims: Mapping[str, int]) -> Any:
-    """The value of a variable as `_arrays` saved it; `KeyError` where there is none, `ValueError` where it is no finite one of its shape."""
+    """The value of a variable that `_arrays` saved. Raises `KeyError` if it is absent, `ValueError` if it is not finite or has another shape."""
     key, shape = _key(decl.name), tuple(evaluate_dim(d, dims) for d in decl.type.array_shape)
     factored = f"{key}:U" in saved
     parts = [_real(saved[name]) for name in ((f"{key}:U", f"{key}:V") if factored else (key,))]

@@ -1,4 +1,4 @@
-"""The factored form as a run asks for it: x is a `LowRank`, and the verifier makes the dual point of x itself."""
+"""Solving the factored form: x is a `LowRank`, and the verifier makes the dual point from x."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from ..atoms.low_rank import LARGEST_WRITTEN, LowRank, squared_norm, trace_norm
 from ..backends.lowrank.problem import FactoredProblem
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
-from ..canon.numbers import bare_factor
+from ..canon.terms import bare_factor
 from ..certify.factored import radius_dual, verify_factored
-from ..certify.verify import Verified
+from ..certify.verified import Verified
 from ..model.options import Options
 from ..results.solution import Solution
 from ..words import CONVEX
 from .forms import Start, default_threads
-from .realign import realigned
-from .start import flaw, refused, values_of
+from .start import flaw, realigned, refused, values_of
 
 
-class OnFactors:
+class SolvableFactored:
     """A `Factored` that can be solved (`fwdsl.solve.forms.Solvable`) once: bounds by chance count the attempts of a run."""
 
     def __init__(self, form: Factored, options: Options) -> None:
@@ -32,12 +31,12 @@ class OnFactors:
         self._attempts = 0
 
     def prepare(self) -> FactoredProblem:
-        """Products with the data on kernels."""
+        """The products with the data on kernels."""
         o = self._options
         return FactoredProblem(self.form, o.threads or default_threads(), o.tol, o.gap == "absolute", o.seed)
 
     def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
-        """Rank 0, or the factors of a value."""
+        """A point of rank 0, or the factors of a value."""
         form = self.form
         if given is None:
             return Start(LowRank(*(np.zeros((size, 0)) for size in form.shape)), None, "zero")
@@ -76,7 +75,7 @@ class OnFactors:
         yield x, self._verified(x, stop)
 
     def measure(self, x: LowRank) -> Verified:
-        """The same, as long as it takes."""
+        """The same findings, without a limit of time."""
         return self._verified(x, lambda: False)
 
     def _verified(self, x: LowRank, stop: Callable[[], bool]) -> Verified:
@@ -99,7 +98,7 @@ class OnFactors:
         return out
 
     def terms(self, x: LowRank) -> dict[str, float]:
-        """By the factors."""
+        """The values of terms by the factors."""
         form = self.form
         model, reader = form.instance.model, AffineReader(form.instance, {})
         out: dict[str, float] = {}
@@ -118,5 +117,5 @@ class OnFactors:
         return out
 
     def warnings(self, x: LowRank) -> tuple[str, ...]:
-        """None: a trace norm bounds the matrix."""
+        """No warnings: a trace norm bounds the matrix."""
         return ()

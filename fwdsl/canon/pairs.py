@@ -1,4 +1,4 @@
-"""Which norms and sets have a prox together, told from names: what the arrangement asks the registries of atoms."""
+"""The pairs of a norm and a set that have a joint prox, from names, as the registries of atoms have them."""
 
 from __future__ import annotations
 

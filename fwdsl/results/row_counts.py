@@ -1,41 +1,40 @@
-"""Numbers of samples that a program writes out as integers, made names: new data have other numbers of samples."""
+"""Names in place of the integers that count samples in a program: new data have other numbers of samples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from .. import model
 from ..bind.features import FittedMaps
 from ..features import Fitted
-from ..model import Dim, Expr, Model, Type
+from ..model import DataDecl, Dim, Expr, Model, Term, Type
 
 P = TypeVar("P")
 
 
-def loosened(program: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
-    """The program with a name for each integer that is the first dimension of data given anew, and the integers by name.
+def with_row_names(model: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
+    """The model with a name for each integer that is the first dimension of data given anew, and the integers by name.
 
     Integers that are dimensions of variables stay: those do not change. A program built from arrays has nothing but integers.
     """
-    fixed = {d for v in program.variables for d in _dims(v.type)}
-    rows = {d.type.shape[0] for d in program.data if d.name in new and d.type.shape and d.type.kind != "entries"}
+    fixed = {d for v in model.variables for d in _dims(v.type)}
+    rows = {d.type.shape[0] for d in model.data if d.name in new and d.type.shape and d.type.kind != "entries"}
     sizes = sorted(d for d in rows - fixed if isinstance(d, int))
-    taken = {str(d) for d in program.dims} | {str(d) for data in program.data for d in _dims(data.type)}
+    taken = {str(d) for d in model.dims} | {str(d) for data in model.data for d in _dims(data.type)}
     free = (name for name in ("n", *(f"n{i}" for i in range(1, len(sizes) + len(taken) + 2))) if name not in taken)
     names = dict(zip(sizes, free, strict=False))
     if not names:
-        return program, {}
+        return model, {}
     changed = _rewriter(names)
-    loose = replace(
-        program, data=changed(program.data), terms=changed(program.terms), lets=changed(program.lets), constraints=()
+    renamed = replace(
+        model, data=changed(model.data), terms=changed(model.terms), lets=changed(model.lets), constraints=()
     )
-    return loose, {name: size for size, name in names.items()}
+    return renamed, {name: size for size, name in names.items()}
 
 
-class Strict:
-    """The feature maps of a fit for expressions of the loosened model."""
+class FeaturesByCount:
+    """The feature maps of a fit, for expressions whose numbers of samples have names."""
 
     def __init__(self, statistics: FittedMaps, sizes: Mapping[str, int]) -> None:
         self._statistics = statistics
@@ -51,7 +50,7 @@ class Strict:
 
 
 def _rewriter(names: Mapping[Any, Dim]) -> Callable[[P], P]:
-    """Replaces dimensions in all types of a part of a model."""
+    """A function that replaces dimensions in all types of a part of a model."""
 
     def change(part: Any) -> Any:
         if isinstance(part, Type):
@@ -59,7 +58,7 @@ def _rewriter(names: Mapping[Any, Dim]) -> Callable[[P], P]:
             return replace(part, shape=shape, element=change(part.element))
         if isinstance(part, tuple):
             return tuple(change(item) for item in part)
-        if is_dataclass(part) and not isinstance(part, type) and type(part).__module__.startswith(model.__name__):
+        if isinstance(part, DataDecl | Expr | Term):
             return replace(part, **{f.name: change(getattr(part, f.name)) for f in fields(part) if f.name != "value"})
         return part
 

@@ -1,4 +1,4 @@
-"""The data matrix of a product A X, whatever it is stored as: products with thin matrices in float64."""
+"""The data matrix A of a product A X, in any storage: its products with thin matrices in float64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NUMBERS_PER_BLOCK = 1 << 20
 """Numbers of other types that are turned into float64 at a time."""
 
 
-class Samples:
+class DataMatrix:
     r"""S (A - 1 m') with S = diag(s), by its products; s and m are left out where they are None.
 
     A (n, d) is a dense array of float64 or float32, perhaps mapped, or a SciPy sparse matrix; it is never copied: dense ones that are not

@@ -1,6 +1,6 @@
-"""Predictions that see one matrix variable through entries of it or a product with data, times numbers and with constants added.
+"""Predictions by one matrix variable: entries of it, or a product with data, times numbers, with constants added.
 
-From names alone; `factored` fills in the numbers.
+This is told from names alone; `factored` fills in the numbers.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from ..model import Expr
 
-Path = tuple[tuple[str, Expr | None], ...]
-"""What an expression is multiplied with on the way out: ("neg", None), ("mul", k) or ("div", k), k a constant scalar."""
+Multipliers = tuple[tuple[str, Expr | None], ...]
+"""The multipliers around an expression, from the outside in: ("neg", None), ("mul", k) or ("div", k), k a constant scalar."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class MatrixPrediction:
     """k K X + d b + constants: `kind` is "entries" or "product", `data` the observed entries or the matrix to the left.
 
     `path` leads to k, `intercept` is a free variable b with the path to d, `constants` are the others with theirs.
@@ -23,20 +23,20 @@ class Seen:
     kind: str
     variable: str
     data: Expr
-    path: Path
-    constants: tuple[tuple[Expr, Path], ...] = ()
-    intercept: tuple[Expr, Path] | None = None
+    path: Multipliers
+    constants: tuple[tuple[Expr, Multipliers], ...] = ()
+    intercept: tuple[Expr, Multipliers] | None = None
 
 
-def seen(expr: Expr, path: Path = ()) -> Seen | None:
-    """What a prediction is of a matrix variable itself; None for anything else."""
+def matrix_prediction(expr: Expr, path: Multipliers = ()) -> MatrixPrediction | None:
+    """The parts of a prediction by one matrix variable; None for other expressions."""
     if expr.op == "add":
         return _sum(expr, path)
     within = _within(expr)
     if within is not None:
         inner, step = within
-        return seen(inner, (*path, step))
-    more: Path = ()
+        return matrix_prediction(inner, (*path, step))
+    more: Multipliers = ()
     if expr.op == "observe":
         kind, data, inside = "entries", expr.args[1], expr.args[0]
     elif expr.op == "matmul" and expr.args[0].is_constant:
@@ -50,10 +50,10 @@ def seen(expr: Expr, path: Path = ()) -> Seen | None:
     variable, steps = _bare(inside)
     if variable.op != "var" or variable.type.kind != "matrix":
         return None
-    return Seen(kind, variable.name, data, (*path, *more, *steps))
+    return MatrixPrediction(kind, variable.name, data, (*path, *more, *steps))
 
 
-def _sum(expr: Expr, path: Path) -> Seen | None:
+def _sum(expr: Expr, path: Multipliers) -> MatrixPrediction | None:
     live = [a for a in expr.args if not a.is_constant]
     constants = tuple((a, path) for a in expr.args if a.is_constant)
     intercept = None
@@ -67,7 +67,7 @@ def _sum(expr: Expr, path: Path) -> Seen | None:
         live.remove(term)
     if len(live) != 1:
         return None
-    found = seen(live[0], path)
+    found = matrix_prediction(live[0], path)
     if found is None or (intercept is not None and found.intercept is not None):
         return None
     return replace(found, constants=(*found.constants, *constants), intercept=intercept or found.intercept)
@@ -86,8 +86,8 @@ def _within(expr: Expr) -> tuple[Expr, tuple[str, Expr | None]] | None:
     return None
 
 
-def _bare(expr: Expr) -> tuple[Expr, Path]:
-    path: Path = ()
+def _bare(expr: Expr) -> tuple[Expr, Multipliers]:
+    path: Multipliers = ()
     within = _within(expr)
     while within is not None:
         expr, path = within[0], (*path, within[1])

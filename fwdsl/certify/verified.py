@@ -1,0 +1,125 @@
+"""The findings of the verifier: a point, a dual bound, and the gap between the two."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..atoms.base import Array
+from ..atoms.vectors.common import norm2
+from .certificate import CertificateKind, relative
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point x: P(x) with constraints ignored, the sizes of the objective's terms there, and what it violates.
+
+    `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
+    `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
+    blocks' own sets alone. `sums` are |K_i| |x|, an array a term, empty where they were left out.
+    """
+
+    value: float
+    size: float
+    infeasibility: float
+    outside: float = 0.0
+    violations: tuple[Array, ...] = ()
+    distances: tuple[float, ...] = ()
+    sums: tuple[Array, ...] = ()
+
+
+@dataclass(frozen=True)
+class DualBound:
+    """A dual point y: D(y), the cost M of what it misses its equalities by, how it is known, and the sizes of its terms.
+
+    `value - miss` is a lower bound of the optimal value, on the condition that `statement` tells. `normals` are |v_B|_2, the multipliers of the
+    blocks' own sets.
+    """
+
+    value: float
+    miss: float
+    kind: CertificateKind
+    statement: str
+    radius: float | None = None
+    y: tuple[Array, ...] = ()
+    size: float = 0.0
+    normals: tuple[float, ...] = ()
+
+    @property
+    def proven(self) -> float:
+        """The lower bound of the optimal value, with the cost of missed equalities taken off."""
+        return self.value - self.miss
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The findings of the verifier, in the sense of minimisation: a point, a bound, the sizes of the objective's terms at zero, data passes."""
+
+    point: Point
+    bound: DualBound
+    at_zero: float
+    passes: float
+
+    @property
+    def primal(self) -> float:
+        """P(x)."""
+        return self.point.value
+
+    @property
+    def dual(self) -> float:
+        """The lower bound of the optimal value."""
+        return self.bound.proven
+
+    @property
+    def infeasibility(self) -> float:
+        """The largest violation of a constraint relative to its terms."""
+        return self.point.infeasibility
+
+    @property
+    def kind(self) -> CertificateKind:
+        """The certificate kind of the bound."""
+        return self.bound.kind
+
+    @property
+    def y(self) -> tuple[Array, ...]:
+        """The dual point."""
+        return self.bound.y
+
+    @cached_property
+    def hidden(self) -> float:
+        """V, what infeasibility may hide: multiplier times violation, over all constraints."""
+        pairs = [(y, v) for y, v in zip(self.bound.y, self.point.violations, strict=False) if v.any()]
+        terms = sum(float(np.abs(y) @ v) if v.size == y.size else norm2(y) * float(v[0]) for y, v in pairs)
+        blocks = zip(self.bound.normals, self.point.distances, strict=False)
+        return terms + sum(normal * distance for normal, distance in blocks if distance > 0.0)
+
+    @cached_property
+    def scale(self) -> float:
+        """S: the sizes of the objective's terms at zero and at x, of the dual's, and |y|' |K| |x|."""
+        both = sum(float(np.abs(y) @ s) for y, s in zip(self.bound.y, self.point.sums, strict=False) if s.size)
+        return self.at_zero + self.point.size + self.bound.size + both
+
+    @property
+    def gap(self) -> float:
+        """|P - D| + V + M; inf without a bound."""
+        if not (math.isfinite(self.bound.value) and math.isfinite(self.primal)):
+            return math.inf
+        return abs(self.primal - self.bound.value) + self.hidden + self.bound.miss
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over max(|P|, |D|, 1e-6 S); 0 where it is exactly 0."""
+        return relative(self.gap, self.primal, self.bound.value, self.scale)
+
+    def contradicts(self) -> bool:
+        """Whether the bound lies above the value of a feasible point by more than 1e-9 of the scale: which is a bug somewhere."""
+        if self.infeasibility > 1e-12 or not math.isfinite(self.gap):
+            return False
+        over = self.bound.value - self.primal - self.hidden - self.bound.miss
+        return relative(over, self.primal, self.bound.value, self.scale) > 1e-9
+
+
+NO_BOUND = DualBound(-math.inf, 0.0, "none", "no dual point was found")
