@@ -86,10 +86,10 @@ def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) ->
         elif term.is_indicator:
             reach += _of_bounds(f, s)
         else:
-            dual += (_slope(f) / float(s.max(initial=0.0))) ** 2 if s.size else 0.0
+            dual += float(np.square(_slope(f) / s.max(initial=0.0))) if s.size else 0.0
     pairs = [(b, columns[b.slice]) for b in problem.canonical.blocks if b.size]
     if not dual > 0.0:
-        dual = sum(_slope(b.g) ** 2 * float(np.sum(np.square(t))) for b, t in pairs)
+        dual = float(sum(np.sum(np.square(_slope(b.g) * t)) for b, t in pairs))
     if not reach > 0.0:
         reach = sum((b.g.radius() / float(t.max())) ** 2 for b, t in pairs if math.isfinite(b.g.radius()))
     bend = _bend(problem, pairs, rows)
@@ -119,7 +119,7 @@ def _of_bounds(f: VectorFunction, s: Array) -> float:
         bounds = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in (f.lo, f.hi)))
         return float(np.sum(np.square(s * bounds)))
     radius = f.radius()
-    return (radius * float(s.max(initial=0.0))) ** 2 if math.isfinite(radius) else 0.0
+    return float(np.square(radius * s.max(initial=0.0))) if math.isfinite(radius) else 0.0
 
 
 def _level_parts(problem: PreparedProblem, columns: Array, rows: list[Array]) -> None:

@@ -11,7 +11,9 @@ over the sizes of its terms, and rho the largest miss of an equality over the si
 
     kappa (|b|'|y| + |sigma|) <= sum_j |miss_j| |x_j| <= rho |y|' |K| |x|,
 
-so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is asked for: then rounding of the data cannot explain the ray. The ray is
+so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is asked for: then rounding of the data cannot explain the ray. Rows
+of large multipliers that cancel each other, as proportional ones do, must not hide in their rounding what the rows leave that carry the left side:
+rho counts misses, and eps times the sizes of all terms, over the sizes of the terms of those rows too (`_hidden`). The ray is
 `exact` where the misses are rounding, and `conditional` on no feasible point having terms R times its right-hand sides elsewhere.
 
 *Unbounded*: a direction d in the recession cones of all sets along which the objective falls,
@@ -50,6 +52,9 @@ MARGIN = 1e-9
 SAFE = 1e12
 """How many times the right-hand sides the terms of a feasible point would have to be."""
 
+CARRIES = 1e-3
+"""The least share of the largest contribution to a certificate's value that makes a row, or an unknown, one that carries it."""
+
 STOOD_ON = 1e-9
 """The relative violation that a point may have from which the objective falls without bound."""
 
@@ -84,6 +89,7 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         value += float(term.map.offset @ yi) - support
         sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(support)
         term.map.adjoint(-yi, v)
+    carrying = _carrying_rows(canonical, y)
     rho = 0.0
     beside = []
     for block in canonical.blocks:
@@ -91,6 +97,9 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         if vb.any() and not block.auxiliary and set_beneath(block.g) is not None:
             beside.append(f"the {'domain' if block.g.pair[1] is None else 'set'} of {block.name}")
         support = _domain_support(block.g, vb)
+        terms = block_sizes(canonical, block, y, with_q=False)
+        if carrying is not None and not set_radii(canonical, block) and not math.isfinite(block.g.radius()):
+            rho = max(rho, _hidden(vb, terms, block_sizes(canonical, block, carrying, with_q=False)))
         if math.isfinite(support):
             value -= support
             sizes += abs(support)
@@ -107,7 +116,7 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         if bounds:
             value -= min(bounds) * float(np.linalg.norm(miss))
             continue
-        rho = max(rho, largest_share(np.abs(miss), block_sizes(canonical, block, y, with_q=False)))
+        rho = max(rho, largest_share(np.abs(miss), terms))
     if not (value > MARGIN * sizes and (rho == 0.0 or value >= SAFE * max(rho, EPS) * sizes)):
         return None
     said = _cannot_hold(canonical, y, beside)
@@ -115,6 +124,30 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         return Ray("exact", f"{said}: their multipliers add up to a contradiction")
     times = value / (rho * sizes)
     return Ray("conditional", f"{said} at any point whose terms are within {times:.1e} times the right-hand sides")
+
+
+def _carrying_rows(canonical: Canonical, y: Sequence[Array]) -> list[Array] | None:
+    """y on the rows that carry the value of a certificate, by their right-hand sides, and 0 elsewhere; None where no row does."""
+    parts = []
+    for term, yi in zip(canonical.terms, y, strict=True):
+        part = np.abs(term.map.offset * yi)
+        on = term.domain
+        if isinstance(on, Box):
+            ends = np.where(yi > 0.0, on.hi, on.lo)
+            part = part + np.abs(np.where(np.isfinite(ends), ends, 0.0) * yi)
+        elif on is not None and yi.any():
+            part = part + abs(on.conjugate(yi)) * (yi != 0.0)
+        parts.append(part)
+    least = CARRIES * max((largest(part) for part in parts), default=0.0)
+    return [np.where(part >= least, yi, 0.0) for part, yi in zip(parts, y, strict=True)] if least > 0.0 else None
+
+
+def _hidden(left: Array, terms: Array, carried: Array) -> float:
+    """The largest share that rounding of all terms may have of those that carry a value, over sums whose terms cancel but for it."""
+    cancels = (np.abs(left) <= ROUNDING * terms) & (carried > 0.0)
+    shares = EPS * terms[cancels] / carried[cancels]
+    # where all terms carry, cancelling is what the ray is about
+    return float(shares[shares > 2.0 * EPS].max(initial=0.0))
 
 
 def _cannot_hold(canonical: Canonical, y: Sequence[Array], beside: Sequence[str]) -> str:
@@ -147,8 +180,12 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
     for block in canonical.blocks:
         growth = _growth(block.g, d[block.slice])
         slope, sizes = slope + growth, sizes + abs(growth)
+    pulls = np.abs(canonical.q * d)
+    carrying = np.where(pulls >= CARRIES * largest(pulls), np.abs(d), 0.0) if pulls.any() else None
     for term in canonical.terms:
         z, terms = term.map.linear(d), sizes_of_terms(term, np.abs(d))
+        if carrying is not None:
+            missed = max(missed, _hidden(z, terms, sizes_of_terms(term, carrying)))
         if term.is_indicator:
             assert isinstance(term.f, VectorFunction)
             missed = max(missed, largest_share(np.abs(z - _onto_cone(term.f, z)), terms))

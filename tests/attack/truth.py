@@ -11,7 +11,7 @@ import numpy as np
 
 import fwdsl as fw
 from fwdsl.oracle import solve_oracle
-from fwdsl.oracle.blocks import Blocks
+from fwdsl.oracle.blocks import FamilyExpression
 from fwdsl.oracle.translate import Translator
 
 from .generator import Program
@@ -71,7 +71,7 @@ def _expression(term: Any) -> Any:
 
 def _move_to(translator: Translator, point: Mapping[str, Any] | None) -> None:
     for name, variable in translator.variables.items():
-        if isinstance(variable, Blocks):
+        if isinstance(variable, FamilyExpression):
             variable.value = np.zeros(variable.shape) if point is None else np.asarray(point[name])
             continue
         value = np.zeros(variable.shape) if point is None else np.asarray(point[name], dtype=float)

@@ -241,3 +241,43 @@ def test_the_bounds_of_a_variable_count_where_another_of_its_equalities_is_misse
         for scale in (1.0, -1.0):
             assert infeasible(canonical, [scale * np.array(y) for _ in canonical.terms]) is None
     assert fw.parse(text).bind(A=A, r=right, m=most).solve(threads=1, time=3).status not in ("infeasible", "unbounded")
+
+
+# --- rays that rounding explains --------------------------------------------------------------------------------------
+
+
+def test_proportional_equations_are_no_contradiction() -> None:
+    """Large multipliers of proportional rows cancel but for rounding, in which the multiplier of a row with a right-hand side can hide."""
+    text = (
+        "data A: matrix[2, 3] = [[-1, -3, 3], [1, 0, -3]]\n"
+        "data E: matrix[3, 3] = [[-1, -3, 3], [-3, 1, -2], [-2, -6, 6]], e: vector[3] = [0, 4, 0]\n"
+        "data q: vector[3] = [7, -12, 12]\nvar x: vector[3]\nminimize dot(q, x)\nsubject to\n    A @ x >= -1\n    E @ x == e\n"
+    )
+    solution = fw.parse(text).solve(threads=1, time=20)
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(-13.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("objective", ["sum_squares(x - 1)", "norm1(x)", "norm_inf(x)"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_row_twice_with_zero_on_its_right_is_no_contradiction(objective: str, seed: int) -> None:
+    rng = np.random.default_rng([seed, 9])
+    x0 = np.array([1.0, -2.0, 2.0, 1.0])
+    rows = rng.integers(-3, 4, (2, 4)).astype(float)
+    null = rng.integers(-3, 4, 4).astype(float)
+    null[0] -= null @ x0
+    E = np.vstack([rows, null, rng.choice([2.0, -3.0]) * null])[rng.permutation(4)]
+    text = f"data E: matrix[m, n], e: vector[m]\nvar x: vector[n]\nminimize {objective}\nsubject to E @ x == e\n"
+    solution = fw.parse(text).bind(E=E, e=np.round(E @ x0)).solve(threads=1, time=20)
+    assert solution.status == "optimal", solution.certificate
+
+
+def test_columns_that_cancel_make_no_ray() -> None:
+    """The same for a direction: two unknowns without a cost that cancel in all constraints do not hide what a third one moves."""
+    A = np.array([[3.0, 2.0, -4.0, -1.0], [-1.0, 1.0, -2.0, 0.0], [0.0, -3.0, 6.0, 1.0]])
+    y = np.array([1.0, 1.0, 1.0])
+    data = {"A": A, "b": np.array([1.0, 2.0, 3.0]), "q": -(A.T @ y)}
+    text = "data A: matrix[m, n], b: vector[m], q: vector[n]\nvar x: vector[n]\nminimize dot(q, x)\nsubject to A @ x <= b\n"
+    solution = fw.parse(text).bind(**data).solve(threads=1, time=20)
+    assert solution.status == "optimal", solution.certificate
+    assert solution.objective == pytest.approx(-6.0, rel=1e-5)
