@@ -43,6 +43,8 @@ EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 8.0 * EPS
 CONDITIONAL_MISS = 1e-12
 RADIUS_FACTOR = 1000.0
+OWN_MISS = 1e-2
+"""The largest share of its own terms by which the dual may miss the equality of an unknown with a linear cost."""
 NOISE = 1e-25
 
 LEAST_SHARE = 1e-6
@@ -213,6 +215,9 @@ def _settle(
         r, norm, why = bound
         return _Settled(why, taken=r * dual_norm(norm, miss, block.shape))
     share = largest(miss) / largest(terms)
+    if np.any((np.abs(miss) > OWN_MISS * terms) & (canonical.q[block.slice] != 0.0)):
+        # an unknown with a cost that no multiplier balances is a way down, however small its units make it
+        share = 1.0
     reach = RADIUS_FACTOR * _reach(canonical, block, x, point)
     if not (share <= CONDITIONAL_MISS and reach > 0.0):
         return _Settled(f"the dual point misses the equality of {block.name} by {share:.1e}", fails=True)

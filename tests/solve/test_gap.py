@@ -281,3 +281,11 @@ def test_columns_that_cancel_make_no_ray() -> None:
     solution = fw.parse(text).bind(**data).solve(threads=1, time=20)
     assert solution.status == "optimal", solution.certificate
     assert solution.objective == pytest.approx(-6.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("cost", [1e-5, 1.0, 1e5])
+def test_an_unknown_with_a_cost_and_no_constraint_is_never_optimal(cost: float) -> None:
+    """Its units must not hide it beside another unknown: with 1e9 there the dual missed its equality by a share of 1e-14 only."""
+    text = f"var x: vector[2]\nminimize -{cost!r} * x[0] + 1e9 * x[1]\nsubject to x[1] >= 1\n"
+    solution = fw.parse(text).solve(threads=1, time=3)
+    assert solution.status != "optimal", solution.certificate
