@@ -181,7 +181,7 @@ def running(report: Report) -> None:
             cold.all.append(timed(job))
             done = cold.result
             announced.append("compiling" in done.stderr + done.stdout)
-            signatures = sorted(signature(path) for path in Path(folder).rglob("*.nbc"))
+            signatures = sorted(signature(path) for path in Path(folder).rglob("*.kernel"))
             for _ in range(ROUNDS // COLD_ROUNDS):
                 later.all.append(timed(job))
             answers.append(json.loads(python([*MAIN_JOB, "--json"], FWDSL_CACHE_DIR=folder).stdout))
@@ -220,7 +220,7 @@ def running(report: Report) -> None:
 
 
 def signature(path: Path) -> str:
-    """`matrix.csr_matvec` from the name of a file of numba's cache, which holds one compiled signature."""
+    """`matrix.csr_matvec` from the name of a file of the kernel cache, which holds one compiled signature."""
     return path.name.split("-")[0]
 
 
