@@ -154,7 +154,9 @@ def _bound(
     warm = X.V if X.rank else None
     # <y, z> is about -|X|_* sigma_1 at the optimum
     size = max(
-        (reach if math.isfinite(reach) else trace_norm(X)) * float(np.linalg.norm(y)) / math.sqrt(min(form.shape)),
+        min(reach, form.radius if math.isfinite(form.radius) else trace_norm(X))
+        * float(np.linalg.norm(y))
+        / math.sqrt(min(form.shape)),
         1e-300,
     )
     rtol = min(1e-2, max(1e-9, 0.1 * aim / size))
