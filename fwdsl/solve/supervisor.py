@@ -26,6 +26,9 @@ from .watch import Moment, Watch
 LEAST_START = 0.5
 """Seconds that a method's start may take whatever the limit: a point with a bound is worth them."""
 
+LOOK_AFTER = 10.0
+"""How many times the data passes of a costly turn of the verifier the run takes until it is due again."""
+
 PROGRESS_EVERY = 0.1
 HISTORY = 400
 
@@ -146,6 +149,7 @@ class Supervisor:
         """
         assert self.run is not None
         begin, elapsed, before = now(), self.seconds(), self.problem.passes
+        spent = self.journal.verify_passes
         x, ys = self.run.candidate()
         deadline = begin + (max(0.5, 0.1 * elapsed) if last else self.options.time - elapsed)
         already = self.control.stop
@@ -158,6 +162,10 @@ class Supervisor:
         repaired = self.problem.passes - before
         self.repaired += repaired
         self.journal.verify_passes += repaired
+        cost = self.journal.verify_passes - spent
+        if cost > self.passes:
+            # a bound of singular values may cost more than the run so far, which then goes on before the verifier is due again
+            self.journal.next_look = max(self.journal.next_look, LOOK_AFTER * cost)
         self.verify_seconds += now() - begin
         self.verified_at = self.iteration
         if self.watch is not None:
