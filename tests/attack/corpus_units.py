@@ -85,8 +85,8 @@ def _data_of(path: Path) -> dict[str, Any]:
     return out
 
 
-def difference(own: Outcome, other: Outcome, factor: float, share: float) -> str:
-    """What is not as it was, in a few words; empty where all is, iterations up to a `share` of them."""
+def difference(own: Outcome, other: Outcome, factor: float) -> str:
+    """What is not as it was, in a few words; empty where all is, iterations up to a fifth of them."""
     if other.status != own.status:
         return f"{other.status}{f' {other.code}' if other.code else ''}, not {own.status}"
     found = []
@@ -100,21 +100,19 @@ def difference(own: Outcome, other: Outcome, factor: float, share: float) -> str
             found.append(f"gap {other.relative_gap:.1e}, not {own.relative_gap:.1e}")
     if own.method != other.method:
         found.append(f"by {other.method}, not {own.method}")
-    elif own.status == "optimal" and abs(other.iterations - own.iterations) > max(FEW, share * own.iterations):
+    elif own.status == "optimal" and abs(other.iterations - own.iterations) > max(FEW, 0.2 * own.iterations):
         found.append(f"{other.iterations} iterations, not {own.iterations}")
     return "; ".join(found)
 
 
-def compare(
-    worker: Worker, sample: Sample, changes: tuple[Change, ...], limit: float, share: float = 0.2
-) -> dict[str, str]:
+def compare(worker: Worker, sample: Sample, changes: tuple[Change, ...], limit: float) -> dict[str, str]:
     """What differs, by the name of the change; under "own" how it ends in its own units."""
     own = worker.solve(sample.text, sample.data, limit, tol=TOL)
     out = {"own": f"{own.status} by {own.method} in {own.iterations} iterations {own.code}"}
     for change in changes:
         there = rescale(sample.text, change.units(sample.text))
         other = worker.solve(there.text, scaled_values(sample.data, there), limit, tol=TOL)
-        out[change.name] = difference(own, other, there.objective, share)
+        out[change.name] = difference(own, other, there.objective)
     return out
 
 

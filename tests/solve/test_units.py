@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -137,19 +138,9 @@ def worker() -> Iterator[Worker]:
         yield made
 
 
-#: The iterations that may differ, as a share: a certificate at the border of the tolerance, which rounding decides, is found at the next look.
-#: (`python -m tests.attack.corpus_units` tells which differ by more than a fifth.)
-SHARE = 0.8
-
-#: Programs whose method takes them in their own units only: `bcfw` has one ridge for the weights and the intercepts.
-OWN_METHOD = ("example: weston_watkins_svm",)
-
-
 def the_same(worker: Worker, sample: Sample) -> None:
-    found = compare(worker, sample, CHANGES, 30.0, SHARE)
+    found = compare(worker, sample, CHANGES, limit=30.0)
     own = found.pop("own")
-    if sample.name in OWN_METHOD:
-        found = {name: "" if what.startswith("by ") else what for name, what in found.items()}
     assert own.startswith("optimal"), own
     assert {name: what for name, what in found.items() if what} == {}, f"{sample.text}\nin its own units: {own}"
 
@@ -159,8 +150,28 @@ def test_a_sample_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -
     the_same(worker, sample)
 
 
+#: Programs that do not keep the promise yet, and what differs. (A certificate at the border of the tolerance is found at one look or the next.)
+NOT_YET = {
+    "vector 67": "100 iterations for 74",
+    "vector 73": "150 iterations for 215",
+    "vector 77": "100 iterations for 74",
+    "matrix 18": "73 iterations for 102",
+    "matrix 41": "120 iterations for 99",
+    "corner: columns of blocks in an affine set": "390 iterations for 705",
+    "example: multitask_metrics": "173 iterations for 116",
+    "example: weston_watkins_svm": "`bcfw` wants one ridge for weights and intercepts, which other units part",
+}
+
+
+def _rest() -> Iterator[Any]:
+    for sample in REST:
+        why = next((why for name, why in NOT_YET.items() if re.match(rf"{name}(:|$)", sample.name)), None)
+        marks = [] if why is None else [pytest.mark.xfail(reason=why, strict=False)]
+        yield pytest.param(sample, id=sample.name, marks=marks)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", REST, ids=lambda s: s.name)
+@pytest.mark.parametrize("sample", _rest())
 def test_the_rest_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -> None:
     the_same(worker, sample)
 

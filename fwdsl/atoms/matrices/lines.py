@@ -129,7 +129,6 @@ class Lines(VectorFunction):
 
     @property
     def entrywise(self) -> bool:  # type: ignore[override]
-        """As that of the lines."""
         return self.inner.entrywise
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -224,7 +223,7 @@ class Lines(VectorFunction):
 
     @property
     def prox_kernel(self) -> Kernel:  # type: ignore[override]
-        """That of the inner function along lines; None where there is none, and `compiled` is False."""
+        """The kernel of the inner function along lines; None where there is none, and `compiled` is False."""
         inner = self.inner.prox_kernel
         if inner in (*ENTRYWISE, box_kernel, lines_entropy_simplex_kernel):
             return inner
@@ -253,7 +252,6 @@ class LinesSet(Lines, ConvexSet):
 
     @property
     def scale(self) -> float:
-        """That of a line."""
         return self.inner.scale
 
     def of_radius(self, r: float) -> LinesSet:

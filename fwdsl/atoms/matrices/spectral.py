@@ -59,12 +59,12 @@ class Spectral(VectorFunction):
         return backward_error(x, self.shape)
 
     def rounding(self, v: Array) -> float:
-        """What `dual_project` keeps off the boundary, and as much again for its own products."""
+        """Twice the distance that `dual_project` keeps from the boundary: once for it, once for its own products."""
         return 4.0 * self.error(v)
 
     # --- facts --------------------------------------------------------------------------------------------------------
     def radius(self) -> float:
-        """That of h: the Frobenius norm is the Euclidean norm of the spectrum."""
+        """The radius of h: the Frobenius norm is the Euclidean norm of the spectrum."""
         return self.inner.radius() if self.size else 0.0
 
     def describe(self) -> str:
@@ -76,7 +76,7 @@ class Spectral(VectorFunction):
         return " on ".join(words)
 
     def coercive(self) -> tuple[float, str] | None:
-        """That of h, for the norm of the spectrum."""
+        """The bound of h, for the norm of the spectrum."""
         found = self.inner.coercive()
         return None if found is None else (found[0], _LIFTED[found[1]])
 
@@ -90,7 +90,7 @@ class Spectral(VectorFunction):
         return 0.0 if self.pair[0] is None else self.inner.value(self.spectrum(x))
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """That of the spectrum, whose sizes are its own, as many times as large as the `sizes` are in the Frobenius norm beside x."""
+        """The violation of the spectrum, whose sizes are its own, as many times as large as the `sizes` are in the Frobenius norm beside x."""
         if self.pair[1] is None or not x.size:
             return 0.0
         spectrum = self.spectrum(x)
@@ -113,14 +113,14 @@ class Spectral(VectorFunction):
         return self.inner.conjugate(self.spectrum(v) + self.error(v))
 
     def conjugate_with_ridge(self, v: Array, c: float) -> float:
-        """That of h, of the spectrum raised by its backward error: |X|_F is the Euclidean norm of the spectrum."""
+        """The value of h, of the spectrum raised by its backward error: |X|_F is the Euclidean norm of the spectrum."""
         return self.inner.conjugate_with_ridge(self.spectrum(v) + self.error(v), c)
 
     def infimum(self) -> float:
         return self.inner.infimum()
 
     def dual_scale(self, v: Array) -> float:
-        """That of h, with room for what `conjugate` adds to the spectrum of the scaled matrix."""
+        """The scale of h, with room for what `conjugate` adds to the spectrum of the scaled matrix."""
         if math.isfinite(self.radius()):
             return 1.0
         values, error = self.spectrum(v), self.error(v)
@@ -144,7 +144,7 @@ class Spectral(VectorFunction):
         """The projection of the values on the domain of h*, such that all may grow by `room` and stay inside."""
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """That of h, by the vectors of `rest`, or where it sees x by those of x + rest, which x and `rest` share: x is the prox of x + rest."""
+        """The normal part of h, by the vectors of `rest`, or where it sees x by those of x + rest, which x and `rest` share: x is the prox of x + rest."""
         norm = self.pair[0]
         if norm is None or CONVEX[norm].euclidean:
             # the Frobenius norm is the length of all entries
@@ -155,7 +155,7 @@ class Spectral(VectorFunction):
 
     @property
     def scale(self) -> float:
-        """That of h, where h is a set."""
+        """The factor of h, where h is a set."""
         assert isinstance(self.inner, ConvexSet)
         return self.inner.scale
 
@@ -166,7 +166,7 @@ class Spectral(VectorFunction):
         return replace(self, inner=self.inner.of_radius(r))
 
     def lmo(self, c: Array) -> Array | None:
-        """That of h on the spectrum; None where h has none."""
+        """The vertex of h at the spectrum; None where h has none."""
         values, rebuild = self.decompose(c)
         found = self.inner.lmo(values)
         return None if found is None else rebuild(found)
@@ -176,7 +176,7 @@ class Spectral(VectorFunction):
         return ()
 
     def diameter(self) -> float:
-        """That of h: two matrices of the same vectors are as far apart as their spectra, and others no farther."""
+        """The diameter of h: two matrices of the same vectors are as far apart as their spectra, and others no farther."""
         assert isinstance(self.inner, ConvexSet)
         return self.inner.diameter() if self.size else 0.0
 
@@ -266,7 +266,7 @@ class Eigen(Spectral):
         return super().dual_project(part.reshape(-1)) + skew
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """That of h on the symmetric parts; what is skew is no matter to a symmetric variable, and stays."""
+        """The normal part of h on the symmetric parts; the skew part is no matter to a symmetric variable, and stays."""
         if self.pair[0] is None:
             return rest
         part = self._part(rest)

@@ -290,16 +290,13 @@ class Joint(VectorFunction):
         return self.c
 
     def radius(self) -> float:
-        """The set's."""
         return self.on.radius()
 
     @property
     def entrywise(self) -> bool:  # type: ignore[override]
-        """The set's."""
         return self.on.entrywise
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """The set's."""
         return self.on.violation(x, sizes)
 
     def describe(self) -> str:
@@ -319,7 +316,6 @@ class Joint(VectorFunction):
         return self.on.lmo(c)
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """The set's."""
         return self.on.vertex_id(c)
 
 

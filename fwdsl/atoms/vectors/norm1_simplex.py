@@ -49,5 +49,5 @@ class Norm1Simplex(Joint):
         return face(free, np.full(free.size, self.c), np.ones((1, free.size)))
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """Those of the projection."""
+        """The arguments of the projection."""
         return self.on.kernel_args()

@@ -43,21 +43,17 @@ class Ridged(VectorFunction):
 
     @property
     def proximable(self) -> bool:  # type: ignore[override]
-        """The inner function's."""
         return self.inner.proximable
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]
-        """The inner function's."""
         return self.inner.compiled
 
     @property
     def certificate(self) -> str:  # type: ignore[override]
-        """The inner function's."""
         return self.inner.certificate
 
     def radius(self) -> float:
-        """The inner function's."""
         return self.inner.radius()
 
     def describe(self) -> str:
@@ -74,15 +70,12 @@ class Ridged(VectorFunction):
 
     @property
     def entrywise(self) -> bool:  # type: ignore[override]
-        """The inner function's."""
         return self.inner.entrywise
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """The inner function's."""
         return self.inner.violation(x, sizes)
 
     def rounding(self, v: Array) -> float:
-        """The inner function's."""
         return self.inner.rounding(v)
 
     def prox(self, v: Array, t: float) -> Array:
@@ -113,7 +106,6 @@ class Ridged(VectorFunction):
         return self.inner.normal_part(x, rest - 2.0 * self.c * x)
 
     def coercive(self) -> tuple[float, str] | None:
-        """The inner function's."""
         return self.inner.coercive()
 
     def face(self, x: Array) -> Face | None:
@@ -122,11 +114,9 @@ class Ridged(VectorFunction):
         return None if inner is None else Face(inner.free, inner.normals, inner.slope + 2.0 * self.c * x[inner.free])
 
     def lmo(self, c: Array) -> Array | None:
-        """The set's."""
         return self.inner.lmo(c)
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """The set's."""
         return self.inner.vertex_id(c)
 
     @property
@@ -135,5 +125,4 @@ class Ridged(VectorFunction):
         return self.inner.prox_kernel
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """The inner function's."""
         return self.inner.kernel_args()
