@@ -144,7 +144,10 @@ class Spectral(VectorFunction):
         """The projection of the values on the domain of h*, such that all may grow by `room` and stay inside."""
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """The normal part of h, by the vectors of `rest`, or where it sees x by those of x + rest, which x and `rest` share: x is the prox of x + rest."""
+        """The normal part of h, by the vectors of `rest`, or where it sees x by those of x + rest, which x and `rest` share.
+
+        (x is the prox of x + rest.)
+        """
         norm = self.pair[0]
         if norm is None or CONVEX[norm].euclidean:
             # the Frobenius norm is the length of all entries
