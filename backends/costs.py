@@ -129,6 +129,16 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     )
 
 
+def interior(canonical: Canonical, tol: float) -> Estimate:
+    """25 factorisations of a system of all unknowns and rows."""
+    steps = 25.0
+    size = canonical.size + 3.0 * sum(t.map.rows for t in canonical.terms)
+    each = 1e-3 + 1e-10 * size**3
+    return Estimate(
+        2.0 * steps, steps * each, 16.0 * size**2, f"about {steps:.0f} factorisations of {size:.0f} unknowns and rows"
+    )
+
+
 def fw(canonical: Canonical, tol: float) -> Estimate:
     """10/sqrt(tol) iterations as a rule, as measured; 1/tol where the gap falls like 1/k.
 

@@ -29,7 +29,7 @@ class Report:
 
     `bound` may be optimistic (an equality of the dual point still to be repaired): only the verifier certifies. `infeasibility` is that
     of the constraints that moved into the sum, `hidden` how much of P it may hide (multiplier times violation); `failure` says why further steps are
-    pointless, where they are.
+    pointless, where they are; `leaves` says that the run's ray may prove by now that there is no solution.
     """
 
     objective: float
@@ -38,6 +38,7 @@ class Report:
     infeasibility: float = 0.0
     failure: str = ""
     hidden: float = 0.0
+    leaves: bool = False
 
 
 @dataclass

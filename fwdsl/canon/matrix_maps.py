@@ -162,6 +162,9 @@ class Take(LinearMap):
     def absolute(self) -> LinearMap:
         return self
 
+    def sparse(self) -> csr_array:
+        return placed(np.arange(self.rows), self.index, 1.0, (self.rows, self.columns))
+
     def describe(self, x: str) -> str:
         """In the words it was made with."""
         return f"{x}.T" if self.words == "T" else f"{x if ' ' not in x else f'({x})'}[{self.words}]"
