@@ -94,6 +94,13 @@ class Run(ABC, Generic[P, S]):
         """The directions in which the primal and dual points last moved, which point to infinity where there is no solution; None if not kept."""
         return None
 
+    def feasibility(self) -> tuple[Array, list[Array]] | None:
+        """A point between the constraints, and multipliers that prove that there is none, where there is none.
+
+        They serve a run whose iterates leave for infinity. None where the method has no way to them.
+        """
+        return None
+
     def scales(self) -> tuple[Array | None, list[Array] | None]:
         """How large the unknowns and the rows of the terms are, in their units, as far as the method knows; None where it does not."""
         return None, None

@@ -103,7 +103,7 @@ class SecondOrder:
     """|s_1| <= s_0: W = eta (2 w w' - J) with <w, J w> = 1, its root taken."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        self.shape = (batch.count, batch.rows)
+        self.shape = (batch.number, batch.rows)
         s, z = s.reshape(self.shape), z.reshape(self.shape)
         size_s, size_z = np.sqrt(_gap(s)), np.sqrt(_gap(z))
         unit_s, unit_z = s / size_s[:, None], z / size_z[:, None]
@@ -117,19 +117,19 @@ class SecondOrder:
     @staticmethod
     def unit(batch: Batch) -> Array:
         """(1, 0) in each cone."""
-        e = np.zeros((batch.count, batch.rows))
+        e = np.zeros((batch.number, batch.rows))
         e[:, 0] = 1.0
         return e.reshape(-1)
 
     @staticmethod
     def degree(batch: Batch) -> int:
         """The number of cones."""
-        return batch.count
+        return batch.number
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
         """Whether s is in the interior."""
-        u = s.reshape(batch.count, batch.rows)
+        u = s.reshape(batch.number, batch.rows)
         return bool(_gap(u).min(initial=math.inf) > 0.0 and u[:, 0].min(initial=math.inf) > 0.0)
 
     def _apply(self, v: Array, sign: float) -> Array:
@@ -182,7 +182,7 @@ class Semidefinite:
     """S, Z positive definite: W z = R' Z R with R' Z R = R^-1 S R^-T diagonal."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        self.count, self.order = batch.count, order_of(batch.rows)
+        self.count, self.order = batch.number, order_of(batch.rows)
         left, right = np.linalg.cholesky(self._matrices(s)), np.linalg.cholesky(self._matrices(z))
         u, values, vt = np.linalg.svd(right.transpose(0, 2, 1) @ left)
         root = np.sqrt(values)
@@ -195,18 +195,18 @@ class Semidefinite:
     def unit(batch: Batch) -> Array:
         """The identity in each cone."""
         i, j = np.triu_indices(order_of(batch.rows))
-        return np.tile((i == j).astype(float), batch.count)
+        return np.tile((i == j).astype(float), batch.number)
 
     @staticmethod
     def degree(batch: Batch) -> int:
         """The orders added up."""
-        return batch.count * order_of(batch.rows)
+        return batch.number * order_of(batch.rows)
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
         """Whether s is in the interior."""
         try:
-            np.linalg.cholesky(matrices(s, batch.count, order_of(batch.rows)))
+            np.linalg.cholesky(matrices(s, batch.number, order_of(batch.rows)))
         except np.linalg.LinAlgError:
             return False
         return True

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +30,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends import costs
 from fwdsl.backends.interior.cones import KINDS, Scaling
 from fwdsl.backends.interior.program import Batch, Program, equilibrated, unreadable
-from fwdsl.backends.interior.system import DENSE, System, factored
+from fwdsl.backends.interior.system import System, factored
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
@@ -45,11 +46,18 @@ SHORTEST = 1e-6
 PATIENCE = 25
 """Steps after which a run begins anew, in the units of the solution as far as it is known."""
 
+ANEW = 2
+"""How often it does so."""
+
 ENOUGH = 2
 """Such steps in a row after which a run ends."""
 
 VANISHED = 1e-8
 """tau beside kappa from which on the embedding's point looks like a ray."""
+
+
+NOTHING = 1e-26
+"""Complementary products beside tau^2 from which on further steps say nothing."""
 
 
 @dataclass
@@ -137,7 +145,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         except (np.linalg.LinAlgError, ZeroDivisionError):
             now.short = ENOUGH
             now.iteration += 1
-        if now.steps >= PATIENCE and now.levelled < 2:
+        if now.levelled < ANEW and (now.steps >= PATIENCE or self._ended()):
             self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -244,6 +252,14 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             if batch.kind in KINDS
         )
 
+    def _ended(self) -> str:
+        """Why further steps say nothing; "" while they may."""
+        now = self.state
+        if now.tau < VANISHED**2 * now.kappa:
+            return "the iterates leave for infinity, and no direction of theirs proves that there is no solution"
+        nothing = float(now.s @ now.z) + now.tau * now.kappa < NOTHING * now.tau**2
+        return "the numbers have reached the limits of rounding" if nothing or now.short >= ENOUGH else ""
+
     # --- what it knows ------------------------------------------------------------------------------------------------
 
     def _unscaled(self, tau: float) -> tuple[Array, Array]:
@@ -259,7 +275,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         value = problem.objective(x, zs)
         infeasibility, hidden = problem.missed(x, zs, ys)
         gap = float(now.s @ now.z) / now.tau / now.tau / now.of_c / now.of_b
-        failure = "the numbers have reached the limits of rounding" if now.short >= ENOUGH else ""
+        failure = self._ended() if now.levelled == ANEW else ""
         leaves = now.tau < VANISHED * now.kappa
         return Report(value, value - max(gap, 0.0), "interior", infeasibility, failure, hidden, leaves)
 
@@ -267,6 +283,20 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """v / tau, moved into the blocks' domains where rounding has left them, and the slopes at z / tau."""
         v, z = self._unscaled(self.state.tau)
         return self.problem.prox_g(self.program.point(v), 0.0), self.program.multipliers(v, z)
+
+    def feasibility(self) -> tuple[Array, list[Array]]:
+        """The solution with no objective, or the ray that proves that there is none."""
+        other = copy(self)
+        other.unlevelled = 0.0 * self.unlevelled[0], 0.0 * self.c, self.unlevelled[2]
+        other.levels = 1.0, self.levels[1]
+        other._level(*other.levels)
+        other.state = other.begin(None, None)
+        while other.state.iteration < PATIENCE and other.state.short < ENOUGH:
+            other.step()
+            now = other.state
+            if now.kappa + float(now.s @ now.z) < VANISHED * now.tau or now.tau < VANISHED * now.kappa:
+                break
+        return other.candidate()[0], other.ray()[1]
 
     def ray(self) -> tuple[Array, list[Array]]:
         """v and z themselves, which prove that there is no solution where tau vanishes."""

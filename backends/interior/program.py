@@ -32,13 +32,13 @@ class Batch(NamedTuple):
 
     kind: str
     start: int
-    count: int
+    number: int
     rows: int
 
     @property
     def stop(self) -> int:
         """The row after the last."""
-        return self.start + self.count * self.rows
+        return self.start + self.number * self.rows
 
 
 def unreadable(canonical: Canonical) -> str:
@@ -165,7 +165,7 @@ def _sorted(cones: list[Cone]) -> tuple[Index, tuple[Batch, ...]]:
         if batches and batches[-1].kind == kind and _width(cones[i]) in (0, batches[-1].rows):
             last = batches[-1]
             wider = last.rows + rows if _width(cones[i]) == 0 else last.rows
-            batches[-1] = Batch(kind, last.start, last.count + (_width(cones[i]) != 0), wider)
+            batches[-1] = Batch(kind, last.start, last.number + (_width(cones[i]) != 0), wider)
         else:
             batches.append(Batch(kind, at, 1, rows))
         at += rows

@@ -139,7 +139,7 @@ def _square(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: 
         if square.ndim == 1:
             diagonal[batch.start : batch.stop] = square
             continue
-        heads = batch.start + batch.rows * np.arange(batch.count)
+        heads = batch.start + batch.rows * np.arange(batch.number)
         places = heads[:, None] + np.arange(batch.rows)
         row.append(np.repeat(places, batch.rows, axis=1).reshape(-1))
         column.append(np.tile(places, (1, batch.rows)).reshape(-1))

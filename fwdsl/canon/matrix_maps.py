@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array
-from .maps import LinearMap
+from .maps import LinearMap, placed
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def product(A: Any, X: Array) -> Array:
