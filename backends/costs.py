@@ -129,16 +129,6 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     )
 
 
-def interior(canonical: Canonical, tol: float) -> Estimate:
-    """About 15 factorisations of a symmetric system of all unknowns and rows, measured up to 1,000 of them."""
-    steps = 15.0
-    forms = [f.conic() for f in (*(t.f for t in canonical.terms), *(b.g for b in canonical.blocks))]
-    size = canonical.size + sum(form.extra + form.offset.size for form in forms if form is not None)
-    each = 6e-4 + 1e-6 * size + 1e-10 * float(size) ** 3
-    why = f"about {steps:.0f} factorisations of a system of {size} unknowns and rows"
-    return Estimate(2.0 * steps, steps * each, 24.0 * float(size) ** 2, why)
-
-
 def fw(canonical: Canonical, tol: float) -> Estimate:
     """10/sqrt(tol) iterations as a rule, as measured; 1/tol where the gap falls like 1/k.
 

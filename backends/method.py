@@ -132,10 +132,15 @@ class Method(ABC):
         return values | {name: cls.options[name].take(value) for name, value in options.items()}
 
     @classmethod
+    def load(cls) -> None:  # noqa: B027
+        """Import what runs need and planning does not, before BLAS is held to one thread. Nothing, where the method's module has it all."""
+
+    @classmethod
     def start(
         cls, problem: Any, options: Mapping[str, Any], x: Any, ys: Sequence[Array] | None = None
     ) -> Run[Any, Any]:
         """A run from x and, where the method keeps one, the dual point."""
+        cls.load()
         run = cls.run(problem, **cls.completed(options))
         run.state = run.begin(x, ys)
         return run
@@ -143,6 +148,7 @@ class Method(ABC):
     @classmethod
     def resume(cls, problem: Any, options: Mapping[str, Any], state: State) -> Run[Any, Any]:
         """The run that goes on from a state, which it changes."""
+        cls.load()
         run = cls.run(problem, **cls.completed(options))
         run.state = state
         return run

@@ -10,7 +10,7 @@ from fwdsl.backends.method import Method, State
 
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
-    "interior": ("interior", "Interior", "InteriorState"),
+    "interior": ("interior.method", "Interior", "InteriorState"),
     "apg": ("apg", "APG", "APGState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),

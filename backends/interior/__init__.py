@@ -1,5 +1,1 @@
 """The interior-point method: the conic program of a canonical problem, its cones, its linear systems, and the steps."""
-
-from fwdsl.backends.interior.method import Interior, InteriorState
-
-__all__ = ["Interior", "InteriorState"]

@@ -1,79 +1,14 @@
-r"""A primal-dual interior-point method on the homogeneous embedding of the conic program (`program`):
-
-    minimise  v'P v / 2 + <c, v>   subject to   A v + s = b,  s in K
-
-    P v + A'z + tau c = 0,   A v + s - tau b = 0,   kappa + <c, v> + <b, z> + v'P v / tau = 0,   s in K, z in K*, tau, kappa >= 0
-
-A point with tau > 0 gives the solution v / tau, z / tau; one with tau = 0 proves that the program is infeasible or unbounded. A step is that of
-Mehrotra's predictor and corrector in the scaling of Nesterov and Todd. Both need one factorisation:
-
-    [P A'; A -W'W] (d1) = right-hand side of the residuals,   [P A'; A -W'W] (d2) = (-c, b),   d = d1 + dtau d2
-
-The program is scaled to entries of about one (`equilibrated`), by powers of two, so that its units do not count. About 10 to 25 steps.
-
-Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs with quadratic objectives", 2024 (embedding with P, sections 2 to
-4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones).
-"""
+"""The interior-point method for the planner: what it applies to and what it costs. `run` has the steps, and loads SciPy's factorisations."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-from scipy.sparse import diags_array
-
-from fwdsl.atoms.base import Array
-from fwdsl.backends import costs
-from fwdsl.backends.interior.cones import KINDS, Scaling
-from fwdsl.backends.interior.program import Batch, Program, equilibrated, unreadable
-from fwdsl.backends.interior.system import System, factored
-from fwdsl.backends.method import Estimate, Method, Report, Run, State
-from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.interior.sizes import LARGEST, size_of, unreadable
+from fwdsl.backends.interior.state import InteriorState
+from fwdsl.backends.method import Estimate, Method
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
-NEARLY = 0.99
-"""The share of the way to the boundary of the cones that a step takes."""
-
-SHORTEST = 1e-6
-"""A step shorter than this, as a share of the whole one, does not move the point."""
-
-
-PATIENCE = 25
-"""Steps after which a run begins anew, in the units of the solution as far as it is known."""
-
-ANEW = 2
-"""How often it does so."""
-
-ENOUGH = 2
-"""Such steps in a row after which a run ends."""
-
-VANISHED = 1e-8
-"""tau beside kappa from which on the embedding's point looks like a ray."""
-
-
-NOTHING = 1e-26
-"""Complementary products beside tau^2 from which on further steps say nothing."""
-
-
-@dataclass
-class InteriorState(State):
-    """A point of the embedding, in the scaled program."""
-
-    v: Array  # the unknowns
-    z: Array  # the multipliers of the rows
-    s: Array  # the slacks of the rows
-    tau: float  # what v and z are to be divided by
-    kappa: float  # its counterpart: what is left where there is no solution
-    of_c: float  # the factor of c in the scaled program
-    of_b: float  # that of b
-    short: int = 0  # steps in a row that moved nothing
-    steps: int = 0  # steps since the factors were chosen
-    levelled: int = 0  # how often the factors were chosen anew
+__all__ = ["Interior", "InteriorState"]
 
 
 class Interior(Method):
@@ -93,227 +28,26 @@ class Interior(Method):
     def requires_values(cls, form: Canonical) -> tuple[str, ...]:
         """Functions with a conic form."""
         text = unreadable(form)
-        return (f"`{text}` has no conic form",) if text else ()
+        if text:
+            return (f"`{text}` has no conic form",)
+        order = size_of(form).order
+        return (f"its dense systems would have {order:,} rows, over {LARGEST:,}",) if order > LARGEST else ()
 
     @classmethod
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
-        """25 factorisations of the unknowns and rows, written down in full."""
-        return costs.interior(form, tol)
-
-
-class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
-    """One run of the interior-point method."""
-
-    def __init__(self, problem: PreparedProblem) -> None:
-        super().__init__(problem)
-        program = self.program = Program.of(problem.canonical)
-        self.d, self.e = equilibrated(program)
-        D, E = diags_array(self.d), diags_array(self.e)
-        P, c, A, b = D @ program.P @ D, self.d * program.c, E @ program.A @ D, self.e * program.b
-        self.levels = _levels(P.diagonal(), c, b)
-        self.unlevelled = P.tocsr(), c, b
-        self.A, self.At = A.tocsr(), A.T.tocsr()
-        self._level(*self.levels)
-        self.batches = program.batches
-        self.degree = 1 + sum(KINDS[k.kind].degree(k) for k in self.batches if k.kind in KINDS)
-
-    def _level(self, of_c: float, of_b: float) -> None:
-        """The program with c and b times these factors, in which v and z are as many times b's and c's as large."""
-        P, c, b = self.unlevelled
-        self.of_c, self.of_b = of_c, of_b
-        self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
-        self.factor = factored(self.P, self.A)
-
-    def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
-        """The middle of the cones: a method of this kind does not gain by a start."""
-        unit = np.zeros(self.b.size)
-        for batch in self.batches:
-            if batch.kind in KINDS:
-                unit[batch.start : batch.stop] = KINDS[batch.kind].unit(batch)
-        return InteriorState(0, np.zeros(self.c.size), unit.copy(), unit, 1.0, 1.0, *self.levels)
-
-    # --- a step -------------------------------------------------------------------------------------------------------
-
-    def step(self) -> None:
-        """One step, or the end where rounding leaves no direction."""
-        self.problem.look()
-        now = self.state
-        if (now.of_c, now.of_b) != (self.of_c, self.of_b):
-            self._level(now.of_c, now.of_b)
-        try:
-            self._step()
-        except (np.linalg.LinAlgError, ZeroDivisionError):
-            now.short = ENOUGH
-            now.iteration += 1
-        if now.levelled < ANEW and (now.steps >= PATIENCE or self._ended()):
-            self._begin_anew()
-
-    def _begin_anew(self) -> None:
-        """Begin anew with factors that bring the solution, as far as it is known, to about one.
-
-        Where it is far away tau is small, and so is what rounding leaves of it.
-        """
-        now = self.state
-        of_b = _power(now.of_b * now.tau / max(float(np.abs(now.v).max(initial=0.0)), 1e-300))
-        of_c = _power(now.of_c * now.tau / max(float(np.abs(now.z).max(initial=0.0)), 1e-300))
-        fresh = self.begin(None, None)
-        self.state = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1)
-
-    def _step(self) -> None:
-        """Predictor, corrector, and the longest step that stays in the interior."""
-        now = self.state
-        scalings = [self._scaling(k) for k in self.batches]
-        system = System(self.P, self.A, self.factor, self.batches, scalings)
-        Pv = self.P @ now.v
-        curved = float(now.v @ Pv)
-        left = Pv + self.At @ now.z + now.tau * self.c
-        right = self.A @ now.v + now.s - now.tau * self.b
-        middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
-        along = system(-self.c, self.b)
-        slope = 2.0 / now.tau * Pv + self.c
-        pivot = now.kappa / now.tau + curved / now.tau**2 - float(slope @ along[0]) - float(self.b @ along[1])
-
-        def direction(share: float, turned: list[Array | None], product: float) -> tuple[Array, ...]:
-            """That of the residuals times `share`, with W^-T ds + W dz = -turned and kappa dtau + tau dkappa = -product."""
-            held = np.zeros(self.b.size)
-            for batch, scaling, want in zip(self.batches, scalings, turned, strict=True):
-                if scaling is not None and want is not None:
-                    held[batch.start : batch.stop] = scaling.wt(want)
-            dv, dz = system(-share * left, held - share * right)
-            dtau = (share * middle - product / now.tau + float(slope @ dv) + float(self.b @ dz)) / pivot
-            dv, dz = dv + dtau * along[0], dz + dtau * along[1]
-            ds = -held - system.squared(dz)
-            dkappa = -(product + now.kappa * dtau) / now.tau
-            return dv, dz, ds, np.array([dtau, dkappa])
-
-        affine = direction(1.0, [None if k is None else k.lam for k in scalings], now.tau * now.kappa)
-        reach = min(1.0, self._reach(scalings, affine))
-        sigma = (1.0 - reach) ** 3
-        mu = sigma * (float(now.s @ now.z) + now.tau * now.kappa) / self.degree
-        turned: list[Array | None] = []
-        for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is None:
-                turned.append(None)
-                continue
-            at = slice(batch.start, batch.stop)
-            second = scaling.product(scaling.inverse_t(affine[2][at]), scaling.w(affine[1][at]))
-            unit = KINDS[batch.kind].unit(batch)
-            turned.append(scaling.lam + scaling.divide(second - mu * unit))
-        product = now.tau * now.kappa + float(affine[3][0] * affine[3][1]) - mu
-        found = direction(1.0 - sigma, turned, product)
-        self._move(found, min(1.0, NEARLY * self._reach(scalings, found)))
-
-    def _scaling(self, batch: Batch) -> Scaling | None:
-        """The scaling at the state; None of the zero cone."""
-        if batch.kind not in KINDS:
-            return None
-        at = slice(batch.start, batch.stop)
-        with np.errstate(all="ignore"):
-            return KINDS[batch.kind](batch, self.state.s[at], self.state.z[at])
-
-    def _reach(self, scalings: list[Scaling | None], d: tuple[Array, ...]) -> float:
-        """The largest step in a direction that stays in the cones."""
-        longest = math.inf
-        for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is not None:
-                at = slice(batch.start, batch.stop)
-                longest = min(longest, scaling.step(scaling.inverse_t(d[2][at])), scaling.step(scaling.w(d[1][at])))
-        for value, change in zip((self.state.tau, self.state.kappa), d[3], strict=True):
-            if change < 0.0:
-                longest = min(longest, -value / float(change))
-        return longest
-
-    def _move(self, d: tuple[Array, ...], length: float) -> None:
-        """The state moved, by less where rounding would leave the interior; its size is brought back to one."""
-        now = self.state
-        for _ in range(40):
-            v, z, s = now.v + length * d[0], now.z + length * d[1], now.s + length * d[2]
-            tau, kappa = now.tau + length * float(d[3][0]), now.kappa + length * float(d[3][1])
-            if tau > 0.0 and kappa > 0.0 and self._inside(s) and self._inside(z) and np.isfinite(v).all():
-                break
-            length *= 0.8
+        """About 15 factorisations of a symmetric system, measured on linear programs of up to 1,200 rows and on trend filtering of 20,000 points."""
+        steps = 15.0
+        unknowns, rows, entries, order = size_of(form)
+        if order:
+            work, memory = 1e-10 * order**3 + 2e-10 * rows * unknowns * min(order, unknowns), 24.0 * order**2
         else:
-            length = 0.0
-            v, z, s, tau, kappa = now.v, now.z, now.s, now.tau, now.kappa
-        size = max(tau, kappa)
-        now.v, now.z, now.s = v / size, z / size, s / size
-        for batch in self.batches:
-            if batch.kind not in KINDS:
-                now.s[batch.start : batch.stop] = 0.0
-        now.tau, now.kappa = tau / size, kappa / size
-        now.short = now.short + 1 if length < SHORTEST else 0
-        now.steps += 1
-        now.iteration += 1
+            work, memory = 1e-6 * entries, 1000.0 * entries
+        why = f"about {steps:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
+        return Estimate(2.0 * steps, steps * (6e-4 + 1e-6 * (unknowns + rows) + work), memory + 16.0 * entries, why)
 
-    def _inside(self, s: Array) -> bool:
-        return all(
-            KINDS[batch.kind].inside(batch, s[batch.start : batch.stop])
-            for batch in self.batches
-            if batch.kind in KINDS
-        )
+    @classmethod
+    def load(cls) -> None:
+        """The steps, with SciPy's factorisations."""
+        from fwdsl.backends.interior.run import InteriorRun
 
-    def _ended(self) -> str:
-        """Why further steps say nothing; "" while they may."""
-        now = self.state
-        if now.tau < VANISHED**2 * now.kappa:
-            return "the iterates leave for infinity, and no direction of theirs proves that there is no solution"
-        nothing = float(now.s @ now.z) + now.tau * now.kappa < NOTHING * now.tau**2
-        return "the numbers have reached the limits of rounding" if nothing or now.short >= ENOUGH else ""
-
-    # --- what it knows ------------------------------------------------------------------------------------------------
-
-    def _unscaled(self, tau: float) -> tuple[Array, Array]:
-        """v and z of the program, divided by tau."""
-        now = self.state
-        return self.d * now.v / tau / now.of_b, self.e * now.z / tau / now.of_c
-
-    def report(self) -> Report:
-        """P at the point, and the dual value of the embedding, which is a bound once its residuals vanish."""
-        problem, now = self.problem, self.state
-        x, ys = self.candidate()
-        zs = problem.forward(x)
-        value = problem.objective(x, zs)
-        infeasibility, hidden = problem.missed(x, zs, ys)
-        gap = float(now.s @ now.z) / now.tau / now.tau / now.of_c / now.of_b
-        failure = self._ended() if now.levelled == ANEW else ""
-        leaves = now.tau < VANISHED * now.kappa
-        return Report(value, value - max(gap, 0.0), "interior", infeasibility, failure, hidden, leaves)
-
-    def candidate(self) -> tuple[Array, list[Array]]:
-        """v / tau, moved into the blocks' domains where rounding has left them, and the slopes at z / tau."""
-        v, z = self._unscaled(self.state.tau)
-        return self.problem.prox_g(self.program.point(v), 0.0), self.program.multipliers(v, z)
-
-    def feasibility(self) -> tuple[Array, list[Array]]:
-        """The solution with no objective, or the ray that proves that there is none."""
-        other = copy(self)
-        other.unlevelled = 0.0 * self.unlevelled[0], 0.0 * self.c, self.unlevelled[2]
-        other.levels = 1.0, self.levels[1]
-        other._level(*other.levels)
-        other.state = other.begin(None, None)
-        while other.state.iteration < PATIENCE and other.state.short < ENOUGH:
-            other.step()
-            now = other.state
-            if now.kappa + float(now.s @ now.z) < VANISHED * now.tau or now.tau < VANISHED * now.kappa:
-                break
-        return other.candidate()[0], other.ray()[1]
-
-    def ray(self) -> tuple[Array, list[Array]]:
-        """v and z themselves, which prove that there is no solution where tau vanishes."""
-        v, z = self._unscaled(1.0)
-        return self.program.point(v), self.program.multipliers(v, z, self.state.tau)
-
-
-def _levels(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
-    """Powers of two for c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ."""
-    of_c = 1.0 / (float(np.abs(c).max(initial=0.0)) or 1.0)
-    size, curved = float(np.abs(b).max(initial=0.0)), of_c * float(curvature.max(initial=0.0))
-    of_b = 1.0 / size if size > 0.0 else curved or 1.0
-    if size > 0.0 and curved > 0.0:
-        of_b = math.sqrt(of_b) * math.sqrt(curved)
-    return _power(of_c), _power(of_b)
-
-
-def _power(value: float) -> float:
-    """The nearest power of two."""
-    return 2.0 ** round(math.log2(value))
+        cls.run, InteriorRun.method = InteriorRun, cls

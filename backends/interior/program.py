@@ -41,14 +41,6 @@ class Batch(NamedTuple):
         return self.start + self.number * self.rows
 
 
-def unreadable(canonical: Canonical) -> str:
-    """The function that has no conic form, in the language's words; "" where all have one."""
-    for f, text in [(t.f, t.text) for t in canonical.terms] + [(b.g, b.text) for b in canonical.blocks]:
-        if f.conic() is None:
-            return text
-    return ""
-
-
 class _Part(NamedTuple):
     """A function of the sum with its place among the unknowns and rows: z = K x + o."""
 
@@ -75,7 +67,7 @@ class Program:
 
     @classmethod
     def of(cls, canonical: Canonical) -> Program:
-        """Raises `ValueError` where a function has no conic form (`unreadable` says which)."""
+        """Raises `ValueError` where a function has no conic form."""
         T = block_diag([_triangle(b) for b in canonical.blocks], format="csr")
         parts, extra, row = [], T.shape[1], 0
         for form, K, offset in _functions(canonical, T):
@@ -103,6 +95,11 @@ class Program:
             of = form.of_z
             ys.append(np.asarray(y - np.bincount(of.column, weights=of.value * own[of.row], minlength=form.size)))
         return ys
+
+    @property
+    def equations(self) -> int:
+        """The number of rows in the zero cone, which come first."""
+        return next((batch.rows for batch in self.batches if batch.kind == ORDER[0]), 0)
 
     @cached_property
     def groups(self) -> Index:

@@ -2,45 +2,59 @@
 
     P dv + A'dz = p,    A dv - W'W dz = r
 
-Small ones are factored whole (Bunch, Kaufman 1977), large ones as sparse matrices with their diagonals moved away from zero. Either is refined
-against the equations as they are.
+Small ones are factored whole (Bunch, Kaufman 1977). Larger ones leave out the rows of cones with W, dz = (W'W)^-1 (A dv - r), and are factored as
+a dense matrix, or as a sparse one where that is cheaper. Diagonals are moved away from zero, and each answer is refined against the equations as
+they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dsytrf, dsytrs
-from scipy.sparse import block_array, coo_array, csc_array, csr_array, diags_array
+from scipy.linalg.lapack import dpotrf, dpotrs, dsytrf, dsytrs
+from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.sizes import DENSE, order_of_system
 
 SHIFT = 1e-11
 """By how much diagonals are moved away from zero, beside entries of about one."""
 
-DENSE = 500
-"""Unknowns and rows up to which a system is factored whole."""
-
 REFINEMENTS = 5
 
 
-class Solve(Protocol):
-    """A factored system, which solves it nearly."""
+class Square(NamedTuple):
+    """W'W: its diagonal, and the blocks of cones that are no products of intervals, each with its first row."""
 
-    def __call__(self, right: Array) -> Array: ...
-
-
-def factored(P: csr_array, A: csr_array) -> Callable[[Array | csc_array], Solve]:
-    """What factors the system for a W'W (a diagonal as a vector, or a matrix) of these P and A."""
-    return _Dense(P.toarray(), A.toarray()) if sum(A.shape) <= DENSE else _Sparse(P, A)
+    diagonal: Array
+    blocks: tuple[tuple[int, Array], ...]
 
 
-class _Dense:
+Solve = Callable[[Array], Array]
+
+
+class Factor(Protocol):
+    """Factors the system for a W'W, which gives what solves it nearly: the right-hand sides p and r in a row."""
+
+    def __call__(self, square: Square) -> Solve: ...
+
+
+def factored(P: csr_array, A: csr_array, equations: int) -> Factor:
+    """The way of factoring that suits P and A; the first rows are `equations`, of which W is 0."""
+    order = order_of_system(A.shape[1], A.shape[0], equations, A.nnz + P.nnz)
+    if order == 0 or order > DENSE:
+        return _Sparse(P, A, equations)
+    if order == sum(A.shape):
+        return _Whole(P.toarray(), A.toarray())
+    return _Condensed(P.toarray(), A.toarray(), equations)
+
+
+class _Whole:
     def __init__(self, P: Array, A: Array) -> None:
         n = P.shape[0]
         self.matrix = np.zeros((n + A.shape[0],) * 2, order="F")
@@ -49,56 +63,123 @@ class _Dense:
         self.matrix[np.arange(n), np.arange(n)] += SHIFT
         self.rows = np.arange(n, n + A.shape[0])
 
-    def __call__(self, square: Array | csc_array) -> Solve:
+    def __call__(self, square: Square) -> Solve:
         matrix, rows = self.matrix.copy(order="F"), self.rows
-        if isinstance(square, np.ndarray):
-            matrix[rows, rows] -= square
-        else:
-            matrix[rows[0] :, rows[0] :] -= square.toarray()
-        matrix[rows, rows] -= SHIFT
-        lu, pivots, failed = dsytrf(matrix, lower=1, overwrite_a=1)
-        if failed:
-            raise np.linalg.LinAlgError("the system is singular")
+        matrix[rows, rows] -= square.diagonal + SHIFT
+        for start, blocks in square.blocks:
+            for at, block in enumerate(blocks):
+                own = slice(rows[start] + at * len(block), rows[start] + (at + 1) * len(block))
+                matrix[own, own] -= block
+        return _indefinite(matrix)
+
+
+def _indefinite(matrix: Array) -> Solve:
+    """The solver of a symmetric system, which overwrites the matrix."""
+    lu, pivots, failed = dsytrf(matrix, lower=1, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("the system is singular")
+
+    def solve(right: Array) -> Array:
+        return np.asarray(dsytrs(lu, pivots, right, lower=1)[0])
+
+    return solve
+
+
+class _Condensed:
+    def __init__(self, P: Array, A: Array, equations: int) -> None:
+        self.P, self.equal, self.A = P, A[:equations], A[equations:]
+
+    def __call__(self, square: Square) -> Solve:
+        n, k = self.P.shape[0], len(self.equal)
+        weighted = _divided(square, k, self.A)
+        matrix = np.zeros((n + k,) * 2, order="F")
+        matrix[:n, :n] = self.P + self.A.T @ weighted
+        diagonal = np.arange(n)
+        matrix[diagonal, diagonal] += SHIFT + 1e-15 * matrix[diagonal, diagonal]
+        if k:
+            matrix[n:, :n] = self.equal
+            matrix[n + np.arange(k), n + np.arange(k)] = -SHIFT
+        inner = _indefinite(matrix) if k else _definite(matrix)
 
         def solve(right: Array) -> Array:
-            found, _ = dsytrs(lu, pivots, right, lower=1)
-            return np.asarray(found)
+            p, r = right[:n], right[n + k :]
+            found = inner(np.concatenate([p + weighted.T @ r, right[n : n + k]]))
+            return np.concatenate([found, _divided(square, k, self.A @ found[:n] - r)])
 
         return solve
 
 
-class _Sparse:
-    def __init__(self, P: csr_array, A: csr_array) -> None:
-        n = P.shape[0]
-        self.fixed = block_array([[P + SHIFT * diags_array(np.ones(n)), A.T], [A, None]], format="csc")
-        self.columns = n
+def _definite(matrix: Array) -> Solve:
+    lower, failed = dpotrf(matrix, lower=1, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("the system is singular")
 
-    def __call__(self, square: Array | csc_array) -> Solve:
-        lower = diags_array(square) if isinstance(square, np.ndarray) else square
-        size = lower.shape[0]
-        lower = coo_array(lower + SHIFT * diags_array(np.ones(size)))
-        more = csc_array((-lower.data, (lower.row + self.columns, lower.col + self.columns)), self.fixed.shape)
-        matrix = csc_array(self.fixed + more)
+    def solve(right: Array) -> Array:
+        return np.asarray(dpotrs(lower, right, lower=1)[0])
+
+    return solve
+
+
+def _divided(square: Square, first: int, rows: Array) -> Array:
+    """(W'W)^-1 times the rows after the first."""
+    one = square.diagonal[first:]
+    out = rows / np.where(one > 0.0, one, 1.0).reshape((-1,) + (1,) * (rows.ndim - 1))
+    for start, blocks in square.blocks:
+        own = slice(start - first, start - first + blocks.shape[0] * blocks.shape[1])
+        parts = rows[own].reshape((*blocks.shape[:2], -1))
+        out[own] = np.linalg.solve(blocks, parts).reshape(rows[own].shape)
+    return out
+
+
+class _Sparse:
+    def __init__(self, P: csr_array, A: csr_array, equations: int) -> None:
+        self.P, self.equal, self.A = P, A[:equations], A[equations:]
+        self.At = self.A.T.tocsr()
+
+    def __call__(self, square: Square) -> Solve:
+        n, k = self.P.shape[0], self.equal.shape[0]
+        inverse = _inverse(square, k)
+        matrix = self.P + self.At @ (inverse @ self.A)
+        matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
+        if k:
+            matrix = block_array([[matrix, self.equal.T], [self.equal, -SHIFT * eye_array(k)]])
         try:
             options = {"SymmetricMode": True, "Equil": False}
-            lu = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+            lu = splu(csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
         except RuntimeError as error:
             raise np.linalg.LinAlgError("the system is singular") from error
-        return lu.solve  # type: ignore[no-any-return]
+
+        def solve(right: Array) -> Array:
+            p, r = right[:n], right[n + k :]
+            found = lu.solve(np.concatenate([p + self.At @ (inverse @ r), right[n : n + k]]))
+            return np.concatenate([found, inverse @ (self.A @ found[:n] - r)])
+
+        return solve
+
+
+def _inverse(square: Square, first: int) -> csr_array:
+    """(W'W)^-1 of the rows after the first."""
+    one = square.diagonal[first:]
+    plain = np.flatnonzero(one > 0.0)
+    row, column = [plain], [plain]
+    value: list[Array] = [1.0 / one[plain]]
+    for start, blocks in square.blocks:
+        count, order = blocks.shape[:2]
+        places = start - first + order * np.arange(count)[:, None] + np.arange(order)
+        row.append(np.repeat(places, order, axis=1).reshape(-1))
+        column.append(np.tile(places, (1, order)).reshape(-1))
+        value.append(np.asarray(np.linalg.inv(blocks), dtype=np.float64).reshape(-1))
+    at = np.concatenate(row), np.concatenate(column)
+    return csr_array((np.concatenate(value), at), (one.size, one.size))
 
 
 class System:
     """The system at one scaling, solved to rounding."""
 
     def __init__(
-        self,
-        P: csr_array,
-        A: csr_array,
-        factor: Callable[[Array | csc_array], Solve],
-        batches: Sequence[Batch],
-        scalings: Sequence[Scaling | None],
+        self, P: csr_array, A: csr_array, factor: Factor, batches: Sequence[Batch], scalings: Sequence[Scaling | None]
     ) -> None:
-        self.P, self.A, self.batches, self.scalings = P, A, batches, scalings
+        self.P, self.A, self.At, self.batches, self.scalings = P, A, A.T.tocsr(), batches, scalings
         self.solve = factor(_square(batches, scalings, A.shape[0]))
 
     def squared(self, z: Array) -> Array:
@@ -118,7 +199,7 @@ class System:
         for _ in range(REFINEMENTS + 1):
             found = found + self.solve(rest)
             v, z = found[:n], found[n:]
-            rest = np.concatenate([p - (self.P @ v + self.A.T @ z), r - (self.A @ v - self.squared(z))])
+            rest = np.concatenate([p - (self.P @ v + self.At @ z), r - (self.A @ v - self.squared(z))])
             size = float(np.abs(rest).max(initial=0.0))
             if not size < 0.5 * least:
                 break
@@ -128,24 +209,15 @@ class System:
         return best[:n], best[n:]
 
 
-def _square(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> Array | csc_array:
-    """W'W: a vector where it is a diagonal."""
-    diagonal = np.zeros(rows)
-    row, column, value = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
+def _square(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> Square:
+    """W'W of all batches."""
+    diagonal, blocks = np.zeros(rows), []
     for batch, scaling in zip(batches, scalings, strict=True):
         if scaling is None:
             continue
         square = scaling.square()
         if square.ndim == 1:
             diagonal[batch.start : batch.stop] = square
-            continue
-        heads = batch.start + batch.rows * np.arange(batch.number)
-        places = heads[:, None] + np.arange(batch.rows)
-        row.append(np.repeat(places, batch.rows, axis=1).reshape(-1))
-        column.append(np.tile(places, (1, batch.rows)).reshape(-1))
-        value.append(square.reshape(-1))
-    if len(row) == 1:
-        return diagonal
-    at = np.arange(rows)
-    parts = [np.concatenate([a, *b]) for a, b in ((at, row), (at, column))]
-    return csc_array((np.concatenate([diagonal, *value]), (parts[0], parts[1])), (rows, rows))
+        else:
+            blocks.append((batch.start, square))
+    return Square(diagonal, tuple(blocks))
