@@ -131,8 +131,8 @@ class Method(ABC):
         values: dict[str, Value] = {name: option.default for name, option in cls.options.items()}
         return values | {name: cls.options[name].take(value) for name, value in options.items()}
 
-    @classmethod
-    def load(cls) -> None:  # noqa: B027
+    @classmethod  # noqa: B027
+    def load(cls) -> None:
         """Import what runs need and planning does not, before BLAS is held to one thread. Nothing, where the method's module has it all."""
 
     @classmethod

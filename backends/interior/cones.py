@@ -26,11 +26,14 @@ class Scaling(Protocol):
     def wt(self, v: Array) -> Array:
         """W'v."""
 
+    def inverse(self, v: Array) -> Array:
+        """W^-1 v."""
+
     def inverse_t(self, v: Array) -> Array:
         """W^-T v."""
 
-    def square(self) -> Array:
-        """W'W: its diagonal, or one matrix a cone."""
+    def root(self) -> Array:
+        """W^-T: its diagonal, or one matrix a cone."""
 
     def divide(self, v: Array) -> Array:
         """u with lambda o u = v."""
@@ -69,11 +72,14 @@ class Nonnegative:
 
     wt = w
 
-    def inverse_t(self, v: Array) -> Array:
+    def inverse(self, v: Array) -> Array:
         return v / self.own
 
-    def square(self) -> Array:
-        return self.own * self.own
+    inverse_t = inverse
+
+    def root(self) -> Array:
+        found: Array = 1.0 / self.own
+        return found
 
     def divide(self, v: Array) -> Array:
         return v / self.lam
@@ -145,14 +151,21 @@ class SecondOrder:
 
     wt = w
 
-    def inverse_t(self, v: Array) -> Array:
+    def inverse(self, v: Array) -> Array:
         return (self._apply(v, -1.0) / self.eta[:, None]).reshape(-1)
 
-    def square(self) -> Array:
-        found: Array = 2.0 * self.own[:, :, None] * self.own[:, None, :]
-        at = np.arange(self.shape[1])
-        found[:, at, at] += np.where(at == 0, -1.0, 1.0)
-        return self.eta[:, None, None] ** 2 * found
+    inverse_t = inverse
+
+    def root(self) -> Array:
+        head, tail = self.own[:, 0], self.own[:, 1:]
+        found = np.empty((*self.shape, self.shape[1]))
+        found[:, 0, 0] = head
+        found[:, 0, 1:] = found[:, 1:, 0] = -tail
+        found[:, 1:, 1:] = tail[:, :, None] * tail[:, None, :] / (1.0 + head)[:, None, None]
+        at = np.arange(1, self.shape[1])
+        found[:, at, at] += 1.0
+        found /= self.eta[:, None, None]
+        return found
 
     def divide(self, v: Array) -> Array:
         lam, u = self.lam.reshape(self.shape), v.reshape(self.shape)
@@ -188,7 +201,7 @@ class Semidefinite:
         root = np.sqrt(values)
         self.values = values
         self.R = left @ vt.transpose(0, 2, 1) / root[:, None, :]
-        self.inverse = (u.transpose(0, 2, 1) @ right.transpose(0, 2, 1)) / root[:, :, None]
+        self.back = (u.transpose(0, 2, 1) @ right.transpose(0, 2, 1)) / root[:, :, None]
         self.lam = self._vector(values[:, :, None] * np.eye(self.order))
 
     @staticmethod
@@ -226,11 +239,14 @@ class Semidefinite:
         return self._vector(self.R @ self._matrices(v) @ self.R.transpose(0, 2, 1))
 
     def inverse_t(self, v: Array) -> Array:
-        return self._vector(self.inverse @ self._matrices(v) @ self.inverse.transpose(0, 2, 1))
+        return self._vector(self.back @ self._matrices(v) @ self.back.transpose(0, 2, 1))
 
-    def square(self) -> Array:
-        # of Y: G Y G with G = R R', column by column
-        G = self.R @ self.R.transpose(0, 2, 1)
+    def inverse(self, v: Array) -> Array:
+        return self._vector(self.back.transpose(0, 2, 1) @ self._matrices(v) @ self.back)
+
+    def root(self) -> Array:
+        # of Y: G Y G' with G = R^-1, column by column
+        G = self.back
         i, j = np.triu_indices(self.order)
         weight = np.where(i == j, 1.0, math.sqrt(2.0))
         pairs: Array = G[:, i[:, None], i] * G[:, j[:, None], j] + G[:, i[:, None], j] * G[:, j[:, None], i]

@@ -7,7 +7,7 @@ r"""A primal-dual interior-point method on the homogeneous embedding of the coni
 A point with tau > 0 gives the solution v / tau, z / tau; one with tau = 0 proves that the program is infeasible or unbounded. A step is that of
 Mehrotra's predictor and corrector in the scaling of Nesterov and Todd. Both need one factorisation:
 
-    [P A'; A -W'W] (d1) = right-hand side of the residuals,   [P A'; A -W'W] (d2) = (-c, b),   d = d1 + dtau d2
+    S d1 = the residuals,   S d2 = (-c, b),   d = d1 + dtau d2,   S = [P A'; A -W'W], in the scaled multipliers W dz (`system`)
 
 The program is scaled to entries of about one (`equilibrated`), by powers of two, so that its units do not count. About 10 to 25 steps.
 
@@ -18,10 +18,10 @@ Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs w
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import diags_array
@@ -30,7 +30,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Scaling
 from fwdsl.backends.interior.program import Batch, Program, equilibrated
 from fwdsl.backends.interior.state import InteriorState
-from fwdsl.backends.interior.system import System, factored
+from fwdsl.backends.interior.system import Systems
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
@@ -58,6 +58,19 @@ NOTHING = 1e-26
 """Complementary products beside tau^2 from which on further steps say nothing."""
 
 
+Map = Callable[[Array], Array]
+
+
+class Direction(NamedTuple):
+    """A direction of the embedding: of z as W dz, of s as W^-T ds."""
+
+    v: Array
+    z: Array
+    s: Array
+    tau: float
+    kappa: float
+
+
 class InteriorRun(Run[PreparedProblem, InteriorState]):
     """One run of the interior-point method."""
 
@@ -79,7 +92,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         P, c, b = self.unlevelled
         self.of_c, self.of_b = of_c, of_b
         self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
-        self.factor = factored(self.P, self.A, self.program.equations)
+        self.systems = Systems(self.P.tocsr(), self.A, self.program.equations)
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start."""
@@ -120,45 +133,49 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         """Predictor, corrector, and the longest step that stays in the interior."""
         now = self.state
         scalings = [self._scaling(k) for k in self.batches]
-        system = System(self.P, self.A, self.factor, self.batches, scalings)
+        system = self.systems.at(self.batches, scalings)
         Pv = self.P @ now.v
         curved = float(now.v @ Pv)
         left = Pv + self.At @ now.z + now.tau * self.c
-        right = self.A @ now.v + now.s - now.tau * self.b
+        right = self._each(scalings, self.A @ now.v + now.s - now.tau * self.b, lambda k: k.inverse_t)
         middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
-        along = system(-self.c, self.b)
+        b = self._each(scalings, self.b, lambda k: k.inverse_t)
+        along = system(-self.c, b)
         slope = 2.0 / now.tau * Pv + self.c
-        pivot = now.kappa / now.tau + curved / now.tau**2 - float(slope @ along[0]) - float(self.b @ along[1])
+        pivot = now.kappa / now.tau + curved / now.tau**2 - float(slope @ along[0]) - float(b @ along[1])
 
-        def direction(share: float, turned: list[Array | None], product: float) -> tuple[Array, ...]:
+        def direction(share: float, turned: Array, product: float) -> Direction:
             """That of the residuals times `share`, with W^-T ds + W dz = -turned and kappa dtau + tau dkappa = -product."""
-            held = np.zeros(self.b.size)
-            for batch, scaling, want in zip(self.batches, scalings, turned, strict=True):
-                if scaling is not None and want is not None:
-                    held[batch.start : batch.stop] = scaling.wt(want)
-            dv, dz = system(-share * left, held - share * right)
-            dtau = (share * middle - product / now.tau + float(slope @ dv) + float(self.b @ dz)) / pivot
-            dv, dz = dv + dtau * along[0], dz + dtau * along[1]
-            ds = -held - system.squared(dz)
-            dkappa = -(product + now.kappa * dtau) / now.tau
-            return dv, dz, ds, np.array([dtau, dkappa])
+            v, u = system(-share * left, turned - share * right)
+            tau = (share * middle - product / now.tau + float(slope @ v) + float(b @ u)) / pivot
+            v, u = v + tau * along[0], u + tau * along[1]
+            return Direction(v, u, -(turned + u), tau, -(product + now.kappa * tau) / now.tau)
 
-        affine = direction(1.0, [None if k is None else k.lam for k in scalings], now.tau * now.kappa)
+        lam = np.zeros(self.b.size)
+        for batch, scaling in zip(self.batches, scalings, strict=True):
+            if scaling is not None:
+                lam[batch.start : batch.stop] = scaling.lam
+        affine = direction(1.0, lam, now.tau * now.kappa)
         reach = min(1.0, self._reach(scalings, affine))
         sigma = (1.0 - reach) ** 3
         mu = sigma * (float(now.s @ now.z) + now.tau * now.kappa) / self.degree
-        turned: list[Array | None] = []
+        turned = lam
         for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is None:
-                turned.append(None)
-                continue
-            at = slice(batch.start, batch.stop)
-            second = scaling.product(scaling.inverse_t(affine[2][at]), scaling.w(affine[1][at]))
-            unit = KINDS[batch.kind].unit(batch)
-            turned.append(scaling.lam + scaling.divide(second - mu * unit))
-        product = now.tau * now.kappa + float(affine[3][0] * affine[3][1]) - mu
-        found = direction(1.0 - sigma, turned, product)
-        self._move(found, min(1.0, NEARLY * self._reach(scalings, found)))
+            if scaling is not None:
+                at = slice(batch.start, batch.stop)
+                second = scaling.product(affine.s[at], affine.z[at])
+                turned[at] += scaling.divide(second - mu * KINDS[batch.kind].unit(batch))
+        found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
+        self._move(found, scalings, min(1.0, NEARLY * self._reach(scalings, found)))
+
+    def _each(self, scalings: list[Scaling | None], rows: Array, of: Callable[[Scaling], Map]) -> Array:
+        """A map of the scalings of all rows, those of the zero cone as they are."""
+        out = rows.copy()
+        for batch, scaling in zip(self.batches, scalings, strict=True):
+            if scaling is not None:
+                at = slice(batch.start, batch.stop)
+                out[at] = of(scaling)(rows[at])
+        return out
 
     def _scaling(self, batch: Batch) -> Scaling | None:
         """The scaling at the state; None of the zero cone."""
@@ -168,24 +185,25 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         with np.errstate(all="ignore"):
             return KINDS[batch.kind](batch, self.state.s[at], self.state.z[at])
 
-    def _reach(self, scalings: list[Scaling | None], d: tuple[Array, ...]) -> float:
+    def _reach(self, scalings: list[Scaling | None], d: Direction) -> float:
         """The largest step in a direction that stays in the cones."""
         longest = math.inf
         for batch, scaling in zip(self.batches, scalings, strict=True):
             if scaling is not None:
                 at = slice(batch.start, batch.stop)
-                longest = min(longest, scaling.step(scaling.inverse_t(d[2][at])), scaling.step(scaling.w(d[1][at])))
-        for value, change in zip((self.state.tau, self.state.kappa), d[3], strict=True):
+                longest = min(longest, scaling.step(d.s[at]), scaling.step(d.z[at]))
+        for value, change in ((self.state.tau, d.tau), (self.state.kappa, d.kappa)):
             if change < 0.0:
-                longest = min(longest, -value / float(change))
+                longest = min(longest, -value / change)
         return longest
 
-    def _move(self, d: tuple[Array, ...], length: float) -> None:
+    def _move(self, d: Direction, scalings: list[Scaling | None], length: float) -> None:
         """The state moved, by less where rounding would leave the interior; its size is brought back to one."""
         now = self.state
+        dz, ds = self._each(scalings, d.z, lambda k: k.inverse), self._each(scalings, d.s, lambda k: k.wt)
         for _ in range(40):
-            v, z, s = now.v + length * d[0], now.z + length * d[1], now.s + length * d[2]
-            tau, kappa = now.tau + length * float(d[3][0]), now.kappa + length * float(d[3][1])
+            v, z, s = now.v + length * d.v, now.z + length * dz, now.s + length * ds
+            tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa
             if tau > 0.0 and kappa > 0.0 and self._inside(s) and self._inside(z) and np.isfinite(v).all():
                 break
             length *= 0.8

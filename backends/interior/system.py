@@ -1,16 +1,16 @@
-"""The linear systems of an interior-point step:
+"""The linear systems of an interior-point step, in the scaled multipliers u = W dz:
 
-    P dv + A'dz = p,    A dv - W'W dz = r
+    P dv + (W^-T A)'u = p,    W^-T A dv - u = r
 
-Small ones are factored whole (Bunch, Kaufman 1977). Larger ones leave out the rows of cones with W, dz = (W'W)^-1 (A dv - r), and are factored as
-a dense matrix, or as a sparse one where that is cheaper. Diagonals are moved away from zero, and each answer is refined against the equations as
-they are.
+of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
+and are factored as a dense matrix, or as a sparse one where that is cheaper. Diagonals are moved away from zero, and each answer is refined
+against the equations as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs, dsytrf, dsytrs
@@ -27,50 +27,92 @@ SHIFT = 1e-11
 
 REFINEMENTS = 5
 
-
-class Square(NamedTuple):
-    """W'W: its diagonal, and the blocks of cones that are no products of intervals, each with its first row."""
-
-    diagonal: Array
-    blocks: tuple[tuple[int, Array], ...]
-
-
 Solve = Callable[[Array], Array]
 
 
-class Factor(Protocol):
-    """Factors the system for a W'W, which gives what solves it nearly: the right-hand sides p and r in a row."""
+class Systems:
+    """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone."""
 
-    def __call__(self, square: Square) -> Solve: ...
+    def __init__(self, P: csr_array, A: csr_array, equations: int) -> None:
+        order = order_of_system(A.shape[1], A.shape[0], equations, A.nnz + P.nnz)
+        self.sparse = order == 0 or order > DENSE
+        self.whole = order == sum(A.shape)
+        self.equations = equations
+        self.P: Any = P if self.sparse else P.toarray()
+        self.A: Any = A if self.sparse else A.toarray()
 
+    def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
+        """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
+        if self.sparse:
+            root = _matrix_of_roots(batches, scalings, self.A.shape[0])
+            scaled = (root @ self.A).tocsr()
+            return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._sparse(scaled))
+        scaled = _scaled(self.A, batches, scalings)
+        factor = self._whole if self.whole else self._condensed
+        return System(self.P, scaled, scaled.T, self.equations, factor(scaled))
 
-def factored(P: csr_array, A: csr_array, equations: int) -> Factor:
-    """The way of factoring that suits P and A; the first rows are `equations`, of which W is 0."""
-    order = order_of_system(A.shape[1], A.shape[0], equations, A.nnz + P.nnz)
-    if order == 0 or order > DENSE:
-        return _Sparse(P, A, equations)
-    if order == sum(A.shape):
-        return _Whole(P.toarray(), A.toarray())
-    return _Condensed(P.toarray(), A.toarray(), equations)
-
-
-class _Whole:
-    def __init__(self, P: Array, A: Array) -> None:
-        n = P.shape[0]
-        self.matrix = np.zeros((n + A.shape[0],) * 2, order="F")
-        self.matrix[:n, :n] = P
-        self.matrix[n:, :n] = A
-        self.matrix[np.arange(n), np.arange(n)] += SHIFT
-        self.rows = np.arange(n, n + A.shape[0])
-
-    def __call__(self, square: Square) -> Solve:
-        matrix, rows = self.matrix.copy(order="F"), self.rows
-        matrix[rows, rows] -= square.diagonal + SHIFT
-        for start, blocks in square.blocks:
-            for at, block in enumerate(blocks):
-                own = slice(rows[start] + at * len(block), rows[start] + (at + 1) * len(block))
-                matrix[own, own] -= block
+    def _whole(self, A: Array) -> Solve:
+        n, m = self.P.shape[0], A.shape[0]
+        matrix = np.zeros((n + m, n + m), order="F")
+        matrix[:n, :n] = self.P
+        matrix[n:, :n] = A
+        at = np.arange(n + m)
+        matrix[at, at] += np.where(at < n, SHIFT, np.where(at < n + self.equations, -SHIFT, -1.0))
         return _indefinite(matrix)
+
+    def _condensed(self, A: Array) -> Solve:
+        n, k = self.P.shape[0], self.equations
+        equal, rest = A[:k], A[k:]
+        matrix = np.zeros((n + k, n + k), order="F")
+        matrix[:n, :n] = self.P + rest.T @ rest
+        at = np.arange(n)
+        matrix[at, at] += SHIFT + 1e-15 * matrix[at, at]
+        if k:
+            matrix[n:, :n] = equal
+            matrix[n + np.arange(k), n + np.arange(k)] = -SHIFT
+        return _around(_indefinite(matrix) if k else _definite(matrix), rest, rest.T, n, k)
+
+    def _sparse(self, A: csr_array) -> Solve:
+        n, k = self.P.shape[0], self.equations
+        equal, rest = A[:k], A[k:]
+        across = rest.T.tocsr()
+        matrix = self.P + across @ rest
+        matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
+        if k:
+            matrix = block_array([[matrix, equal.T], [equal, -SHIFT * eye_array(k)]])
+        options = {"SymmetricMode": True, "Equil": False}
+        try:
+            lu = splu(csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        except RuntimeError as error:
+            raise np.linalg.LinAlgError("the system is singular") from error
+        return _around(lu.solve, rest, across, n, k)
+
+
+class System:
+    """A factored system, solved to rounding."""
+
+    def __init__(self, P: Any, A: Any, At: Any, equations: int, solve: Solve) -> None:
+        self.P, self.A, self.At, self.equations, self.solve = P, A, At, equations, solve
+
+    def __call__(self, p: Array, r: Array) -> tuple[Array, Array]:
+        """dv and u."""
+        n, k = p.size, self.equations
+        right = np.concatenate([p, r])
+        found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf
+        rest = right
+        for _ in range(REFINEMENTS + 1):
+            found = found + self.solve(rest)
+            v, u = found[:n], found[n:]
+            below = r - self.A @ v
+            below[k:] += u[k:]
+            rest = np.concatenate([p - (self.P @ v + self.At @ u), below])
+            size = float(np.abs(rest).max(initial=0.0))
+            if not size < 0.5 * least:
+                break
+            best, least = found, size
+            if size <= 1e-15 * float(np.abs(right).max(initial=0.0)):
+                break
+        return best[:n], best[n:]
 
 
 def _indefinite(matrix: Array) -> Solve:
@@ -85,30 +127,6 @@ def _indefinite(matrix: Array) -> Solve:
     return solve
 
 
-class _Condensed:
-    def __init__(self, P: Array, A: Array, equations: int) -> None:
-        self.P, self.equal, self.A = P, A[:equations], A[equations:]
-
-    def __call__(self, square: Square) -> Solve:
-        n, k = self.P.shape[0], len(self.equal)
-        weighted = _divided(square, k, self.A)
-        matrix = np.zeros((n + k,) * 2, order="F")
-        matrix[:n, :n] = self.P + self.A.T @ weighted
-        diagonal = np.arange(n)
-        matrix[diagonal, diagonal] += SHIFT + 1e-15 * matrix[diagonal, diagonal]
-        if k:
-            matrix[n:, :n] = self.equal
-            matrix[n + np.arange(k), n + np.arange(k)] = -SHIFT
-        inner = _indefinite(matrix) if k else _definite(matrix)
-
-        def solve(right: Array) -> Array:
-            p, r = right[:n], right[n + k :]
-            found = inner(np.concatenate([p + weighted.T @ r, right[n : n + k]]))
-            return np.concatenate([found, _divided(square, k, self.A @ found[:n] - r)])
-
-        return solve
-
-
 def _definite(matrix: Array) -> Solve:
     lower, failed = dpotrf(matrix, lower=1, overwrite_a=1)
     if failed:
@@ -120,104 +138,44 @@ def _definite(matrix: Array) -> Solve:
     return solve
 
 
-def _divided(square: Square, first: int, rows: Array) -> Array:
-    """(W'W)^-1 times the rows after the first."""
-    one = square.diagonal[first:]
-    out = rows / np.where(one > 0.0, one, 1.0).reshape((-1,) + (1,) * (rows.ndim - 1))
-    for start, blocks in square.blocks:
-        own = slice(start - first, start - first + blocks.shape[0] * blocks.shape[1])
-        parts = rows[own].reshape((*blocks.shape[:2], -1))
-        out[own] = np.linalg.solve(blocks, parts).reshape(rows[own].shape)
-    return out
+def _around(inner: Solve, A: Any, At: Any, n: int, k: int) -> Solve:
+    """The solver of a system from that of the one without the scaled rows A: u = A dv - r."""
+
+    def solve(right: Array) -> Array:
+        p, r = right[:n], right[n + k :]
+        found = inner(np.concatenate([p + At @ r, right[n : n + k]]))
+        return np.concatenate([found, A @ found[:n] - r])
+
+    return solve
 
 
-class _Sparse:
-    def __init__(self, P: csr_array, A: csr_array, equations: int) -> None:
-        self.P, self.equal, self.A = P, A[:equations], A[equations:]
-        self.At = self.A.T.tocsr()
-
-    def __call__(self, square: Square) -> Solve:
-        n, k = self.P.shape[0], self.equal.shape[0]
-        inverse = _inverse(square, k)
-        matrix = self.P + self.At @ (inverse @ self.A)
-        matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
-        if k:
-            matrix = block_array([[matrix, self.equal.T], [self.equal, -SHIFT * eye_array(k)]])
-        try:
-            options = {"SymmetricMode": True, "Equil": False}
-            lu = splu(csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
-        except RuntimeError as error:
-            raise np.linalg.LinAlgError("the system is singular") from error
-
-        def solve(right: Array) -> Array:
-            p, r = right[:n], right[n + k :]
-            found = lu.solve(np.concatenate([p + self.At @ (inverse @ r), right[n : n + k]]))
-            return np.concatenate([found, inverse @ (self.A @ found[:n] - r)])
-
-        return solve
-
-
-def _inverse(square: Square, first: int) -> csr_array:
-    """(W'W)^-1 of the rows after the first."""
-    one = square.diagonal[first:]
-    plain = np.flatnonzero(one > 0.0)
-    row, column = [plain], [plain]
-    value: list[Array] = [1.0 / one[plain]]
-    for start, blocks in square.blocks:
-        count, order = blocks.shape[:2]
-        places = start - first + order * np.arange(count)[:, None] + np.arange(order)
-        row.append(np.repeat(places, order, axis=1).reshape(-1))
-        column.append(np.tile(places, (1, order)).reshape(-1))
-        value.append(np.asarray(np.linalg.inv(blocks), dtype=np.float64).reshape(-1))
-    at = np.concatenate(row), np.concatenate(column)
-    return csr_array((np.concatenate(value), at), (one.size, one.size))
-
-
-class System:
-    """The system at one scaling, solved to rounding."""
-
-    def __init__(
-        self, P: csr_array, A: csr_array, factor: Factor, batches: Sequence[Batch], scalings: Sequence[Scaling | None]
-    ) -> None:
-        self.P, self.A, self.At, self.batches, self.scalings = P, A, A.T.tocsr(), batches, scalings
-        self.solve = factor(_square(batches, scalings, A.shape[0]))
-
-    def squared(self, z: Array) -> Array:
-        """W'W z."""
-        out = np.zeros(z.size)
-        for batch, scaling in zip(self.batches, self.scalings, strict=True):
-            if scaling is not None:
-                out[batch.start : batch.stop] = scaling.wt(scaling.w(z[batch.start : batch.stop]))
-        return out
-
-    def __call__(self, p: Array, r: Array) -> tuple[Array, Array]:
-        """dv and dz."""
-        n = p.size
-        right = np.concatenate([p, r])
-        found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf
-        rest = right
-        for _ in range(REFINEMENTS + 1):
-            found = found + self.solve(rest)
-            v, z = found[:n], found[n:]
-            rest = np.concatenate([p - (self.P @ v + self.At @ z), r - (self.A @ v - self.squared(z))])
-            size = float(np.abs(rest).max(initial=0.0))
-            if not size < 0.5 * least:
-                break
-            best, least = found, size
-            if size <= 1e-15 * float(np.abs(right).max(initial=0.0)):
-                break
-        return best[:n], best[n:]
-
-
-def _square(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> Square:
-    """W'W of all batches."""
-    diagonal, blocks = np.zeros(rows), []
+def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> Array:
+    """W^-T A."""
+    out = A.copy()
     for batch, scaling in zip(batches, scalings, strict=True):
         if scaling is None:
             continue
-        square = scaling.square()
-        if square.ndim == 1:
-            diagonal[batch.start : batch.stop] = square
+        root, own = scaling.root(), slice(batch.start, batch.stop)
+        if root.ndim == 1:
+            out[own] *= root[:, None]
         else:
-            blocks.append((batch.start, square))
-    return Square(diagonal, tuple(blocks))
+            out[own] = (root @ A[own].reshape(batch.number, batch.rows, -1)).reshape(out[own].shape)
+    return out
+
+
+def _matrix_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> csr_array:
+    """W^-T, and 1 of the zero cone."""
+    row, column, value = [], [], []
+    for batch, scaling in zip(batches, scalings, strict=True):
+        root = np.ones(batch.rows) if scaling is None else scaling.root()
+        places = batch.start + batch.rows * np.arange(batch.number)[:, None] + np.arange(batch.rows)
+        if root.ndim == 1:
+            row.append(places.reshape(-1))
+            column.append(places.reshape(-1))
+        else:
+            row.append(np.repeat(places, batch.rows, axis=1).reshape(-1))
+            column.append(np.tile(places, (1, batch.rows)).reshape(-1))
+        value.append(root.reshape(-1))
+    if not row:
+        return csr_array((rows, rows))
+    return csr_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), (rows, rows))
