@@ -10,9 +10,9 @@ from fwdsl.backends.method import Method, State
 
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
-    "interior": ("interior.method", "Interior", "InteriorState"),
     "apg": ("apg", "APG", "APGState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
+    "interior": ("interior.method", "Interior", "InteriorState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),

@@ -41,7 +41,7 @@ class Interior(Method):
         if order:
             work, memory = 1e-10 * order**3 + 2e-10 * rows * unknowns * min(order, unknowns), 24.0 * order**2
         else:
-            work, memory = 1e-6 * entries, 1000.0 * entries
+            work, memory = 1e-7 * entries, 1000.0 * entries
         why = f"about {steps:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(2.0 * steps, steps * (6e-4 + 1e-6 * (unknowns + rows) + work), memory + 16.0 * entries, why)
 
