@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from fwdsl.atoms.loss import Loss
+from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
+from fwdsl.atoms.vector_loss import VectorLoss
 from fwdsl.backends.interior.sizes import LARGEST, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.method import Estimate, Method
@@ -21,8 +26,10 @@ class Interior(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Nothing that names alone can tell."""
-        return ()
+        """Losses with a conic form; of norms and sets their numbers tell."""
+        known: Mapping[str, type[Loss] | type[VectorLoss]] = {**LOSSES, **VECTOR_LOSSES}
+        losses = {t.atom: t for t in arrangement.sums if t.kind == "loss" and known[t.atom].conic is None}
+        return tuple(f"`{t.text}` has no conic form" for t in losses.values())
 
     @classmethod
     def requires_values(cls, form: Canonical) -> tuple[str, ...]:

@@ -27,6 +27,10 @@ ORDER = ("zero", "nonnegative", "second_order", "semidefinite")
 """The order of the cones in the rows; within a kind the smaller ones come first."""
 
 
+LEVELLING, LEVEL = 60, 1e-3
+"""Rounds of levelling, and the change of a scale, as a power of two, that ends them: then units no longer count."""
+
+
 class Batch(NamedTuple):
     """Cones of one kind and size in consecutive rows; all entries of "zero" and "nonnegative" are one cone."""
 
@@ -210,7 +214,7 @@ def _objective(parts: list[_Part], columns: int, q: Array) -> tuple[csr_array, A
 
 
 def equilibrated(program: Program) -> tuple[Array, Array]:
-    """Scales of the unknowns and of the rows, powers of two, that bring the entries of A and of the root of P's diagonal to about one.
+    """Scales of the unknowns and of the rows that bring the entries of A and of the root of P's diagonal to about one.
 
     First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001).
     """
@@ -227,9 +231,11 @@ def equilibrated(program: Program) -> tuple[Array, Array]:
     if not size.size:
         return np.ones(d.size), np.ones(program.b.size)
     in_row, in_column = np.bincount(row, minlength=count + 1), np.bincount(column, minlength=d.size)
-    for _ in range(10):
+    for _ in range(LEVELLING):
         r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
-        d = -np.bincount(column, weights=size + r[row], minlength=d.size) / np.maximum(in_column, 1)
+        before, d = d, -np.bincount(column, weights=size + r[row], minlength=d.size) / np.maximum(in_column, 1)
+        if float(np.abs(d - before).max(initial=0.0)) < LEVEL:
+            break
     for _ in range(3):
         worst_row, worst_column = np.full(count + 1, -math.inf), np.full(d.size, -math.inf)
         now = size + r[row] + d[column]
@@ -237,4 +243,4 @@ def equilibrated(program: Program) -> tuple[Array, Array]:
         np.maximum.at(worst_column, column, now)
         r -= 0.5 * np.where(in_row > 0, worst_row, 0.0)
         d -= 0.5 * np.where(in_column > 0, worst_column, 0.0)
-    return np.exp2(np.round(d)), np.exp2(np.round(r[:count]))[groups]
+    return np.exp2(d), np.exp2(r[:count])[groups]

@@ -9,7 +9,7 @@ Mehrotra's predictor and corrector in the scaling of Nesterov and Todd. Both nee
 
     S d1 = the residuals,   S d2 = (-c, b),   d = d1 + dtau d2,   S = [P A'; A -W'W], in the scaled multipliers W dz (`system`)
 
-The program is scaled to entries of about one (`equilibrated`), by powers of two, so that its units do not count. About 10 to 25 steps.
+The program is scaled to entries of about one (`equilibrated`), so that its units do not count. About 10 to 25 steps.
 
 Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs with quadratic objectives", 2024 (embedding with P, sections 2 to
 4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones).
@@ -50,6 +50,12 @@ ANEW = 2
 ENOUGH = 2
 """Such steps in a row after which a run ends."""
 
+SHORT = 1e-3
+"""The length of the step that sharpens a point, as a share of its size."""
+
+SHARE, NEAR = 1.0, 1e-8
+"""How many times the gap a sharpened point may cost, and the relative violation that it may have."""
+
 VANISHED = 1e-8
 """tau beside kappa from which on the embedding's point looks like a ray."""
 
@@ -69,6 +75,17 @@ class Direction(NamedTuple):
     s: Array
     tau: float
     kappa: float
+
+
+class _Point(NamedTuple):
+    """A point and a dual point of the problem, P, the largest relative violation, what it may hide, and the bound."""
+
+    x: Array
+    ys: list[Array]
+    value: float
+    infeasibility: float
+    hidden: float
+    bound: float
 
 
 class InteriorRun(Run[PreparedProblem, InteriorState]):
@@ -124,8 +141,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         Where it is far away tau is small, and so is what rounding leaves of it.
         """
         now = self.state
-        of_b = _power(now.of_b * now.tau / max(float(np.abs(now.v).max(initial=0.0)), 1e-300))
-        of_c = _power(now.of_c * now.tau / max(float(np.abs(now.z).max(initial=0.0)), 1e-300))
+        of_b = now.of_b * now.tau / max(float(np.abs(now.v).max(initial=0.0)), 1e-300)
+        of_c = now.of_c * now.tau / max(float(np.abs(now.z).max(initial=0.0)), 1e-300)
         fresh = self.begin(None, None)
         self.state = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1)
 
@@ -244,20 +261,49 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
 
     def report(self) -> Report:
         """P at the point, and the dual value of the embedding, which is a bound once its residuals vanish."""
-        problem, now = self.problem, self.state
-        x, ys = self.candidate()
-        zs = problem.forward(x)
-        value = problem.objective(x, zs)
-        infeasibility, hidden = problem.missed(x, zs, ys)
-        gap = float(now.s @ now.z) / now.tau / now.tau / now.of_c / now.of_b
+        now, found = self.state, self._point()
         failure = self._ended() if now.levelled == ANEW else ""
         leaves = now.tau < VANISHED * now.kappa
-        return Report(value, value - max(gap, 0.0), "interior", infeasibility, failure, hidden, leaves)
+        return Report(found.value, found.bound, "interior", found.infeasibility, failure, found.hidden, leaves)
 
     def candidate(self) -> tuple[Array, list[Array]]:
-        """v / tau, moved into the blocks' domains where rounding has left them, and the slopes at z / tau."""
+        """v / tau in the blocks' domains, sharpened where that costs nothing, and the slopes at z / tau."""
+        found = self._point()
+        return found.x, found.ys
+
+    def _gap(self) -> float:
+        """<s, z> / tau^2, the gap of the program."""
+        now = self.state
+        return float(now.s @ now.z) / now.tau / now.tau / now.of_c / now.of_b
+
+    def _point(self) -> _Point:
+        """The point in the units of the problem, and its measures.
+
+        A step of the proximal gradient from it, at the dual point, has exact zeros and bounds, which an interior point never has. It takes the
+        point's place where it is no worse, beside the gap.
+        """
         v, z = self._unscaled(self.state.tau)
-        return self.problem.prox_g(self.program.point(v), 0.0), self.program.multipliers(v, z)
+        x, ys = self.program.point(v), self.program.multipliers(v, z)
+        gap = max(self._gap(), 0.0)
+        plain = self._measured(self.problem.prox_g(x, 0.0), ys)
+        plain = plain._replace(bound=plain.value - gap)
+        down = -(self.problem.canonical.q + self.problem.adjoint(ys))
+        length = np.ones_like(x)
+        for block in self.problem.canonical.blocks:
+            own = block.slice
+            length[own] = float(np.abs(x[own]).max(initial=0.0)) / (
+                float(np.abs(down[own]).max(initial=0.0)) or math.inf
+            )
+        sharp = self.problem.prox_g(x + length * down, 1.0, length)
+        if not np.isfinite(sharp).all():
+            return plain
+        other = self._measured(sharp, ys)._replace(bound=plain.bound)
+        allowed = plain.value + plain.hidden + SHARE * gap
+        return other if other.value + other.hidden <= allowed and other.infeasibility <= NEAR else plain
+
+    def _measured(self, x: Array, ys: list[Array]) -> _Point:
+        zs = self.problem.forward(x)
+        return _Point(x, ys, self.problem.objective(x, zs), *self.problem.missed(x, zs, ys), -math.inf)
 
     def feasibility(self) -> tuple[Array, list[Array]]:
         """The solution with no objective, or the ray that proves that there is none."""
@@ -280,15 +326,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
 
 
 def _levels(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
-    """Powers of two for c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ."""
+    """Factors of c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ."""
     of_c = 1.0 / (float(np.abs(c).max(initial=0.0)) or 1.0)
     size, curved = float(np.abs(b).max(initial=0.0)), of_c * float(curvature.max(initial=0.0))
     of_b = 1.0 / size if size > 0.0 else curved or 1.0
     if size > 0.0 and curved > 0.0:
         of_b = math.sqrt(of_b) * math.sqrt(curved)
-    return _power(of_c), _power(of_b)
-
-
-def _power(value: float) -> float:
-    """The nearest power of two."""
-    return 2.0 ** round(math.log2(value))
+    return of_c, of_b
