@@ -44,11 +44,15 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
             if ray is not None:
                 return "infeasible", ray
 
+    feasibility = cache(run.feasibility)
+
     @cache
-    def feasible_points() -> tuple[Array, Array]:
-        """Feasible points, if there are any: near the origin, where no direction has led away, and near x."""
+    def feasible_points() -> list[Array]:
+        """Feasible points, if there are any: near the origin, where no direction has led away, near x, and where the method finds one."""
         origin = problem.prox_g(np.zeros_like(x), 0.0)
-        return feasible_nearby(problem, origin, columns, stop), feasible_nearby(problem, x, columns, stop)
+        inner = feasibility()
+        near = [origin, x] if inner is None else [origin, x, inner[0]]
+        return [feasible_nearby(problem, start, columns, stop) for start in near]
 
     bounded = known.bound is not None and math.isfinite(known.bound.proven)
     for raw_x in () if bounded else (found[0], x):
@@ -56,4 +60,9 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
             ray = unbounded(problem.canonical, direction, feasible_points)
             if ray is not None:
                 return "unbounded", ray
+    inner = feasibility() if feasible_points.cache_info().currsize else None
+    for multipliers in () if inner is None or not tries else dual_rays(problem, inner[1], rows, over):
+        ray = infeasible(problem.canonical, multipliers)
+        if ray is not None:
+            return "infeasible", ray
     return None

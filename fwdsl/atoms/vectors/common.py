@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face, VectorFunction
+from ..conic import Conic
 
 INSIDE = 1.0 - 1e-12
 """A point whose norm is below this share of the radius is in the interior, for telling faces."""
@@ -310,6 +311,14 @@ class Joint(VectorFunction):
     def dual_project(self, v: Array) -> Array:
         """v."""
         return v.copy()
+
+    def norm_form(self) -> Conic | None:
+        """The conic form of the norm part."""
+        return None
+
+    def conic(self) -> Conic | None:
+        norm, on = self.norm_form(), self.on.conic()
+        return None if norm is None or on is None else norm + on
 
     def lmo(self, c: Array) -> Array | None:
         """The set's; it does not see the norm."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form
 from .common import Joint, beside_norm1, face, norm1, norm2, soft
 from .l2_ball import L2Ball
 
@@ -44,6 +45,9 @@ class Norm1L2Ball(Joint):
     polyhedral = False
     normal_sees_x = True
     prox_kernel = staticmethod(norm1_l2_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm1_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_1."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base import Array, Face
+from ..conic import Conic, norm2_form
 from .common import OnOwnBall, norm2
 from .l2_ball import L2Ball
 from .norm2 import norm2_kernel, scaled
@@ -20,6 +21,9 @@ class Norm2L2Ball(OnOwnBall):
     pair = ("norm2", "l2_ball")
     polyhedral = False
     prox_kernel = staticmethod(norm2_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm2_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_2."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, box_form, budget_form
 from .common import ConvexSet, checked_radius, excess, face, negative_part
 from .threshold import SIMPLEX, project_sum, threshold_kernel
 
@@ -72,6 +73,9 @@ class Simplex(ConvexSet):
         """The support moves, keeping its sum."""
         free = np.flatnonzero(x)
         return face(free, normals=np.ones((1, free.size)))
+
+    def conic(self) -> Conic:
+        return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r, kind="zero")
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, r, and what to do with the threshold."""

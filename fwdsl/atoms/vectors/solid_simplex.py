@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, box_form, budget_form
 from .common import INSIDE, ConvexSet, checked_radius, excess, face, negative_part
 from .threshold import SOLID, project_l1, threshold_kernel
 
@@ -69,6 +70,9 @@ class SolidSimplex(ConvexSet):
         """The support moves, keeping its sum where that is r."""
         free = np.flatnonzero(x)
         return face(free, normals=None if float(x.sum()) < self.r * INSIDE else np.ones((1, free.size)))
+
+    def conic(self) -> Conic:
+        return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, r, and what to do with the threshold."""
