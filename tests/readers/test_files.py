@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from fwdsl.diagnostics.catalogue import lookup
 from fwdsl.grammar.diagnostic import Diagnostic
@@ -279,3 +280,14 @@ def test_reading_holds_little_more_than_it_returns(folder: Path, monkeypatch: py
     returned = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes + arrays["y"].nbytes
     assert returned > 2_400_000
     assert peak < 2.5 * returned
+
+
+def test_a_sparse_archive_is_read_into_its_place(folder: Path) -> None:
+    scipy.sparse.save_npz("X.npz", scipy.sparse.random_array((4000, 2000), density=0.2, rng=0, format="csr"), False)
+    read(SourceSpec("npz", "X.npz"), (MATRIX,))  # imports are not counted
+    tracemalloc.start()
+    arrays, _ = read(SourceSpec("npz", "X.npz"), (MATRIX,))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    matrix = arrays["X"]
+    assert peak < 1.5 * (matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
