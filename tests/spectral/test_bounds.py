@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fwdsl.spectral import largest_eigenvalue_bound, largest_singular_bound
+from fwdsl.spectral.bounds import largest_eigenvalue_bound, largest_singular_bound
 from fwdsl.spectral.randomized import complement_bound, exceeded, largest_eigenvalue
 from fwdsl.spectral.rigorous import eigenvalue_by_cholesky, singular_by_cholesky
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fwdsl.spectral import as_operator, top_eigen, top_singular
+from fwdsl.spectral.operators import as_operator
+from fwdsl.spectral.top import top_eigen, top_singular
 
 from .matrices import MATRICES, with_singular_values
 
