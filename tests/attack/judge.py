@@ -69,9 +69,8 @@ def _beside(program: Program, there: InUnits, outcome: Outcome, truth: Truth, to
     off = abs(outcome.objective / scale - truth.value) - truth.error
     if not off <= 3 * tol * max(abs(truth.value), floor) and not off <= 3e-6 * tol * balance(program):
         return "false optimal"
-    if outcome.variables and not program.reference:
-        if violation(program, _natural(there, outcome)) > FEASIBLE:
-            return "infeasible point"
+    if outcome.variables and not program.reference and violation(program, _natural(there, outcome)) > FEASIBLE:
+        return "infeasible point"
     return "right"
 
 

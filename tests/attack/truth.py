@@ -17,7 +17,6 @@ from fwdsl.oracle.translate import Translator
 
 from .generator import Program
 
-
 MET = 1e-8
 """Misses of constraints, relative to the point's size where that is above one, that do not make a better point of a worse one."""
 
