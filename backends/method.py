@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.option import Option, Value
+from fwdsl.backends.option import Option, OptionValue
 from fwdsl.canon.arrange import Arrangement
 
 
@@ -126,9 +126,9 @@ class Method(ABC):
     most_iterations: ClassVar[int] = 100_000
 
     @classmethod
-    def completed(cls, options: Mapping[str, Any]) -> dict[str, Value]:
+    def completed(cls, options: Mapping[str, Any]) -> dict[str, OptionValue]:
         """The options that a program gave, each accepted by its `Option`, and the defaults of the others."""
-        values: dict[str, Value] = {name: option.default for name, option in cls.options.items()}
+        values: dict[str, OptionValue] = {name: option.default for name, option in cls.options.items()}
         return values | {name: cls.options[name].take(value) for name, value in options.items()}
 
     @classmethod  # noqa: B027

@@ -8,6 +8,13 @@ from importlib import import_module
 
 from fwdsl.backends.method import Method, State
 
+#: Those on the factored form, which most programs do not have.
+FACTORED = {
+    "lowrank": ("lowrank.lowrank", "LowRankMethod", "CompletionState", "RegressionState"),
+    "factored_fw": ("lowrank.factored_fw", "FactoredFW", "FactoredFWState"),
+    "block_fw": ("lowrank.block_fw", "BlockFW", "BlockFWState"),
+}
+
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
@@ -16,9 +23,7 @@ AUTOMATIC = {
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
-    "lowrank": ("lowrank.lowrank", "LowRankMethod", "CompletionState", "RegressionState"),
-    "factored_fw": ("lowrank.factored_fw", "FactoredFW", "FactoredFWState"),
-    "block_fw": ("lowrank.block_fw", "BlockFW", "BlockFWState"),
+    **FACTORED,
 }
 
 #: Those it never chooses by itself (`Method.by_name_only`).

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from ..backends.method import Estimate, Method
-from ..backends.registry import AUTOMATIC, METHODS, NAMED
+from ..backends.registry import AUTOMATIC, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
+from ..canon.factored import unfactored
 from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
@@ -119,7 +120,8 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
         return tuple(_candidate(METHODS[name], arrangement, form, options.tol) for name in names)
 
-    names = [*AUTOMATIC, *(n for n in NAMED if n == options.method)]
+    pointless = FACTORED if unfactored(arrangement) else {}
+    names = [n for n in METHODS if n == options.method or (n in AUTOMATIC and n not in pointless)]
     weighed = weigh(names)
     if options.method == "auto":
         chosen, why = _choose(weighed, arrangement, form)
@@ -139,7 +141,7 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
         not isinstance(problem, Model),
         options.tol,
-        rest=lambda: weigh(n for n in NAMED if n not in names),
+        rest=lambda: weigh(n for n in METHODS if n not in names),
     )
     return plan, ()
 

@@ -119,7 +119,7 @@ def test_every_function_and_set_of_the_language_has_a_place() -> None:
     for name, word in words.SETS.items():
         if word.written_as:
             continue
-        inner = f"{name}(simplex)" if word.inner else name
+        inner = f"{name}(simplex)" if word.inner else "{}({})".format(*word.stands_for) if word.stands_for else name
         assert has_prox(None, inner, vector) or has_prox(None, inner, matrix), name
 
 

@@ -226,14 +226,18 @@ class VectorSet(ConvexSet):
 
 
 @dataclass(frozen=True)
-class Ball(ConvexSet):
-    """The ball of radius r of a norm: its support function is r times the dual norm."""
+class OfRadius(ConvexSet):
+    """r times a set, r >= 0."""
 
     size: int
     r: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r", checked_radius(self.r))
+
+
+class Ball(OfRadius):
+    """The ball of radius r of a norm: its support function is r times the dual norm."""
 
     @staticmethod
     @abstractmethod

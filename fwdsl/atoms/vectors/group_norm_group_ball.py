@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from .group_ball import GroupBall
 from .groups import groups_kernel, project_weighted, smallest
 
 
-@dataclass(frozen=True, eq=False)
 class GroupNormGroupBall(OnOwnBall):
     """`c * group_norm` on the `group_ball` of the same groups and weights."""
 

@@ -4,7 +4,6 @@ function is the unconstrained one, cut), the conjugate the largest of v x - c |x
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from .box import Box, box_kernel
 from .common import Joint, beside_norm1, face, norm1, scale_into, soft
 
 
-@dataclass(frozen=True, eq=False)
 class Norm1Box(Joint):
     """`c * norm1` on `box(lo, hi)`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from .l1_ball import L1Ball
 from .threshold import L1, soft_project_l1, threshold_kernel
 
 
-@dataclass(frozen=True)
 class Norm1L1Ball(OnOwnBall):
     """`c * norm1` on `l1_ball(r)`."""
 

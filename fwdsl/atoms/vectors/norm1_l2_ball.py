@@ -6,7 +6,6 @@ The prox of c |x|_1 + (mu / 2) |x|^2 is S(v) / (1 + mu); the multiplier mu >= 0 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ def norm1_l2_kernel(v, t, out, c, r):
                 out[i] *= r / size
 
 
-@dataclass(frozen=True)
 class Norm1L2Ball(Joint):
     """`c * norm1` on `l2_ball(r)`."""
 

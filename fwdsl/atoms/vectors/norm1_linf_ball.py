@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from .common import Joint, beside_norm1, face, norm1, soft
 from .linf_ball import LinfBall, clip_kernel
 
 
-@dataclass(frozen=True)
 class Norm1LinfBall(Joint):
     """`c * norm1` on `linf_ball(r)`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from .simplex import Simplex
 from .threshold import threshold_kernel
 
 
-@dataclass(frozen=True)
 class Norm1Simplex(Joint):
     """`c * norm1` on `simplex(r)`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from .solid_simplex import SolidSimplex
 from .threshold import SOLID, threshold_kernel
 
 
-@dataclass(frozen=True)
 class Norm1SolidSimplex(Joint):
     """`c * norm1` on `solid_simplex(r)`."""
 

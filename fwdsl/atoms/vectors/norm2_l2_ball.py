@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..base import Array, Face
@@ -12,7 +11,6 @@ from .l2_ball import L2Ball
 from .norm2 import norm2_kernel, scaled
 
 
-@dataclass(frozen=True)
 class Norm2L2Ball(OnOwnBall):
     """`c * norm2` on `l2_ball(r)`."""
 

@@ -6,7 +6,6 @@ s <= r it is least at the smaller of r and the unconstrained s. The same for the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from .linf_ball import LinfBall
 from .threshold import CLIP, project_l1, threshold_kernel
 
 
-@dataclass(frozen=True)
 class NormInfLinfBall(OnOwnBall):
     """`c * norm_inf` on `linf_ball(r)`."""
 

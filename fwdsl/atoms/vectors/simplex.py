@@ -6,30 +6,25 @@ Projection: max(v - theta, 0) at the theta that `threshold` finds.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form, budget_form
-from .common import ConvexSet, checked_radius, excess, face, negative_part
+from .common import OfRadius, excess, face, negative_part
 from .threshold import SIMPLEX, project_sum, threshold_kernel
 
 
-@dataclass(frozen=True)
-class Simplex(ConvexSet):
+class Simplex(OfRadius):
     """`simplex(r)`."""
-
-    size: int
-    r: float
 
     pair = (None, "simplex")
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "r", checked_radius(self.r))
+        super().__post_init__()
         if not self.size and self.r > 0.0:
             raise ValueError("a simplex of no entries and positive sum is empty")
 

@@ -6,30 +6,22 @@ Projection: max(v - theta, 0) at the least theta >= 0 with sum at most r.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form, budget_form
-from .common import INSIDE, ConvexSet, checked_radius, excess, face, negative_part
+from .common import INSIDE, OfRadius, excess, face, negative_part
 from .threshold import SOLID, project_l1, threshold_kernel
 
 
-@dataclass(frozen=True)
-class SolidSimplex(ConvexSet):
+class SolidSimplex(OfRadius):
     """`solid_simplex(r)`."""
-
-    size: int
-    r: float
 
     pair = (None, "solid_simplex")
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "r", checked_radius(self.r))
 
     def radius(self) -> float:
         """r."""
