@@ -40,7 +40,7 @@ def test_sparse_blocks_hold_like_numbers(kind: type) -> None:
     for a, b in blocks:
         assert int(indptr[b]) - int(indptr[a]) <= 2 * BLOCK_NUMBERS or b - a <= 600
     assert covers(row_blocks(np.zeros(11, dtype=kind)), 10)
-    assert row_blocks(np.zeros(1, dtype=kind)) == []
+    assert row_blocks(np.zeros(1, dtype=kind)) == ()
 
 
 def test_strips_are_tall() -> None:
