@@ -4,6 +4,7 @@ choice to the planner loads only those it may choose."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 
 from fwdsl.backends.method import Method, State
@@ -54,6 +55,7 @@ NAMED = {
 _ALL: dict[str, tuple[str, ...]] = {**AUTOMATIC, **NAMED}
 
 
+@cache
 def _load(name: str, cls: str) -> type:
     found: type = getattr(import_module(f".{_ALL[name][0]}", __package__), cls)
     return found

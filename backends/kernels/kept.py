@@ -51,8 +51,10 @@ class Kept:
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What was kept for this signature; None where there is nothing, or nothing sound."""
         from numba.core.compiler import CompileResult
+        from numba.core.runtime import rtsys
 
-        target_context.refresh()
+        # Of what numba prepares for compiling (`refresh`, which loads SciPy's BLAS), machine code needs its runtime's symbols alone.
+        rtsys.initialize(target_context)
         path, key = self._place(sig, target_context.codegen())
         try:
             body = _unsealed(path)

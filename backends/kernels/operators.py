@@ -46,7 +46,7 @@ class Operator:
         self.nnz = storage.nnz
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> tuple[Block, ...]:
         """Blocks of rows, by the data alone: [(start, stop), ...] covering all rows."""
         return self.storage.blocks
 
