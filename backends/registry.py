@@ -14,6 +14,7 @@ AUTOMATIC = {
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
+    "smo": ("smo.smo", "SMO", "SMOState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
     "lowrank": ("lowrank.lowrank", "LowRankMethod", "CompletionState", "RegressionState"),
     "factored_fw": ("lowrank.factored_fw", "FactoredFW", "FactoredFWState"),

@@ -115,6 +115,7 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     # where no point meets the constraints nothing has to run: what counts is which method would, were they met
     form = None if isinstance(problem, Model) or contradiction is not None else problem
     arrangement = arrange(model, frozenset() if form is None else weightless(form.instance))
+    form = _written_down(form, options)
 
     def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
         return tuple(_candidate(METHODS[name], arrangement, form, options.tol) for name in names)
@@ -134,7 +135,7 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         dict(options.method_options) if options.method == chosen else {},
         why,
         weighed,
-        expected_certificate(arrangement, None if form is None else form.dense, METHODS[chosen].factored),
+        expected_certificate(arrangement, form, METHODS[chosen].works_on),
         structure_lines(arrangement, form),
         (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
         not isinstance(problem, Model),
@@ -144,11 +145,22 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     return plan, ()
 
 
+def _written_down(form: Form | None, options: Options) -> Form | None:
+    """The dense form in the place of an expansion in samples, where a method is named that works on it, or where it is small: times then decide."""
+    if form is None or form.expansion is not form:
+        return form
+    named = METHODS[options.method].works_on if options.method in METHODS else "expansion"
+    return form.dense or form if named == "dense" or form.expansion.is_small_space else form
+
+
 def _candidate(method: type[Method], arrangement: Arrangement, form: Form | None, tol: float) -> Candidate:
     reasons = method.requires(arrangement)
     if not reasons and form is not None:
-        reasons = form.why_not(factored=method.factored) or method.requires_values(form)
-    estimate = method.estimate(form, tol) if form is not None and not reasons else None
+        reasons = form.why_not(method.works_on)
+    told = form.at_hand(method.works_on) if form is not None and not reasons else None
+    if told is not None:
+        reasons = method.requires_values(told)
+    estimate = method.estimate(told, tol) if told is not None and not reasons else None
     return Candidate(method.name, method.title, reasons, estimate, method.by_name_only)
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..loss import Loss
+from ..loss import Loss, no_kink
 
 
 class Absolute(Loss):
@@ -18,6 +18,7 @@ class Absolute(Loss):
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True
+    dual_kink = staticmethod(no_kink)
 
     @staticmethod
     def value(z, b, w, p):

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..loss import Loss
+from ..loss import Loss, first_parameter
 
 
 class EpsilonInsensitive(Loss):
@@ -19,6 +19,7 @@ class EpsilonInsensitive(Loss):
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True
+    dual_kink = staticmethod(first_parameter)
 
     @staticmethod
     def value(z, b, w, p):

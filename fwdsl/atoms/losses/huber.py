@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..loss import Loss
+from ..loss import Loss, no_kink
 
 
 class Huber(Loss):
@@ -18,6 +18,7 @@ class Huber(Loss):
     name = "huber"
     smoothness = 1.0
     piecewise_quadratic = True
+    dual_kink = staticmethod(no_kink)
 
     @staticmethod
     def value(z, b, w, p):

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..loss import Loss
+from ..loss import Loss, no_kink
 
 
 class Squared(Loss):
@@ -18,6 +18,7 @@ class Squared(Loss):
     smoothness = 2.0
     strong_convexity = 2.0
     piecewise_quadratic = True
+    dual_kink = staticmethod(no_kink)
     quadratic = True
 
     @staticmethod

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..loss import Loss
+from ..loss import Loss, first_parameter
 
 
 class SquaredEpsilonInsensitive(Loss):
@@ -18,6 +18,7 @@ class SquaredEpsilonInsensitive(Loss):
     name = "squared_epsilon_insensitive"
     smoothness = 2.0
     piecewise_quadratic = True
+    dual_kink = staticmethod(first_parameter)
 
     @staticmethod
     def value(z, b, w, p):

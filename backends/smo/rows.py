@@ -1,0 +1,138 @@
+"""Rows of a Gram matrix, computed many at a time and kept within a number of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwdsl.atoms.base import Array
+from fwdsl.features.gram import GramOperator
+from fwdsl.features.matrices import inner, is_sparse
+
+BATCH = 64
+"""Rows computed at a time."""
+
+ROUND = 16
+"""Rows are computed in multiples of this, so that no row depends on how many others it is computed with."""
+
+LEAST = 8
+"""Rows that are kept whatever the bytes."""
+
+LARGEST_COPY = 1 << 28
+"""Bytes of a copy of dense samples, centred and in double precision; beyond, their blocks are made anew each time."""
+
+COLUMNS = 1 << 13
+"""Samples whose products with a batch are taken at a time where there is no copy."""
+
+_KEPT: WeakKeyDictionary[GramOperator, Rows] = WeakKeyDictionary()
+"""The rows of a Gram matrix as long as it lives: solving again with another parameter computes none twice."""
+
+
+class Rows:
+    """Rows in slots of one array, the least recently used given up where it is full."""
+
+    def __init__(self, gram: GramOperator, most_bytes: float) -> None:
+        self.n = gram.shape[0]
+        self.most_bytes = most_bytes
+        self.slots = int(max(min(self.n, LEAST), min(self.n, most_bytes // (8 * self.n))))
+        self.store = np.empty((self.slots, self.n))
+        self.slot_of = np.full(self.n, -1, dtype=np.int64)
+        self.row_in = np.full(self.slots, -1, dtype=np.int64)
+        self.used = np.zeros(self.slots, dtype=np.int64)
+        self.clock = 0
+        self.filled = 0
+        self._samples: Any = None
+
+    @staticmethod
+    def taken(gram: GramOperator, most_bytes: float) -> Rows:
+        """Those that an earlier solve gave back, where they take as many bytes."""
+        found = _KEPT.pop(gram, None)
+        return found if found is not None and found.most_bytes == most_bytes else Rows(gram, most_bytes)
+
+    def give_back(self, gram: GramOperator) -> None:
+        """Keep the rows for the next solve, which has them alone."""
+        _KEPT[gram] = self
+
+    def fetch(
+        self, gram: GramOperator, wanted: NDArray[np.int64], look: Callable[[], None]
+    ) -> tuple[NDArray[np.int64], int]:
+        """The slots of rows, at most as many as there are slots, and how many entries had to be computed."""
+        self.clock += 1
+        here = self.slot_of[wanted]
+        self.used[here[here >= 0]] = self.clock
+        missing = wanted[here < 0]
+        for start in range(0, missing.size, BATCH):
+            look()
+            self._compute(gram, missing[start : start + BATCH])
+        slots = self.slot_of[wanted]
+        return slots, missing.size * self.n
+
+    def _compute(self, gram: GramOperator, rows: NDArray[np.int64]) -> None:
+        slots = self._free(rows.size)
+        self.slot_of[self.row_in[slots][self.row_in[slots] >= 0]] = -1
+        self.row_in[slots] = -1
+        padded = np.concatenate([rows, np.repeat(rows[-1:], -rows.size % ROUND)])
+        self._write(gram, padded, rows.size, slots)
+        self.slot_of[rows], self.row_in[slots], self.used[slots] = slots, rows, self.clock
+
+    def _free(self, count: int) -> NDArray[np.int64]:
+        """Slots that nothing is in, then those whose rows were not used for longest."""
+        fresh = np.arange(self.filled, min(self.slots, self.filled + count))
+        self.filled += fresh.size
+        if fresh.size == count:
+            return fresh
+        oldest = np.argsort(self.used[: self.filled - fresh.size], kind="stable")[: count - fresh.size]
+        return np.concatenate([fresh, oldest])
+
+    def _write(self, gram: GramOperator, rows: NDArray[np.int64], count: int, slots: NDArray[np.int64]) -> None:
+        """The first `count` of the rows into their slots, by parts of the columns that stay in cache."""
+        squares, here = gram.squares, self._rows(gram, rows)
+        for start in range(0, self.n, COLUMNS):
+            part = slice(start, min(self.n, start + COLUMNS))
+            products = self._products(gram, here, part)
+            values = gram.kernel.of_products(products, squares[rows], squares[part])
+            self.store[slots, part] = values[:count]
+        self.store[slots, rows[:count]] = gram.diag()[rows[:count]]
+
+    def _rows(self, gram: GramOperator, rows: NDArray[np.int64]) -> Any:
+        found = self._all(gram)[rows]
+        if is_sparse(found) and 8 * rows.size * found.shape[1] <= LARGEST_COPY:
+            return found.toarray()
+        return found
+
+    def _products(self, gram: GramOperator, here: Any, part: slice) -> Array:
+        there = self._all(gram)[part]
+        if isinstance(here, np.ndarray) and is_sparse(there):
+            return np.ascontiguousarray((there @ here.T).T)
+        if isinstance(here, np.ndarray) and isinstance(there, np.ndarray):
+            return np.asarray(here @ there.T)
+        return inner(here, there)
+
+    def _all(self, gram: GramOperator) -> Any:
+        """The samples, centred as their squared norms are; dense ones in a copy where that is small."""
+        if self._samples is None:
+            X = gram.samples
+            if isinstance(X, np.ndarray) and X.size * 8 <= LARGEST_COPY:
+                X = np.asarray(X, dtype=np.float64)
+                X = X if gram.centre is None else X - gram.centre
+            elif isinstance(X, np.ndarray):
+                X = _Centred(X, gram.centre)
+            elif is_sparse(X):
+                X = X.astype(np.float64, copy=False)
+            self._samples = X
+        return self._samples
+
+
+class _Centred:
+    """Blocks of large dense samples, made as they are asked for."""
+
+    def __init__(self, X: Array, centre: Array | None) -> None:
+        self.X, self.centre = X, centre
+
+    def __getitem__(self, item: Any) -> Array:
+        part = np.asarray(self.X[item], dtype=np.float64)
+        return part if self.centre is None else part - self.centre
