@@ -50,7 +50,8 @@ def _solved(Q: Array, slope: Array, total: float, has_equality: bool) -> Array |
     """d with Q d + nu 1 = -slope and sum(d) = total (without an equality Q d = -slope)."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    matrix = Q + JITTER * float(np.trace(Q)) / Q.shape[0] * np.eye(Q.shape[0])
+    matrix = Q.copy()
+    matrix.flat[:: Q.shape[0] + 1] += JITTER * float(np.trace(Q)) / Q.shape[0]
     try:
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:

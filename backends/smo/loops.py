@@ -11,28 +11,19 @@ def reach(v, lo, hi, e, up, down):
         down[j] = -FAR if v[j] <= lo[j] else (e if v[j] > 0.0 else -e)
 
 
-def block_of(rows, slots, at, kappa, s, out):
-    """kappa K_WW + diag(s_W) from rows in their slots."""
-    for k in range(at.size):
-        row = rows[slots[k]]
-        for m in range(at.size):
-            out[k, m] = kappa * row[at[m]]
-        out[k, k] += s[at[k]]
-
-
-def add_rows(rows, slots, step, kappa, out):
-    """out += kappa sum_k step_k K_k, four rows at a time."""
+def add_rows(rows, slots, step, out):
+    """out += sum_k step_k K_k, four rows at a time."""
     n, size = out.size, slots.size
     k = 0
     while k + 4 <= size:
         a, b, c, d = rows[slots[k]], rows[slots[k + 1]], rows[slots[k + 2]], rows[slots[k + 3]]
-        p, q, r, t = kappa * step[k], kappa * step[k + 1], kappa * step[k + 2], kappa * step[k + 3]
+        p, q, r, t = step[k], step[k + 1], step[k + 2], step[k + 3]
         for j in range(n):
             out[j] += p * a[j] + q * b[j] + r * c[j] + t * d[j]
         k += 4
     while k < size:
         a = rows[slots[k]]
-        p = kappa * step[k]
+        p = step[k]
         for j in range(n):
             out[j] += p * a[j]
         k += 1

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.smo import loops
 from fwdsl.features.gram import GramOperator
 from fwdsl.features.matrices import inner, is_sparse
 
@@ -57,19 +59,48 @@ class Rows:
         """Keep the rows for the next solve, which has them alone."""
         _KEPT[gram] = self
 
-    def fetch(
+    def block(self, gram: GramOperator, at: NDArray[np.int64]) -> Array:
+        """K of some samples with each other, computed by itself: the rows of most of them will not be needed."""
+        here, squares = self._rows(gram, at), gram.squares[at]
+        products = here @ here.T if isinstance(here, np.ndarray) else inner(here, here)
+        out = gram.kernel.of_products(np.asarray(products), squares, squares)
+        np.fill_diagonal(out, gram.diag()[at])
+        return out
+
+    def add(
+        self,
+        gram: GramOperator,
+        at: NDArray[np.int64],
+        step: Array,
+        look: Callable[[], None],
+        out: Array,
+    ) -> int:
+        """out += K step for a step of some entries; how many entries of K had to be computed."""
+        computed = 0
+        self.clock += 1
+        # rows that are here come first, before others take their slots
+        order = np.argsort(self.slot_of[at] < 0, kind="stable")
+        most = max(1, self.slots // 2)
+        for start in range(0, at.size, most):
+            look()
+            some = order[start : start + most]
+            slots, count = self._fetch(gram, at[some], look)
+            computed += count
+            kernel(loops.add_rows, fuse=True)(self.store, slots, step[some], out)
+        return computed
+
+    def _fetch(
         self, gram: GramOperator, wanted: NDArray[np.int64], look: Callable[[], None]
     ) -> tuple[NDArray[np.int64], int]:
-        """The slots of rows, at most as many as there are slots, and how many entries had to be computed."""
-        self.clock += 1
+        """The slots of rows, and how many entries had to be computed."""
         here = self.slot_of[wanted]
+        self.clock += 1
         self.used[here[here >= 0]] = self.clock
         missing = wanted[here < 0]
         for start in range(0, missing.size, BATCH):
             look()
             self._compute(gram, missing[start : start + BATCH])
-        slots = self.slot_of[wanted]
-        return slots, missing.size * self.n
+        return self.slot_of[wanted], missing.size * self.n
 
     def _compute(self, gram: GramOperator, rows: NDArray[np.int64]) -> None:
         slots = self._free(rows.size)

@@ -123,7 +123,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         super().__init__(problem)
         self.cache = 1e6 * cache
         self.rows = problem.rows(self.cache)
-        self.size = max(2, min(working, problem.n, self.rows.slots // 2))
+        self.size = max(2, min(working, problem.n))
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SMOState:
         """v of the dual point, or of x, moved into its domain."""
@@ -206,18 +206,14 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         up, down = self._slopes(s)
         violation = self._violation(up, down)
         at = self._working_set(s, up, down)
-        slots, computed = self.rows.fetch(problem.gram, at, problem.look)
-        problem.entries += computed
-        Q = np.empty((at.size, at.size))
-        kernel(loops.block_of)(self.rows.store, slots, at, problem.kappa, problem.s, Q)
+        Q = self._block(at)
         v, g = s.v[at], s.g[at]
         solver = kernel(loops.pairs if problem.has_equality else loops.singles, fuse=True)
         room = np.empty(at.size), np.empty(at.size)
         tol = max(INNER * violation, 1e-15 * float(np.abs(problem.t).max(initial=0.0)))
         most = INNER_STEPS * max(1, at.size)
         inner = int(solver(Q, g, v, problem.lo[at], problem.hi[at], problem.e, *room, tol, most))
-        moved = self._moved(s, at, v, slots)
-        s.v, s.g = moved
+        s.v, s.g = self._moved(s, at, v)
         s.inner += inner
         s.working = at
         s.iteration += 1
@@ -228,21 +224,30 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
             free = np.flatnonzero(self._is_free(s))
         s.free = free
 
-    def _moved(
-        self, s: SMOState, at: NDArray[np.int64], new: Array, slots: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
-        """v with new entries, and g to it."""
+    def _block(self, at: NDArray[np.int64]) -> Array:
+        """kappa K_WW + diag(s_W)."""
+        problem = self.problem
+        Q = self.rows.block(problem.gram, at)
+        problem.entries += at.size**2
+        Q *= problem.kappa
+        Q.flat[:: at.size + 1] += problem.s[at]
+        return Q
+
+    def _moved(self, s: SMOState, at: NDArray[np.int64], new: Array) -> tuple[Array, Array]:
+        """v with new entries, and g to it: with the rows of those that changed."""
         problem = self.problem
         step = new - s.v[at]
         changed = np.flatnonzero(step)
         v, g = s.v.copy(), s.g.copy()
         v[at] = new
         g[at] += problem.s[at] * step
-        kernel(loops.add_rows, fuse=True)(self.rows.store, slots[changed], step[changed], problem.kappa, g)
+        problem.entries += self.rows.add(
+            problem.gram, at[changed], problem.kappa * step[changed], problem.look, g
+        )
         return v, g
 
     def _has_settled(self, s: SMOState, free: NDArray[np.int64]) -> bool:
-        if not 0 < free.size <= min(FREE_ROWS, self.rows.slots):
+        if not 0 < free.size <= FREE_ROWS:
             return False
         if s.value - s.bound > NEAR * max(abs(s.value), abs(s.bound)):
             return False
@@ -252,10 +257,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
     def _polish(self, s: SMOState, free: NDArray[np.int64]) -> None:
         """A step of Newton's method on the free entries; nothing where it does not lower the dual."""
         problem = self.problem
-        slots, computed = self.rows.fetch(problem.gram, free, lambda: None)
-        problem.entries += computed
-        Q = np.empty((free.size, free.size))
-        kernel(loops.block_of)(self.rows.store, slots, free, problem.kappa, problem.s, Q)
+        Q = self._block(free)
         v, lo, hi = s.v[free], problem.lo[free].copy(), problem.hi[free].copy()
         slope = s.g[free] + problem.e * np.sign(v)
         if problem.e > 0.0:
@@ -264,7 +266,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         step = newton_step(Q, slope, v, lo, hi, problem.has_equality)
         if step is None:
             return
-        s.v, s.g = self._moved(s, free, np.clip(v + step, lo, hi), slots)
+        s.v, s.g = self._moved(s, free, np.clip(v + step, lo, hi))
         s.polished += 1
         self._bounds(s)
 
