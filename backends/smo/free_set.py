@@ -1,6 +1,6 @@
 r"""Newton's method on the free entries of the dual: the quadratic is minimised over them, with entries that leave their interval set to its end.
 
-    K_FF d + nu 1 = -g_F,  sum(d) = 0 with an equality;  all entries that would leave go to the end they would pass, and the others are solved for again
+K_FF d + nu 1 = -g_F,  sum(d) = 0 with an equality;  all entries that would leave go to the end they would pass, and the others are solved for again
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ def _solved(Q: Array, slope: Array, total: float, has_equality: bool) -> Array |
     d = found[:, 0]
     if has_equality:
         d = d + found[:, 1] * ((total - float(d.sum())) / float(found[:, 1].sum()))
+        # where Q is nearly singular the sum is lost in the digits that cancel
+        d += (total - float(d.sum())) / d.size
     return d if np.all(np.isfinite(d)) else None
 
 

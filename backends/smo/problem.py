@@ -19,7 +19,7 @@ from fwdsl.canon.expansion import Expansion
 
 
 class ExpansionProblem:
-    """The dual above; `passes` counts entries of the Gram matrix that were computed, in units of all of them."""
+    """The dual above; `passes` counts the entries of the Gram matrix that were used, kept ones too, in units of all of them."""
 
     def __init__(self, form: Expansion, threads: int) -> None:
         f = form.f

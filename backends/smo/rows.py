@@ -15,11 +15,8 @@ from fwdsl.backends.smo import loops
 from fwdsl.features.gram import GramOperator
 from fwdsl.features.matrices import inner, is_sparse
 
-BATCH = 64
+BATCH = 32
 """Rows computed at a time."""
-
-ROUND = 16
-"""Rows are computed in multiples of this, so that no row depends on how many others it is computed with."""
 
 LEAST = 8
 """Rows that are kept whatever the bytes."""
@@ -35,7 +32,11 @@ _KEPT: WeakKeyDictionary[GramOperator, Rows] = WeakKeyDictionary()
 
 
 class Rows:
-    """Rows in slots of one array, the least recently used given up where it is full."""
+    """Rows in slots of one array, the least recently used given up where it is full.
+
+    A row's last digits may depend on those it was computed with, so the batch of each is known: `record` has all that a resumed run needs to make
+    the same rows again, and to give up the same ones.
+    """
 
     def __init__(self, gram: GramOperator, most_bytes: float) -> None:
         self.n = gram.shape[0]
@@ -45,6 +46,8 @@ class Rows:
         self.slot_of = np.full(self.n, -1, dtype=np.int64)
         self.row_in = np.full(self.slots, -1, dtype=np.int64)
         self.used = np.zeros(self.slots, dtype=np.int64)
+        self.batch_in = np.zeros(self.slots, dtype=np.int64)
+        self.batches: dict[int, NDArray[np.int64]] = {}
         self.clock = 0
         self.filled = 0
         self._samples: Any = None
@@ -59,6 +62,36 @@ class Rows:
         """Keep the rows for the next solve, which has them alone."""
         _KEPT[gram] = self
 
+    # --- records ------------------------------------------------------------------------------------------------------
+
+    def record(self) -> NDArray[np.int64]:
+        """Which rows are kept, when they were used, and the batches they were computed in: a line of numbers for a state."""
+        k = self.filled
+        live = np.unique(self.batch_in[:k][self.row_in[:k] >= 0])
+        self.batches = {int(b): self.batches[int(b)] for b in live}
+        tables = [self.row_in[:k], self.used[:k], np.searchsorted(live, self.batch_in[:k])]
+        return np.concatenate([[self.clock, k], *tables, *self.batches.values()])
+
+    def restore(self, gram: GramOperator, record: NDArray[np.int64], look: Callable[[], None]) -> None:
+        """Make the rows of a record again, where they are not those kept already."""
+        if np.array_equal(record, self.record()):
+            return
+        clock, k = int(record[0]), int(record[1])
+        row_in, used, batch_in = (record[2 + i * k : 2 + (i + 1) * k] for i in range(3))
+        batches = record[2 + 3 * k :].reshape(-1, BATCH)
+        self.slot_of[:], self.row_in[:], self.clock, self.filled = -1, -1, 0, k
+        self.used[:k], self.batch_in[:k] = used, batch_in
+        self.batches = {b: rows.copy() for b, rows in enumerate(batches)}
+        for b, rows in self.batches.items():
+            look()
+            slots = np.flatnonzero((batch_in == b) & (row_in >= 0))
+            places = np.array([int(np.flatnonzero(rows == row_in[slot])[0]) for slot in slots], dtype=np.int64)
+            self._write(gram, rows, places, slots)
+            self.slot_of[row_in[slots]], self.row_in[slots] = slots, row_in[slots]
+        self.clock = clock
+
+    # --- sums ---------------------------------------------------------------------------------------------------------
+
     def block(self, gram: GramOperator, at: NDArray[np.int64]) -> Array:
         """K of some samples with each other, computed by itself: the rows of most of them will not be needed."""
         here, squares = self._rows(gram, at), gram.squares[at]
@@ -67,32 +100,17 @@ class Rows:
         np.fill_diagonal(out, gram.diag()[at])
         return out
 
-    def add(
-        self,
-        gram: GramOperator,
-        at: NDArray[np.int64],
-        step: Array,
-        look: Callable[[], None],
-        out: Array,
-    ) -> int:
-        """out += K step for a step of some entries; how many entries of K had to be computed."""
-        computed = 0
-        self.clock += 1
-        # rows that are here come first, before others take their slots
-        order = np.argsort(self.slot_of[at] < 0, kind="stable")
+    def add(self, gram: GramOperator, at: NDArray[np.int64], step: Array, look: Callable[[], None], out: Array) -> None:
+        """out += K step for a step of some entries."""
         most = max(1, self.slots // 2)
         for start in range(0, at.size, most):
             look()
-            some = order[start : start + most]
-            slots, count = self._fetch(gram, at[some], look)
-            computed += count
+            some = slice(start, start + most)
+            slots = self._fetch(gram, at[some], look)
             kernel(loops.add_rows, fuse=True)(self.store, slots, step[some], out)
-        return computed
 
-    def _fetch(
-        self, gram: GramOperator, wanted: NDArray[np.int64], look: Callable[[], None]
-    ) -> tuple[NDArray[np.int64], int]:
-        """The slots of rows, and how many entries had to be computed."""
+    def _fetch(self, gram: GramOperator, wanted: NDArray[np.int64], look: Callable[[], None]) -> NDArray[np.int64]:
+        """The slots of rows."""
         here = self.slot_of[wanted]
         self.clock += 1
         self.used[here[here >= 0]] = self.clock
@@ -100,15 +118,17 @@ class Rows:
         for start in range(0, missing.size, BATCH):
             look()
             self._compute(gram, missing[start : start + BATCH])
-        return self.slot_of[wanted], missing.size * self.n
+        return self.slot_of[wanted]
 
     def _compute(self, gram: GramOperator, rows: NDArray[np.int64]) -> None:
         slots = self._free(rows.size)
         self.slot_of[self.row_in[slots][self.row_in[slots] >= 0]] = -1
         self.row_in[slots] = -1
-        padded = np.concatenate([rows, np.repeat(rows[-1:], -rows.size % ROUND)])
-        self._write(gram, padded, rows.size, slots)
-        self.slot_of[rows], self.row_in[slots], self.used[slots] = slots, rows, self.clock
+        batch = max(self.batches, default=-1) + 1
+        self.batches[batch] = np.concatenate([rows, np.repeat(rows[-1:], BATCH - rows.size)])
+        self._write(gram, self.batches[batch], np.arange(rows.size), slots)
+        self.batch_in[slots], self.used[slots] = batch, self.clock
+        self.slot_of[rows], self.row_in[slots] = slots, rows
 
     def _free(self, count: int) -> NDArray[np.int64]:
         """Slots that nothing is in, then those whose rows were not used for longest."""
@@ -119,15 +139,17 @@ class Rows:
         oldest = np.argsort(self.used[: self.filled - fresh.size], kind="stable")[: count - fresh.size]
         return np.concatenate([fresh, oldest])
 
-    def _write(self, gram: GramOperator, rows: NDArray[np.int64], count: int, slots: NDArray[np.int64]) -> None:
-        """The first `count` of the rows into their slots, by parts of the columns that stay in cache."""
-        squares, here = gram.squares, self._rows(gram, rows)
+    def _write(
+        self, gram: GramOperator, batch: NDArray[np.int64], places: NDArray[np.int64], slots: NDArray[np.int64]
+    ) -> None:
+        """Rows at some places of a batch into their slots, by parts of the columns that stay in cache."""
+        squares, here = gram.squares, self._rows(gram, batch)
         for start in range(0, self.n, COLUMNS):
             part = slice(start, min(self.n, start + COLUMNS))
             products = self._products(gram, here, part)
-            values = gram.kernel.of_products(products, squares[rows], squares[part])
-            self.store[slots, part] = values[:count]
-        self.store[slots, rows[:count]] = gram.diag()[rows[:count]]
+            self.store[slots, part] = gram.kernel.of_products(products, squares[batch], squares[part])[places]
+        rows = batch[places]
+        self.store[slots, rows] = gram.diag()[rows]
 
     def _rows(self, gram: GramOperator, rows: NDArray[np.int64]) -> Any:
         found = self._all(gram)[rows]

@@ -68,6 +68,7 @@ class SMOState(State):
     b: float  # the best intercept at v
     value: float  # P
     bound: float  # D
+    kept: NDArray[np.int64]  # the rows that are kept (`Rows.record`)
     inner: int = 0  # steps on blocks so far
     polished: int = 0  # steps of Newton's method so far
 
@@ -134,7 +135,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         if v.any():
             g += problem.combine(v)
         none = np.zeros(0, dtype=np.int64)
-        state = SMOState(0, v, g, none, none, b, math.inf, -math.inf)
+        state = SMOState(0, v, g, none, none, b, math.inf, -math.inf, self.rows.record())
         self._bounds(state)
         return state
 
@@ -203,6 +204,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
     def step(self) -> None:
         """A working set, then Newton's method where the free entries have settled."""
         problem, s = self.problem, self.state
+        self.rows.restore(problem.gram, s.kept, problem.look)
         up, down = self._slopes(s)
         violation = self._violation(up, down)
         at = self._working_set(s, up, down)
@@ -222,7 +224,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         if self._has_settled(s, free):
             self._polish(s, free)
             free = np.flatnonzero(self._is_free(s))
-        s.free = free
+        s.free, s.kept = free, self.rows.record()
 
     def _block(self, at: NDArray[np.int64]) -> Array:
         """kappa K_WW + diag(s_W)."""
@@ -241,9 +243,8 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         v, g = s.v.copy(), s.g.copy()
         v[at] = new
         g[at] += problem.s[at] * step
-        problem.entries += self.rows.add(
-            problem.gram, at[changed], problem.kappa * step[changed], problem.look, g
-        )
+        problem.entries += float(changed.size) * problem.n
+        self.rows.add(problem.gram, at[changed], problem.kappa * step[changed], problem.look, g)
         return v, g
 
     def _has_settled(self, s: SMOState, free: NDArray[np.int64]) -> bool:

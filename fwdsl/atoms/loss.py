@@ -35,7 +35,7 @@ class Loss(ABC):
 
     #: dual_kink(p) -> e where l*(u; b) = s u^2 / 2 + b u + e |u| on its domain, with s = 1 / smoothness, or 0 where l is not smooth; None where
     #: l* has another form
-    dual_kink: ClassVar[Callable[[Array], float] | None] = None
+    dual_kink: ClassVar[Callable[..., float] | None] = None
 
     #: It has kernels that can be compiled. A loss from outside may have references only, which then are its kernels.
     compiled: ClassVar[bool] = True

@@ -66,9 +66,7 @@ def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...
         return None, (_refusal(instance, error),)
 
 
-def _expansion(
-    instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]]
-) -> Expansion | None:
+def _expansion(instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]]) -> Expansion | None:
     """The form by expansion coefficients, where the program has one. The dense form, whose Gram matrix is factored, waits until it is asked for."""
     if unexpanded(arrangement):
         return None

@@ -26,7 +26,7 @@ from .arrange import Arrangement
 from .combined_maps import Scaled
 from .data_maps import Matrix
 from .form import Block, Canonical, SumTerm
-from .forms import FormKind, NO_VALUES
+from .forms import NO_VALUES, FormKind
 from .maps import LinearMap
 
 LOW_RANK = 0.25

@@ -172,9 +172,10 @@ class Canonical:
     """The canonical form of an instance, with what is needed to speak of it in the user's words.
 
     `size_of_affine` is the sum of the sizes of the affine terms at zero; `constraint_place[i]` tells where constraint i went,
-    ("block", B) or ("term", i): to several places where its set is an intersection, to none where it says nothing; `factored` is the form
-    that keeps the one matrix variable as factors, `expansion` that of a function over an implicit feature map, where it has one. `contradiction` is set where the numbers alone show that no point meets
-    the constraints: FW5010, whose message is the proof. Each constraint is a term of its own then.
+    ("block", B) or ("term", i): to several places where its set is an intersection, to none where it says nothing. `factored` is the form
+    that keeps the one matrix variable as factors, `expansion` that of one function over an implicit feature map, where it has one.
+    `contradiction` is set where the numbers alone show that no point meets the constraints: FW5010, whose message is the proof. Each
+    constraint is a term of its own then.
     """
 
     instance: Instance

@@ -147,10 +147,11 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
 
 def _written_down(form: Form | None, options: Options) -> Form | None:
     """The dense form in the place of an expansion in samples, where a method is named that works on it, or where it is small: times then decide."""
-    if form is None or form.expansion is not form:
+    own = form.expansion if form is not None else None
+    if own is None or own is not form:
         return form
     named = METHODS[options.method].works_on if options.method in METHODS else "expansion"
-    return form.dense or form if named == "dense" or form.expansion.is_small_space else form
+    return own.dense or own if named == "dense" or own.is_small_space else own
 
 
 def _candidate(method: type[Method], arrangement: Arrangement, form: Form | None, tol: float) -> Candidate:

@@ -80,7 +80,8 @@ class SolvableExpansion:
 
     def terms(self, x: Array) -> dict[str, float]:
         """The values of named terms by their own formulas."""
-        form, out = self.form, {}
+        form = self.form
+        out: dict[str, float] = {}
         model, reader = form.instance.model, AffineReader(form.instance, {})
         if not any(term.name for term in model.terms):
             return {}
