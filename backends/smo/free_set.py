@@ -5,6 +5,8 @@ K_FF d + nu 1 = -g_F,  sum(d) = 0 with an equality;  all entries that would leav
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fwdsl.atoms.base import Array
@@ -16,13 +18,16 @@ JITTER = 1e-12
 """The share of the diagonal that is added where entries depend on each other."""
 
 
-def newton_step(Q: Array, g: Array, v: Array, lo: Array, hi: Array, has_equality: bool) -> Array | None:
-    """A step of v that lowers g'd + d'Qd / 2 and stays in [lo, hi]; None where none was found. Q is overwritten by nothing."""
+def newton_step(
+    Q: Array, g: Array, v: Array, lo: Array, hi: Array, has_equality: bool, look: Callable[[], None] = lambda: None
+) -> Array | None:
+    """A step of v that lowers g'd + d'Qd / 2 and stays in [lo, hi]; None where none was found."""
     if v.size == 0:
         return None
     step, first = np.zeros(v.size), None
     free = np.ones(v.size, dtype=bool)
     for _ in range(ROUNDS):
+        look()
         at = np.flatnonzero(free)
         if not at.size:
             break

@@ -7,10 +7,10 @@ quantile, huber, and both epsilon-insensitive ones; the one-class machine is the
     g = kappa K v + s v - t;   up_j = g_j + e sgn+(v_j),   down_j = g_j + e sgn-(v_j)
     violation = max down_j - min up_j over the entries that may move so (without an equality: the largest of down_j and -up_j)
 
-A step takes a working set W of at most `working` entries: free ones of the last set, up to half, and those that violate most on either side. Rows of K
-that are not kept are computed together, by one matrix product. On the block K_WW it runs SMO with pairs of second order (Fan, Chen, Lin 2005),
-or without an equality with single entries, until the violation in W is at most 0.2 of that of all; then g is brought up to date with the rows
-of what has changed. A step within the block costs O(|W|), so nothing has to be shrunk, and nothing unshrunk.
+A step takes a working set W of at most `working` entries: free ones of the last set, up to half, and those that violate most on either side. On the
+block K_WW it runs SMO with pairs of second order (Fan, Chen, Lin 2005), or without an equality with single entries, until the violation in W
+is at most 0.1 of that of all; then g is brought up to date with the rows of what has changed. Those that are not kept are computed together,
+by matrix products. A step within the block costs O(|W|), so nothing has to be shrunk, and nothing unshrunk.
 
 Where the free entries have settled and are few, Newton's method on them finishes (`backends.smo.free_set`), which ends at rounding.
 
@@ -41,13 +41,13 @@ from fwdsl.backends.smo.problem import ExpansionProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.expansion import unexpanded
 
-INNER = 0.2
+INNER = 0.1
 """The violation that is left in a block, as a share of that of all."""
 
 INNER_STEPS = 100
 """Steps on a block, for each of its entries, after which the others are looked at again."""
 
-FREE_ROWS = 1_500
+FREE_ROWS = 2_500
 """Free entries up to which Newton's method takes over: a Cholesky factor of more costs more than the steps it saves."""
 
 NEAR = 1e-2
@@ -87,7 +87,7 @@ class SMO(Method):
     options = MappingProxyType(
         {
             "cache": Option(256.0, "megabytes of rows of the Gram matrix that are kept", lower=0.0),
-            "working": Option(512, "entries that are worked on together", kind=int, lower=2),
+            "working": Option(1024, "entries that are worked on together", kind=int, lower=2),
         }
     )
 
@@ -264,7 +264,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         if problem.e > 0.0:
             # the kink ends the piece on which the dual is a quadratic
             lo, hi = np.where(v > 0.0, np.maximum(lo, 0.0), lo), np.where(v < 0.0, np.minimum(hi, 0.0), hi)
-        step = newton_step(Q, slope, v, lo, hi, problem.has_equality)
+        step = newton_step(Q, slope, v, lo, hi, problem.has_equality, problem.look)
         if step is None:
             return
         s.v, s.g = self._moved(s, free, np.clip(v + step, lo, hi))

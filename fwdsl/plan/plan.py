@@ -11,6 +11,7 @@ from typing import Any
 from ..backends.method import Estimate, Method
 from ..backends.registry import AUTOMATIC, METHODS, NAMED
 from ..canon.arrange import Arrangement, arrange
+from ..canon.expansion import Expansion
 from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
@@ -147,11 +148,10 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
 
 def _written_down(form: Form | None, options: Options) -> Form | None:
     """The dense form in the place of an expansion in samples, where a method is named that works on it, or where it is small: times then decide."""
-    own = form.expansion if form is not None else None
-    if own is None or own is not form:
+    if not isinstance(form, Expansion):
         return form
     named = METHODS[options.method].works_on if options.method in METHODS else "expansion"
-    return own.dense or own if named == "dense" or own.is_small_space else own
+    return form.dense or form if named == "dense" or form.is_small_space else form
 
 
 def _candidate(method: type[Method], arrangement: Arrangement, form: Form | None, tol: float) -> Candidate:
