@@ -1,10 +1,10 @@
 r"""The dual of a problem over expansion coefficients, in the signed notation of its methods.
 
-With v = -y, the slopes of the loss with their signs turned, kappa = c^2 / mu, and t = b - o (targets less offsets):
+With v = -y, kappa = c^2 / mu, and h_j of `backends.signed_dual`:
 
-    min over v   kappa/2 v'Kv + sum_j [s_j v_j^2 / 2 - t_j v_j + e |v_j|]     lo <= v <= hi, and sum(v) = r with an intercept, r = q / d
+    min over v   kappa/2 v'Kv + sum_j h_j(v_j)     with sum(v) = r where there is an intercept, r = q / d
 
-s_j is 1 / (smoothness w_j), 0 for a loss with corners, e the half-width of a tube. The least value is constant less the optimal value.
+The least value is constant less the optimal value.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import Pool
+from fwdsl.backends.signed_dual import SignedDual, best_shift
 from fwdsl.backends.smo.rows import Rows
 from fwdsl.canon.expansion import Expansion
 
@@ -28,20 +29,11 @@ class ExpansionProblem:
         self.loss = FastLoss(f, self.pool)
         self.gram = form.gram
         self.kappa = form.c * form.c / form.mu
-        self.t = f.b - form.offset
-        smoothness, kink = f.loss.smoothness, f.loss.dual_kink
-        assert kink is not None
-        live = f.w > 0.0
-        self.s = np.zeros(f.size)
-        if smoothness is not None:
-            self.s[live] = 1.0 / (smoothness * f.w[live])
-        self.e = kink(f.p)
-        low, high = f.dual_bounds()
-        self.lo, self.hi = -high, -low
+        self.dual = SignedDual.of(f, form.offset)
+        self.t, self.s, self.e, self.lo, self.hi = (getattr(self.dual, name) for name in ("t", "s", "e", "lo", "hi"))
         free = form.intercept
         self.has_equality = free is not None
         self.total = 0.0 if free is None else free.q / free.d
-        self.diagonal = self.kappa * self.gram.diag() + self.s
         self.entries = 0.0
         self._rows: Rows | None = None
 
@@ -76,21 +68,8 @@ class ExpansionProblem:
         return self.kappa * self.gram.combine(v)
 
     def feasible(self, v: Array) -> Array:
-        """v moved into the box, and onto the equality: what is missing goes to the first entries that have room, as much as they have."""
-        v = np.clip(v, self.lo, self.hi)
-        if not self.has_equality:
-            return v
-        missing = self.total - float(v.sum())
-        if abs(missing) <= 1e-12 * (float(np.abs(v).sum()) + abs(self.total)):
-            return v
-        room = self.hi - v if missing > 0.0 else v - self.lo
-        endless = np.isinf(room)
-        if endless.any():
-            return np.asarray(v + np.where(endless, missing / np.count_nonzero(endless), 0.0))
-        before = np.concatenate(([0.0], np.cumsum(room)[:-1]))
-        step = np.clip(abs(missing) - before, 0.0, room)
-        moved = np.where(step == room, self.hi if missing > 0.0 else self.lo, v + np.copysign(step, missing))
-        return np.asarray(np.where(step > 0.0, moved, v))
+        """v moved into the box, and onto the equality."""
+        return self.dual.on_equality(v, self.total) if self.has_equality else np.clip(v, self.lo, self.hi)
 
     def point(self, v: Array, b: float) -> Array:
         """The expansion coefficients a = c / mu v, and b."""
@@ -108,39 +87,11 @@ class ExpansionProblem:
         form = self.form
         kv = g - self.s * v + self.t
         norm = 0.5 * float(v @ kv)
-        dual = form.constant - norm - float(v @ (0.5 * self.s * v - self.t)) - self.e * float(np.abs(v).sum())
+        dual = form.constant - norm - self.dual.value(v)
         z = kv + form.offset
         b, linear = 0.0, 0.0
         if form.intercept is not None:
-            shift = self._best_shift(z, guess, width)
+            shift = best_shift(self.loss, z, self.total, guess, width)
             b = shift / form.intercept.d
             linear, z = form.intercept.q * b, z + shift
         return form.constant + norm + self.loss.value(z) + linear, dual, b
-
-    def _best_shift(self, z: Array, guess: float, width: float) -> float:
-        """argmin over t of f(z + t) + r t, by bisection on the slope."""
-        out = np.empty_like(z)
-
-        def slope(t: float) -> float:
-            self.loss.value_gradient(z + t, out)
-            return float(out.sum()) + self.total
-
-        unit = max(1.0, float(np.abs(z).max(initial=0.0)), abs(guess))
-        width = max(width, 1e-12 * unit)
-        low, high = guess - width, guess + width
-        for _ in range(60):
-            if slope(low) <= 0.0:
-                break
-            low, high, width = low - 4.0 * width, low, 4.0 * width
-        width = high - low
-        for _ in range(60):
-            if slope(high) >= 0.0:
-                break
-            low, high, width = high, high + 4.0 * width, 4.0 * width
-        while high - low > 1e-15 * unit:
-            middle = 0.5 * (low + high)
-            if middle in (low, high):
-                break
-            at = slope(middle)
-            low, high = (middle if at <= 0.0 else low), (middle if at >= 0.0 else high)
-        return min(low, high, key=lambda t: self.loss.value(z + t) + self.total * t)

@@ -169,7 +169,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
 
     def _working_set(self, s: SMOState, up: Array, down: Array) -> NDArray[np.int64]:
         """Free entries of the last set, up to half, and the worst violators of both sides."""
-        kept = s.working[self._is_free(s)[s.working]][: self.size // 2]
+        kept = s.working[self.problem.dual.is_free(s.v)[s.working]][: self.size // 2]
         taken = np.zeros(self.problem.n, dtype=bool)
         taken[kept] = True
         chosen = [kept]
@@ -194,11 +194,6 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         found = np.argpartition(keys, count - 1)[:count] if count < keys.size else np.arange(keys.size)
         return found[np.argsort(keys[found], kind="stable")]
 
-    def _is_free(self, s: SMOState) -> NDArray[np.bool_]:
-        problem = self.problem
-        free = (s.v > problem.lo) & (s.v < problem.hi)
-        return free & (s.v != 0.0) if problem.e > 0.0 else free
-
     # --- steps --------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
@@ -220,10 +215,10 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         s.working = at
         s.iteration += 1
         self._bounds(s)
-        free = np.flatnonzero(self._is_free(s))
+        free = np.flatnonzero(problem.dual.is_free(s.v))
         if self._has_settled(s, free):
             self._polish(s, free)
-            free = np.flatnonzero(self._is_free(s))
+            free = np.flatnonzero(problem.dual.is_free(s.v))
         s.free, s.kept = free, self.rows.record()
 
     def _block(self, at: NDArray[np.int64]) -> Array:
