@@ -14,6 +14,7 @@ AUTOMATIC = {
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
+    "dcd": ("dcd.dcd", "DCD", "DCDState"),
     "smo": ("smo.smo", "SMO", "SMOState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
     "lowrank": ("lowrank.lowrank", "LowRankMethod", "CompletionState", "RegressionState"),
