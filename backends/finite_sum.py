@@ -16,9 +16,9 @@ import numpy as np
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.atoms.losses import LOSSES, smoothness
 from fwdsl.backends.functions import FastLoss, FastVector
-from fwdsl.backends.kernels.compile import Function
+from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
-from fwdsl.backends.kernels.rows import row_kernels, rows_of
+from fwdsl.backends.kernels.rows import csr_row_squares, row_kernels, rows_of
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
@@ -149,9 +149,8 @@ class FiniteSum:
         """|c a_j|^2 for each j."""
         storage = self.operator.storage
         if isinstance(storage, Sparse):
-            indptr = storage.rows.indptr.astype(np.int64)
-            at = np.repeat(np.arange(self.n), indptr[1:] - indptr[:-1])
-            squares = np.bincount(at, np.square(storage.rows.data, dtype=np.float64), self.n).astype(np.float64)
+            squares = np.empty(self.n)
+            kernel(csr_row_squares)(self.rows, squares)
         else:
             A = storage.store.T if storage.transposed else storage.store
             squares = np.einsum("ij,ij->i", A, A, dtype=np.float64)

@@ -12,7 +12,7 @@ h = |c a_j|^2 / mu + s_j
 S the soft threshold. An entry at an end whose slope holds it there by more than the largest violation of the last sweep is left out until the others
 have converged (Hsieh et al. 2008).
 
-*The interior point*, for losses with corners and up to 1,000 unknowns, after 30 sweeps: the tail of coordinate descent is long where C is not small.
+*The interior point*, for losses with corners and up to 1,000 unknowns, after 10 sweeps: the tail of coordinate descent is long where C is not small.
 The samples between their ends, 6 d + 50 nearest to a corner, and at most 4 times as many with the largest shares of the gap are solved for exactly by
 `backends.dcd.interior`, the others kept; then all are looked at again. Each round is an ascent of the dual on a block.
 
@@ -43,7 +43,7 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
-SWEEPS = 30
+SWEEPS = 10
 """Sweeps before the interior point is tried; as many more each time it brought nothing."""
 
 WIDEST = 1_000
@@ -55,8 +55,11 @@ MOST_ENTRIES = 1 << 25
 LOOK = 2_000_000
 """Numbers touched between two looks at the clock."""
 
-REST = 1.3
-"""How much the sweeps grow from one certificate to the next."""
+FIRST_CHECK, REST = 10, 1.5
+"""The sweeps before the first certificate, and how much they grow from one to the next: each takes as long as a sweep or two."""
+
+MOST_REST = 50
+"""Sweeps between two certificates at most: a run that shows no change for long is taken for one that makes none."""
 
 LEAST_WORK = 50_000
 """Numbers touched that a step has at least."""
@@ -117,7 +120,7 @@ class DCD(Method):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """30 sweeps and two rounds of the interior point, or sweeps by the conditioning."""
+        """Ten sweeps and two rounds of the interior point, or sweeps by the conditioning."""
         (term,) = canonical.terms
         assert isinstance(term.f, LossFunction)
         n, d = term.f.size, canonical.size
@@ -167,7 +170,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         v = np.clip(v, m.dual.lo, m.dual.hi)
         none = np.zeros(0)
         s = DCDState(
-            0, v, none, np.zeros(1), np.arange(m.n), np.ones(m.n, dtype=np.bool_), 0, 0.0, math.inf, 0, 1,
+            0, v, none, np.zeros(1), np.arange(m.n), np.ones(m.n, dtype=np.bool_), 0, 0.0, math.inf, 0, FIRST_CHECK,
             SWEEPS if self.has_interior else -1, 0, math.inf, -math.inf, none, none,
         )  # fmt: skip
         self._refresh(s)
@@ -188,11 +191,17 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         if m.is_balanced:
             v = m.feasible(v)
             x, _ = m.primal(v)
-        value, bound, b, _ = m.bounds(v, x, b)
+            b = float(s.best_x[m.place]) if s.best_x.size else 0.0
+        bound = m.bound(v, x, b)
         if bound > s.bound or not s.best_v.size:
             s.bound, s.best_v = bound, v.copy()
+        self._note(s, x, b)
+
+    def _note(self, s: DCDState, x: Array, b: float) -> None:
+        """Keep a point where it is better than those before."""
+        value, b, _ = self.machine.value(x, b)
         if value < s.value:
-            s.value, s.best_x = value, m.joined(x, b)
+            s.value, s.best_x = value, self.machine.joined(x, b)
 
     # --- steps --------------------------------------------------------------------------------------------------------
 
@@ -217,7 +226,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
             if s.sweeps >= s.check_at or s.sweeps == s.interior_at:
                 self._refresh(s)
                 self._certify(s)
-                s.check_at = max(s.sweeps + 1, int(REST * s.sweeps))
+                s.check_at = s.sweeps + min(max(1, int((REST - 1.0) * s.sweeps)), MOST_REST)
                 break
         return True
 
@@ -264,14 +273,16 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         before = s.value - s.bound
         v = m.feasible(s.v)
         x, b = m.primal(v)
-        _, _, b, z = m.bounds(v, x, float(s.best_x[m.place]) if m.is_balanced else b)
+        _, b, z = m.value(x, float(s.best_x[m.place]) if m.is_balanced else b)
         at = self._block(v, z)
         look()
-        new, _ = self._solved(v, np.append(x, b) if m.place >= 0 else x, at, z)
+        new, found = self._solved(v, np.append(x, b) if m.place >= 0 else x, at)
         s.v = m.feasible(new) if m.is_balanced else new
         s.rounds += 1
         self._refresh(s)
         self._certify(s)
+        # what comes of the dual point has its rounding many times over where C is large
+        self._note(s, found[: m.sum.d], float(found[-1]) if m.place >= 0 else 0.0)
         if s.value - s.bound > 0.5 * before:
             # it brought little: sweeps go on for a while
             s.interior_at = s.sweeps + SWEEPS
@@ -297,7 +308,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
             chosen[np.argpartition(-share, count - 1)[:count]] = True
         return np.flatnonzero(chosen)
 
-    def _solved(self, v: Array, x: Array, at: NDArray[np.intp], z: Array) -> tuple[Array, Array]:
+    def _solved(self, v: Array, x: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
         """v with the entries of a block at their best, and x."""
         m, dual = self.machine, self.machine.dual
         q = np.append(m.q, m.q_b) if m.place >= 0 else m.q

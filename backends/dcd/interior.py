@@ -29,6 +29,12 @@ ITERATIONS = 60
 BACK = 0.995
 """The share of the way to the nearest end that a step takes."""
 
+REFINEMENTS = 2
+"""Refinements of a direction: the weights end many orders of magnitude apart."""
+
+REFINED = 1e-11
+"""The relative residual at which a direction is good enough."""
+
 JITTER = 1e-14
 """The share of the diagonal that is added to the system, ten thousand times as much each time it cannot be factored."""
 
@@ -66,7 +72,7 @@ def solve(part: Part, x: Array, tol: float, look: Callable[[], None]) -> tuple[A
         if 2.0 * mu * u.size <= tol and float(np.linalg.norm(dual)) <= 1e-10 * scale:
             break
         W = 1.0 / (part.s + S / low + T / up)
-        solver = _factor(Z.gram(W), rho)
+        solver = _factor(Z, W, rho)
         if solver is None:
             break
 
@@ -93,11 +99,11 @@ def solve(part: Part, x: Array, tol: float, look: Callable[[], None]) -> tuple[A
     return part.lo + np.clip(low, 0.0, span), x
 
 
-def _factor(H: Array, rho: Array) -> Callable[[Array], Array] | None:
-    """The solver of (diag(rho) + H) x = b; None where no jitter makes it positive definite."""
+def _factor(Z: RowsOf, W: Array, rho: Array) -> Callable[[Array], Array] | None:
+    """The solver of (diag(rho) + Z' W Z) x = b, refined with the system itself; None where no jitter makes it positive definite."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    at = np.arange(rho.size)
+    H, at = Z.gram(W), np.arange(rho.size)
     H[at, at] += rho
     own = H[at, at].copy()
     jitter = JITTER
@@ -110,7 +116,13 @@ def _factor(H: Array, rho: Array) -> Callable[[Array], Array] | None:
             continue
 
         def solved(b: Array, factor: tuple[Array, bool] = factor) -> Array:
-            return np.asarray(cho_solve(factor, b, check_finite=False))
+            x = cho_solve(factor, b, check_finite=False)
+            for _ in range(REFINEMENTS):
+                missed = b - rho * x - Z.adjoint(W * Z.times(x))
+                if float(np.linalg.norm(missed)) <= REFINED * float(np.linalg.norm(b)):
+                    break
+                x = x + cho_solve(factor, missed, check_finite=False)
+            return np.asarray(x)
 
         return solved
     return None
@@ -118,8 +130,8 @@ def _factor(H: Array, rho: Array) -> Callable[[Array], Array] | None:
 
 def _room(z: Array, dz: Array) -> float:
     """The longest step, at most 1, that keeps z + a dz at least 0."""
-    falling = dz < 0.0
-    return min(1.0, float((-z[falling] / dz[falling]).min(initial=np.inf)))
+    steepest = float((dz / z).min())
+    return 1.0 if steepest >= -1.0 else -1.0 / steepest
 
 
 def _length(low: Array, up: Array, du: Array) -> float:

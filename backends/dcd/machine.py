@@ -136,19 +136,20 @@ class Machine:
             out[self.place] = b
         return out
 
-    def bounds(self, v: Array, x: Array, b: float) -> tuple[float, float, float, Array]:
-        """(P, D, b, z): one pass. Where there is an equality, P is at the best intercept, which is looked for around b."""
+    def bound(self, v: Array, x: Array, b: float) -> float:
+        """D at v, which x and b belong to."""
+        size = 0.5 * self.mu * float(x @ x) + (0.5 * self.mu_b * b * b if self.mu_b > 0.0 else 0.0)
+        return self.constant - size - self.dual.value(v)
+
+    def value(self, x: Array, b: float) -> tuple[float, float, Array]:
+        """(P, b, z) at x: one pass. An intercept that nothing penalises is the best one, which is looked for around b."""
         z = self.sum.forward(x)
-        size = 0.5 * self.mu * float(x @ x)
-        dual = self.constant - size - self.dual.value(v)
         if self.is_balanced:
             guess = self.d * b
             b = best_shift(self.loss, z, self.total, guess, 1e-3 * max(1.0, abs(guess))) / self.d
-        else:
-            dual -= 0.5 * self.mu_b * b * b
         z += self.d * b
-        primal = self.constant + size + float(self.q @ x) + self.q_b * b + 0.5 * self.mu_b * b * b + self.loss.value(z)
-        return primal, dual, b, z
+        size = 0.5 * self.mu * float(x @ x) + 0.5 * self.mu_b * b * b
+        return self.constant + size + float(self.q @ x) + self.q_b * b + self.loss.value(z), b, z
 
     def shares(self, v: Array, z: Array) -> Array:
         """The share of each sample in P - D: f_j(z_j) + f_j*(-v_j) + z_j v_j, which is at least 0."""
