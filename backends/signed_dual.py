@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.functions import FastLoss
@@ -43,10 +44,11 @@ class SignedDual:
         """sum_j h_j(v_j)."""
         return float(v @ (0.5 * self.s * v - self.t)) + self.e * float(np.abs(v).sum())
 
-    def is_free(self, v: Array) -> Array:
+    def is_free(self, v: Array) -> NDArray[np.bool_]:
         """Which entries are neither at an end nor at the kink."""
         free = (v > self.lo) & (v < self.hi)
-        return free & (v != 0.0) if self.e > 0.0 else free
+        found: NDArray[np.bool_] = free & (v != 0.0) if self.e > 0.0 else free
+        return found
 
     def on_equality(self, v: Array, total: float) -> Array:
         """v in the box with sum(v) = total: what is missing goes to the first entries that have room, as much as they have."""

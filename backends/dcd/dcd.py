@@ -1,7 +1,7 @@
 r"""Dual coordinate descent with shrinking, and an interior point on the samples near their corners, for linear machines.
 
-Problem: min over x and perhaps b   f(c A x + o + d b 1) + <q, x> + q_b b + mu/2 |x|^2 + mu_b/2 b^2, for every loss whose conjugate is a quadratic with
-at most one kink (`backends.dcd.machine` has the dual, `backends.signed_dual` the losses): hinges, absolute, quantile, huber, squared, both
+Problem: min over x and perhaps b   f(c A x + o + d b 1) + <q, x> + q_b b + mu/2 |x|^2 + mu_b/2 b^2, for every loss whose conjugate is a quadratic
+with at most one kink (`backends.dcd.machine` has the dual, `backends.signed_dual` the losses): hinges, absolute, quantile, huber, squared, both
 epsilon-insensitive ones.
 
 *Coordinate descent.* Entries of the dual are visited in a random order, each moved to its minimiser: with g = z_j + s_j v_j - t_j and
@@ -34,10 +34,10 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends import costs
+from fwdsl.backends.baselines.samples import linked
 from fwdsl.backends.dcd import interior, loops
 from fwdsl.backends.dcd.machine import Machine, reasons, value_reasons
 from fwdsl.backends.finite_sum import draws
-from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
@@ -45,6 +45,9 @@ from fwdsl.canon.form import Canonical
 
 SWEEPS = 10
 """Sweeps before the interior point is tried; as many more each time it brought nothing."""
+
+ROUNDS = 3
+"""Rounds of the interior point that a run takes, as measured."""
 
 WIDEST = 1_000
 """Unknowns up to which the interior point forms its system."""
@@ -57,6 +60,9 @@ LOOK = 2_000_000
 
 FIRST_CHECK, REST = 10, 1.5
 """The sweeps before the first certificate, and how much they grow from one to the next: each takes as long as a sweep or two."""
+
+CONVERGED = 0.1
+"""The share of the violation over all entries at which those that are left have converged, and the others come back."""
 
 MOST_REST = 50
 """Sweeps between two certificates at most: a run that shows no change for long is taken for one that makes none."""
@@ -79,7 +85,8 @@ class DCDState(State):
     keep: NDArray[np.bool_]  # those that stay for the next one
     at: int  # the entries visited of this sweep
     worst: float  # the largest violation of this sweep so far
-    bar: float  # that of the last one
+    bar: float  # that of the last one, inf after the entries that were left out came back
+    full: float  # that of the last one over all entries
     sweeps: int  # so far
     check_at: int  # the sweep at which bounds are next computed
     interior_at: int  # and at which the interior point is tried, -1 where it is not
@@ -120,14 +127,16 @@ class DCD(Method):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Ten sweeps and two rounds of the interior point, or sweeps by the conditioning."""
+        """Ten sweeps and three rounds of the interior point, or sweeps by the conditioning."""
         (term,) = canonical.terms
         assert isinstance(term.f, LossFunction)
         n, d = term.f.size, canonical.size
         if _has_interior(canonical):
-            rows = min(n, 30 * d + 250)
-            seconds = costs.seconds(canonical, 2.0 * SWEEPS, SWEEPS) + 2.0 * 20.0 * 1e-9 * rows * d * (0.1 * d + 4.0)
-            why = f"{SWEEPS} sweeps, then an interior point on some {rows:,} samples, twice"
+            rows, stored = float(min(n, 12 * d + 100)), canonical.nnz / max(1, n)
+            # of the Gram matrix of the block, of products with it, and of the Cholesky factor
+            iteration = rows * min(0.06 * d * d, 0.5 * stored * stored) + 15.0 * rows * stored + 0.05 * d**3
+            seconds = costs.seconds(canonical, 2.0 * SWEEPS + 8.0, SWEEPS) + 1e-9 * ROUNDS * 15.0 * iteration
+            why = f"{SWEEPS} sweeps, then {ROUNDS} rounds of an interior point on some {rows:.0f} samples"
             memory = costs.memory(canonical, 8, 14, 8.0 * 3.0 * rows * d)
             return Estimate(2.0 * SWEEPS + 8.0, seconds, memory, why)
         ridge = max(b.g.curvature for b in canonical.blocks)
@@ -170,7 +179,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         v = np.clip(v, m.dual.lo, m.dual.hi)
         none = np.zeros(0)
         s = DCDState(
-            0, v, none, np.zeros(1), np.arange(m.n), np.ones(m.n, dtype=np.bool_), 0, 0.0, math.inf, 0, FIRST_CHECK,
+            0, v, none, np.zeros(1), np.arange(m.n), np.ones(m.n, dtype=np.bool_), 0, 0.0, math.inf, math.inf, 0, FIRST_CHECK,
             SWEEPS if self.has_interior else -1, 0, math.inf, -math.inf, none, none,
         )  # fmt: skip
         self._refresh(s)
@@ -234,7 +243,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         """The rest of a sweep, in parts between which the clock is looked at; the numbers touched."""
         m, dual = self.machine, self.machine.dual
         of = m.sum
-        loop: Any = kernel(loops.sweep, fuse=True, **of.row_kernels)
+        loop: Any = linked(loops.sweep, of.row_kernels)
         most = max(1, int(LOOK * m.n / max(1, of.operator.nnz)))
         steps = of.c / m.mu, (m.d / self.mu_b if m.place >= 0 else 0.0)
         total = 0.0
@@ -257,8 +266,9 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         n = self.machine.n
         left = s.index[s.keep[: s.index.size]]
         s.sweeps += 1
-        done = s.worst <= 0.1 * s.bar if math.isfinite(s.bar) and left.size < n else False
-        if left.size == 0 or done or s.worst == 0.0:
+        if s.index.size == n:
+            s.full = s.worst
+        if (s.index.size < n and s.worst <= CONVERGED * s.full) or left.size == 0:
             left, s.bar = np.arange(n), math.inf
         else:
             s.bar = s.worst

@@ -26,6 +26,9 @@ from fwdsl.backends.dcd.rows import RowsOf
 ITERATIONS = 60
 """Iterations at most."""
 
+MET = 1e-10
+"""The relative miss of rho x = r + Z'u that is small enough."""
+
 BACK = 0.995
 """The share of the way to the nearest end that a step takes."""
 
@@ -52,51 +55,84 @@ class Part:
     hi: Array
 
 
+@dataclass
+class _Iterate:
+    """Distances to the lower and upper ends, their multipliers, and x."""
+
+    low: Array
+    up: Array
+    S: Array
+    T: Array
+    x: Array
+
+    @property
+    def complementarity(self) -> float:
+        return float(self.low @ self.S + self.up @ self.T)
+
+
+@dataclass(frozen=True, eq=False)
+class _Newton:
+    """The Newton system at an iterate: what it misses of its two equations, and the solver of the reduced system."""
+
+    at: _Iterate
+    Z: RowsOf
+    W: Array
+    dual: Array
+    slope: Array
+    solver: Callable[[Array], Array]
+
+    def direction(self, to_low: Array | float, to_up: Array | float) -> tuple[Array, Array, Array, Array]:
+        """(dx, du, dS, dT) towards products low S and up T of these sizes."""
+        i = self.at
+        k = -self.slope + to_low / i.low - i.S - to_up / i.up + i.T
+        dx = self.solver(self.Z.adjoint(self.W * k) - self.dual)
+        du = self.W * (k - self.Z.times(dx))
+        return dx, du, (to_low - i.S * du) / i.low - i.S, (to_up + i.T * du) / i.up - i.T
+
+
 def solve(part: Part, x: Array, tol: float, look: Callable[[], None]) -> tuple[Array, Array]:
     """(u, x) with complementarity of at most `tol` in all, or as far as `ITERATIONS` lead."""
-    Z, rho = part.Z, part.rho
-    span = part.hi - part.lo
-    low = 0.5 * span
-    up = span - low
-    g = Z.times(x) + part.s * (part.lo + low) - part.t
-    unit = float(np.mean(np.abs(part.t))) + 1e-300
-    S = np.maximum(g, 0.0) + 0.5 * unit
-    T = S - g
-    scale = float(np.linalg.norm(Z.adjoint(part.lo + low))) + float(np.linalg.norm(part.r)) + 1e-300
+    Z, span = part.Z, part.hi - part.lo
+    i = _start(part, x)
+    scale = float(np.linalg.norm(Z.adjoint(part.lo + i.low))) + float(np.linalg.norm(part.r)) + 1e-300
     for _ in range(ITERATIONS):
         look()
-        u = part.lo + low
-        dual = rho * x - part.r - Z.adjoint(u)
-        slope = Z.times(x) + part.s * u - part.t - S + T
-        mu = float(low @ S + up @ T) / (2.0 * u.size)
-        if 2.0 * mu * u.size <= tol and float(np.linalg.norm(dual)) <= 1e-10 * scale:
+        u = part.lo + i.low
+        dual = part.rho * i.x - part.r - Z.adjoint(u)
+        if i.complementarity <= tol and float(np.linalg.norm(dual)) <= MET * scale:
             break
-        W = 1.0 / (part.s + S / low + T / up)
-        solver = _factor(Z, W, rho)
+        slope = Z.times(i.x) + part.s * u - part.t - i.S + i.T
+        W = 1.0 / (part.s + i.S / i.low + i.T / i.up)
+        solver = _factor(Z, W, part.rho)
         if solver is None:
             break
-
-        def direction(to_low: Array, to_up: Array) -> tuple[Array, Array, Array, Array]:
-            k = -slope + to_low / low - S - to_up / up + T
-            dx = solver(Z.adjoint(W * k) - dual)
-            du = W * (k - Z.times(dx))
-            return dx, du, (to_low - S * du) / low - S, (to_up + T * du) / up - T
-
-        none = np.zeros(u.size)
-        dx, du, dS, dT = direction(none, none)
-        a, b = _length(low, up, du), min(_room(S, dS), _room(T, dT))
-        after = float((low + a * du) @ (S + b * dS) + (up - a * du) @ (T + b * dT)) / (2.0 * u.size)
-        centre = mu * (max(after, 0.0) / mu) ** 3
-        dx, du, dS, dT = direction(centre - du * dS, centre + du * dT)
-        a, b = min(1.0, BACK * _length(low, up, du)), min(1.0, BACK * min(_room(S, dS), _room(T, dT)))
-        # the slopes of x and of u meet only where both take the same step, unless the dual is linear
-        if np.any(part.s):
-            a = b = min(a, b)
-        low, up = low + a * du, up - a * du
-        x, S, T = x + b * dx, S + b * dS, T + b * dT
-        if not (np.all(np.isfinite(low)) and np.all(np.isfinite(S))):
+        _step(i, _Newton(i, Z, W, dual, slope, solver), bool(np.any(part.s)))
+        if not (np.all(np.isfinite(i.low)) and np.all(np.isfinite(i.S))):
             break
-    return part.lo + np.clip(low, 0.0, span), x
+    return part.lo + np.clip(i.low, 0.0, span), i.x
+
+
+def _start(part: Part, x: Array) -> _Iterate:
+    """The middle of each interval, with multipliers that meet the slopes at x."""
+    low = 0.5 * (part.hi - part.lo)
+    g = part.Z.times(x) + part.s * (part.lo + low) - part.t
+    S = np.maximum(g, 0.0) + 0.5 * (float(np.mean(np.abs(part.t))) + 1e-300)
+    return _Iterate(low, low.copy(), S, S - g, x)
+
+
+def _step(i: _Iterate, newton: _Newton, together: bool) -> None:
+    """Mehrotra's predictor and corrector, in place; u and the multipliers take the same step where they meet in one equation."""
+    mu = i.complementarity / (2.0 * i.low.size)
+    _, du, dS, dT = newton.direction(0.0, 0.0)
+    a, b = _length(i, du), min(_room(i.S, dS), _room(i.T, dT))
+    after = float((i.low + a * du) @ (i.S + b * dS) + (i.up - a * du) @ (i.T + b * dT)) / (2.0 * i.low.size)
+    centre = mu * (max(after, 0.0) / mu) ** 3
+    dx, du, dS, dT = newton.direction(centre - du * dS, centre + du * dT)
+    a, b = min(1.0, BACK * _length(i, du)), min(1.0, BACK * min(_room(i.S, dS), _room(i.T, dT)))
+    if together:
+        a = b = min(a, b)
+    i.low, i.up = i.low + a * du, i.up - a * du
+    i.x, i.S, i.T = i.x + b * dx, i.S + b * dS, i.T + b * dT
 
 
 def _factor(Z: RowsOf, W: Array, rho: Array) -> Callable[[Array], Array] | None:
@@ -134,5 +170,6 @@ def _room(z: Array, dz: Array) -> float:
     return 1.0 if steepest >= -1.0 else -1.0 / steepest
 
 
-def _length(low: Array, up: Array, du: Array) -> float:
-    return min(_room(low, du), _room(up, -du))
+def _length(i: _Iterate, du: Array) -> float:
+    """The longest step of u, at most 1, to the nearest end."""
+    return min(_room(i.low, du), _room(i.up, -du))

@@ -1,4 +1,7 @@
-"""Kernels of dual coordinate descent, in the notation of `backends.signed_dual`."""
+"""Kernels of dual coordinate descent, in the notation of `backends.signed_dual`. `row_dot`, `row_add` and `row_size` are linked in."""
+
+# ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
 
 
 def sweep(rows, c, index, keep, v, x, extra, d, step_x, step_b, H, s, t, e, lo, hi, bar):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.dcd.rows import DenseRows, RowsOf, SparseRows, chosen
 from fwdsl.backends.finite_sum import FiniteSum, matrix_by_rows
@@ -24,7 +24,8 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.signed_dual import SignedDual, best_shift
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Canonical
+from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.maps import LinearMap
 
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
@@ -60,11 +61,23 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
                 found.append("its predictions are not the rows of one data matrix times the variable")
             if not block.g.curvature > 0.0:
                 found.append(f"the weight of `sum_squares({block.name})` is 0")
+        elif block.g.curvature == 0.0 and not _reaches(canonical, block, m):
+            found.append(f"no multipliers balance the linear term of {block.name}: the objective has no minimum")
         elif not m.rows or np.ptp(m.apply(np.ones(1))) != 0.0 or not m.apply(np.ones(1))[0]:
             found.append(f"{block.name} is not added to all predictions alike")
     if not any(block.shape for block, _ in term.map.parts) or len(term.map.parts) != len(canonical.blocks):
         found.append("a variable does not enter the loss")
     return tuple(found)
+
+
+def _reaches(canonical: Canonical, block: Block, m: LinearMap) -> bool:
+    """Whether slopes of the loss can meet the equality of an intercept."""
+    (term,) = canonical.terms
+    d = m.apply(np.ones(1))
+    if not d.size or not d[0] or not isinstance(term.f, LossFunction):
+        return True
+    lo, hi = term.f.dual_bounds()
+    return float(lo.sum()) <= -float(canonical.q[block.start]) / float(d[0]) <= float(hi.sum())
 
 
 class Machine:
@@ -77,7 +90,9 @@ class Machine:
         assert isinstance(f, FastLoss)
         self.loss, self.constant = f, problem.canonical.constant
         self.place, self.d, self.mu_b, self.q_b = -1, 0.0, 0.0, 0.0
-        for (block, m), g in zip(term.map.parts, (problem.g[problem.canonical.blocks.index(b)] for b, _ in term.map.parts), strict=True):
+        for (block, m), g in zip(
+            term.map.parts, (problem.g[problem.canonical.blocks.index(b)] for b, _ in term.map.parts), strict=True
+        ):
             if block.shape:
                 found = matrix_by_rows(m)
                 assert found is not None and isinstance(found[1], KernelMatrix)
