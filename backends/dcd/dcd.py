@@ -12,9 +12,10 @@ h = |c a_j|^2 / mu + s_j
 S the soft threshold. An entry at an end whose slope holds it there by more than the largest violation of the last sweep is left out until the others
 have converged (Hsieh et al. 2008).
 
-*The interior point*, for losses with corners and up to 1,000 unknowns, after 10 sweeps: the tail of coordinate descent is long where C is not small.
-The samples between their ends, 6 d + 50 nearest to a corner, and at most 4 times as many with the largest shares of the gap are solved for exactly by
-`backends.dcd.interior`, the others kept; then all are looked at again. Each round is an ascent of the dual on a block.
+*The interior point*, for losses with corners and up to 2,000 unknowns, after 10 sweeps or as many as take its time: the tail of coordinate descent is
+long where C is not small. The samples between their ends, 6 d + 50 nearest to a corner, and at most 4 times as many with the largest shares of
+the gap are solved for exactly by `backends.dcd.interior`, the others kept; then all are looked at again. Each round is an ascent of the dual on a
+block.
 
 An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is, then the side that weighs too much is
 scaled down, and the interior point has it exactly. So it is taken only where that follows.
@@ -43,13 +44,13 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
-SWEEPS = 10
-"""Sweeps before the interior point is tried; as many more each time it brought nothing."""
+SWEEPS, MOST_SWEEPS = 10, 1_000
+"""The least and the most sweeps before the interior point is tried; as many follow each time it brought little."""
 
 ROUNDS = 3
 """Rounds of the interior point that a run takes, as measured."""
 
-WIDEST = 1_000
+WIDEST = 2_000
 """Unknowns up to which the interior point forms its system."""
 
 MOST_ENTRIES = 1 << 25
@@ -127,23 +128,21 @@ class DCD(Method):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Ten sweeps and three rounds of the interior point, or sweeps by the conditioning."""
+        """Sweeps and three rounds of the interior point, or sweeps by the conditioning."""
         (term,) = canonical.terms
         assert isinstance(term.f, LossFunction)
         n, d = term.f.size, canonical.size
         if _has_interior(canonical):
-            rows, stored = float(min(n, 12 * d + 100)), canonical.nnz / max(1, n)
-            # of the Gram matrix of the block, of products with it, and of the Cholesky factor
-            iteration = rows * min(0.06 * d * d, 0.5 * stored * stored) + 15.0 * rows * stored + 0.05 * d**3
-            seconds = costs.seconds(canonical, 2.0 * SWEEPS + 8.0, SWEEPS) + 1e-9 * ROUNDS * 15.0 * iteration
-            why = f"{SWEEPS} sweeps, then {ROUNDS} rounds of an interior point on some {rows:.0f} samples"
-            memory = costs.memory(canonical, 8, 14, 8.0 * 3.0 * rows * d)
-            return Estimate(2.0 * SWEEPS + 8.0, seconds, memory, why)
+            first = _sweeps_first(canonical)
+            passes, rounds = 2.0 * first + 8.0, ROUNDS * _round_seconds(canonical)
+            why = f"{first} sweeps, then some {ROUNDS} rounds of an interior point on samples near their corners"
+            memory = costs.memory(canonical, 8, 14, 8.0 * 3.0 * min(n, 12 * d + 100) * d)
+            return Estimate(passes, costs.seconds(canonical, passes, first) + rounds, memory, why)
         ridge = max(b.g.curvature for b in canonical.blocks)
         row = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
         stiff = term.curvature * float(term.f.w.max(initial=0.0)) * min(row, 1e150) ** 2 / ridge
-        # a loss with corners converges as if it were smoothed, and more slowly at last
-        sweeps = (1.0 - math.log10(tol)) * (4.0 + (4.0 if term.is_smooth else 40.0) * stiff)
+        # of losses with corners no rate is known; they took 30 to 1,200 sweeps
+        sweeps = (1.0 - math.log10(tol)) * (4.0 + 4.0 * stiff if term.is_smooth else 20.0)
         passes = 2.5 * sweeps
         why = f"about {sweeps:.0f} sweeps over the samples"
         return Estimate(passes, costs.seconds(canonical, passes, sweeps), costs.memory(canonical, 8, 14), why)
@@ -151,7 +150,20 @@ class DCD(Method):
 
 def _has_interior(canonical: Canonical) -> bool:
     (term,) = canonical.terms
-    return not term.is_smooth and canonical.size <= WIDEST and canonical.size**2 * 31 <= MOST_ENTRIES
+    return not term.is_smooth and canonical.size <= WIDEST
+
+
+def _round_seconds(canonical: Canonical) -> float:
+    """Predicted seconds of a round: of the Gram matrix of the block, of products with it, and of the Cholesky factor, 15 times."""
+    (term,) = canonical.terms
+    n, d = term.map.rows, canonical.size
+    rows, stored = float(min(n, 12 * d + 100)), canonical.nnz / max(1, n)
+    return 15e-9 * (rows * min(0.06 * d * d, 0.5 * stored * stored) + 15.0 * rows * stored + 0.03 * d**3)
+
+
+def _sweeps_first(canonical: Canonical) -> int:
+    """Sweeps before the interior point: as many as take the time of a round, so that neither wastes much beside the other."""
+    return int(min(max(SWEEPS, _round_seconds(canonical) / (1.5e-9 * canonical.nnz)), MOST_SWEEPS))
 
 
 class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
@@ -160,7 +172,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.machine = m = Machine(problem)
-        self.has_interior = _has_interior(problem.canonical)
+        self.first = _sweeps_first(problem.canonical) if _has_interior(problem.canonical) else -1
         # while the sweeps run, an intercept without a penalty has that of x
         self.mu_b = m.mu_b if m.mu_b > 0.0 else m.mu
         self.squares = m.squares / m.mu + (m.d**2 / self.mu_b if m.place >= 0 else 0.0)
@@ -180,7 +192,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         none = np.zeros(0)
         s = DCDState(
             0, v, none, np.zeros(1), np.arange(m.n), np.ones(m.n, dtype=np.bool_), 0, 0.0, math.inf, math.inf, 0, FIRST_CHECK,
-            SWEEPS if self.has_interior else -1, 0, math.inf, -math.inf, none, none,
+            self.first, 0, math.inf, -math.inf, none, none,
         )  # fmt: skip
         self._refresh(s)
         s.index = draws(problem.seed, 0).permutation(m.n)
@@ -295,7 +307,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         self._note(s, found[: m.sum.d], float(found[-1]) if m.place >= 0 else 0.0)
         if s.value - s.bound > 0.5 * before:
             # it brought little: sweeps go on for a while
-            s.interior_at = s.sweeps + SWEEPS
+            s.interior_at = s.sweeps + self.first
             s.check_at = min(s.check_at, s.interior_at)
 
     def _block(self, v: Array, z: Array) -> NDArray[np.intp]:
