@@ -161,7 +161,8 @@ class Machine:
         z = self.sum.forward(x)
         if self.is_balanced:
             guess = self.d * b
-            b = best_shift(self.loss, z, self.total, guess, 1e-3 * max(1.0, abs(guess))) / self.d
+            width = 1e-3 * max(abs(guess), float(np.abs(self.dual.t).max(initial=0.0)))
+            b = best_shift(self.loss, z, self.total, guess, width) / self.d
         z += self.d * b
         size = 0.5 * self.mu * float(x @ x) + 0.5 * self.mu_b * b * b
         return self.constant + size + float(self.q @ x) + self.q_b * b + self.loss.value(z), b, z

@@ -162,7 +162,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
             least, most = float(up.min()), float(down.max())
             ends = [end for end in (least, most) if abs(end) < loops.FAR / 2]
             guess = -0.5 * sum(ends) if len(ends) == 2 else -sum(ends)
-            width = abs(most - least) if len(ends) == 2 else 1.0
+            width = abs(most - least) if len(ends) == 2 else abs(guess)
         s.value, s.bound, s.b = self.problem.ends(s.v, s.g, guess, width)
 
     # --- the working set ----------------------------------------------------------------------------------------------
