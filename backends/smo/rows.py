@@ -93,10 +93,17 @@ class Rows:
     # --- sums ---------------------------------------------------------------------------------------------------------
 
     def block(self, gram: GramOperator, at: NDArray[np.int64]) -> Array:
-        """K of some samples with each other, computed by itself: the rows of most of them will not be needed."""
-        here, squares = self._rows(gram, at), gram.squares[at]
-        products = here @ here.T if isinstance(here, np.ndarray) else inner(here, here)
-        out = gram.kernel.of_products(np.asarray(products), squares, squares)
+        """K of some samples with each other: from rows that are kept, else computed by itself, for most other rows will not be needed."""
+        slots = self.slot_of[at]
+        out = np.empty((at.size, at.size))
+        kernel(loops.gather)(self.store, slots, at, out)
+        missing = np.flatnonzero(slots < 0)
+        if missing.size:
+            few, squares = at[missing], gram.squares
+            here, there = self._rows(gram, few), self._rows(gram, at)
+            dense = isinstance(here, np.ndarray) and isinstance(there, np.ndarray)
+            products = np.asarray(here @ there.T) if dense else inner(here, there)
+            out[missing] = gram.kernel.of_products(products, squares[few], squares[at])
         np.fill_diagonal(out, gram.diag()[at])
         return out
 
