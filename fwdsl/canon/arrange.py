@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..bind.features import implicit_maps
-from ..model import Constraint, Expr, Model, SetRef, Term, Type
+from ..model import Constraint, Expr, Model, SetRef, Term, Type, once_per_model
 from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX
 from .groups import overlapping, same_groups
 from .matrix_prediction import MatrixPrediction, matrix_prediction
@@ -100,6 +100,7 @@ def sum_of_variable(expr: Expr) -> str | None:
     return None
 
 
+@once_per_model
 def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Arrangement:
     """The arrangement of a model. Every accepted model has one.
 
