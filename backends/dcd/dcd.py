@@ -35,10 +35,10 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends import costs
-from fwdsl.backends.baselines.samples import linked
 from fwdsl.backends.dcd import interior, loops
 from fwdsl.backends.dcd.machine import Machine, reasons, value_reasons
 from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
@@ -255,7 +255,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         """The rest of a sweep, in parts between which the clock is looked at; the numbers touched."""
         m, dual = self.machine, self.machine.dual
         of = m.sum
-        loop: Any = linked(loops.sweep, of.row_kernels)
+        row_kernels: dict[str, Any] = dict(of.row_kernels)
+        loop: Any = kernel(loops.sweep, **row_kernels)
         most = max(1, int(LOOK * m.n / max(1, of.operator.nnz)))
         steps = of.c / m.mu, (m.d / self.mu_b if m.place >= 0 else 0.0)
         total = 0.0

@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from typing import Any
 
 from ..backends.method import Estimate, Method
-from ..backends.registry import AUTOMATIC, FACTORED, METHODS
+from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
-from ..canon.expansion import Expansion
+from ..canon.expansion import Expansion, unexpanded
 from ..canon.factored import unfactored
 from ..canon.forms import Form
 from ..canon.groups import weightless
@@ -138,7 +138,10 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)
         return expected, structure_lines(arrangement, form)
 
-    pointless = FACTORED if unfactored(arrangement) else {}
+    pointless = {
+        *(FACTORED if unfactored(arrangement) else ()),
+        *(EXPANDED if unexpanded(arrangement) else ()),
+    }
     names = [n for n in METHODS if n == options.method or (n in AUTOMATIC and n not in pointless)]
     weighed = weigh(names)
     if options.method == "auto":

@@ -21,7 +21,6 @@ from ..results.solution import Progress, Solution
 from .assemble import contradicted, solution_of
 from .canonical import SolvableCanonical
 from .driver import OnState, Outcome, drive
-from .expansion import SolvableExpansion
 from .factored import SolvableFactored
 from .forms import Solvable
 from .interrupt import Control, interruptible
@@ -64,6 +63,9 @@ def solvable(form: Form, kind: FormKind, options: Options) -> Solvable:
     if kind == "factored" and form.factored is not None:
         return SolvableFactored(form.factored, options)
     if kind == "expansion" and form.expansion is not None:
+        # other programs load no kernel machine
+        from .expansion import SolvableExpansion
+
         return SolvableExpansion(form.expansion, options)
     assert kind == "dense" and form.dense is not None, "the planner chose a method that has no form of the problem"
     return SolvableCanonical(form.dense, options)

@@ -90,7 +90,7 @@ def test_the_planner_chooses_it_and_says_why() -> None:
     assert machine.bound().canonical.dense is not None
     small = replace(machine, map="linear").bound().plan()
     able = {c.name: c.estimate for c in small.candidates if c.applies and not c.by_name_only}
-    assert set(able) == {"smo", "pdhg", "dcd"} and all(e is not None for e in able.values())
+    assert set(able) >= {"smo", "pdhg", "dcd"} and all(e is not None for e in able.values())
     other = fw.parse(machine.text.replace("hinge", "logistic")).bind(**machine.data).plan()
     assert other.method != "smo"
     reasons = {c.name: c.reasons for c in other.candidates}["smo"]
