@@ -25,6 +25,9 @@ PROGRAMS = {
     "ridge": SIGNS + "var x: vector[d]\nminimize mean(logistic(A @ x, s)) + 0.05 * sum_squares(x)",
     "intercept": SIGNS
     + "var x: vector[d], b: real\nminimize mean(squared_hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
+    "linear": SIGNS + "var x: vector[d], b: real\nminimize mean(hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
+    "kernel": SIGNS
+    + "let Phi = rbf(A, gamma=0.5)\nvar w: vector[dim(Phi)]\nminimize mean(hinge(Phi @ w, s)) + 0.05 * sum_squares(w)",
     "machine": CLASSES + "\nminimize mean(multiclass_hinge(A @ W, y)) + 0.05 * sum_squares(W)",
     "classes": CLASSES + " in l1_ball(2)\nminimize mean(multiclass_hinge(A @ W, y))",
     "outputs": OUTPUTS + "minimize mean(squared(A @ W, B))",
@@ -35,6 +38,8 @@ COVERED = {
     "matrix_fw": "machine",
     "l2svm_dual": "intercept",
     "dspdc": "ridge",
+    "dcd": "linear",
+    "smo": "kernel",
     "gsfw": "plain ball",
     **dict.fromkeys(("mirror_descent", "mirror_prox", "sublinear"), "classes"),
     **dict.fromkeys(("lowrank", "factored_fw", "block_fw"), "outputs"),
