@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -80,6 +80,16 @@ class Plan:
     def chosen(self) -> Candidate:
         """The chosen candidate."""
         return next(c for c in self.weighed if c.name == self.method)
+
+    def instead(self, tried: Collection[str], reason: str) -> Plan | None:
+        """The plan with the next best method of the same form, after those that were tried have given up; None where there is none."""
+        form = METHODS[self.method].works_on
+        able = [c for c in self.weighed if c.applies and not c.by_name_only and c.name not in tried]
+        rest = [c for c in able if c.estimate is not None and METHODS[c.name].works_on == form]
+        if not rest:
+            return None
+        best = min(rest, key=lambda c: c.estimate.seconds if c.estimate else 0.0)
+        return replace(self, method=best.name, method_options={}, why=f"`{self.method}` gave up: {reason}")
 
     def __getstate__(self) -> dict[str, Any]:
         # What the others are looked at with does not leave the process, so they are looked at now.

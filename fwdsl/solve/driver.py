@@ -59,6 +59,8 @@ class Outcome:
     reason: str
     history: tuple[Progress, ...]
     state: Checkpoint | None = None
+    #: The method sees no way on: no limit of the run ended it.
+    gave_up: bool = False
 
 
 def drive(
@@ -73,16 +75,18 @@ def drive(
     control: Control | None = None,
     on_state: OnState | None = None,
     watch: Watch | None = None,
+    before: float = 0.0,
 ) -> Outcome:
     """Run the plan's method on what `task` prepared until the tolerance is certified or a limit is reached.
 
     The run starts at a point, or goes on from `resume`, within the limits of the run; the point is the answer where even the start is broken
     off. With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and stops while the
-    verifier or a callback has its turn.
+    verifier or a callback has its turn. `before` is what methods that gave up have taken of the time.
     """
     method, given = METHODS[plan.method], dict(plan.method_options)
     journal = resume.journal.copied() if resume is not None else Journal(0, scale=task.form.scale)
     over = Supervisor(task, problem, method, options, journal, control or Control(), on_progress, watch)
+    over.before = before
     checkpoint: Checkpoint | None = None
     with over.asked(over.must_stop):
         try:
@@ -100,7 +104,7 @@ def drive(
         except (BrokenOff, Stopped, np.linalg.LinAlgError) as error:
             status, reason = over.ending() or ("interrupted", "interrupted")
             if isinstance(error, np.linalg.LinAlgError):
-                status, reason = "tolerance_not_reached", OUT_OF_RANGE
+                status, reason = over.give_up(OUT_OF_RANGE)
             report = _rescue(over, at.x)
             checkpoint = None
         if checkpoint is not None:
@@ -164,6 +168,7 @@ def _outcome(over: Supervisor, status: Status, reason: str, checkpoint: Checkpoi
         reason,
         tuple(over.history),
         checkpoint,
+        over.gave_up and status == "tolerance_not_reached",
     )
 
 
@@ -182,7 +187,7 @@ def _loop(over: Supervisor, run: Run[Any, Any], checkpoint: Checkpoint, on_state
         except Stopped:
             vars(run.state).update(before)
         except np.linalg.LinAlgError:
-            return "tolerance_not_reached", OUT_OF_RANGE
+            return over.give_up(OUT_OF_RANGE)
         over.iteration = run.state.iteration
         over.journal.passes = over.passes
         # a step that was broken off counts no iteration, and may have found a better point
@@ -214,7 +219,7 @@ def _limited(over: Supervisor) -> tuple[Status, str] | None:
         return "tolerance_not_reached", f"the limit of {over.options.max_iter} iterations"
     own = over.journal.first + over.method.most_iterations
     if over.iteration >= own:
-        return "tolerance_not_reached", f"{over.method.name}'s own limit of {own} iterations"
+        return over.give_up(f"{over.method.name}'s own limit of {own} iterations")
     return None
 
 
@@ -232,9 +237,9 @@ def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Sta
             status, over.ray = proven
             return status, over.ray.statement
     if report.failure:
-        return "tolerance_not_reached", report.failure
+        return over.give_up(report.failure)
     if journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
-        return "tolerance_not_reached", "no further progress: the numbers have reached the limits of rounding"
+        return over.give_up("no further progress: the numbers have reached the limits of rounding")
     if not math.isfinite(report.objective) and over.iteration > 0:
-        return "tolerance_not_reached", "the objective is no longer finite"
+        return over.give_up("the objective is no longer finite")
     return None

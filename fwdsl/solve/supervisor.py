@@ -53,12 +53,14 @@ class Supervisor:
     run: Run[Any, Any] | None = None
     iteration: int = 0  # of the method, that a step which was broken off does not change
     started: float = field(default_factory=now)
+    before: float = 0.0  # seconds of the methods that gave up before this one
     away: float = 0.0  # seconds of the verifier and of callbacks
     resumed_at: float = 0.0  # data passes before this part of the run
     repaired: float = 0.0  # data passes that repairing points for the verifier took
     verified_at: int = -1  # the iteration whose candidate the verifier has seen, -1 for none
     verify_seconds: float = 0.0
     ray: Ray | None = None
+    gave_up: bool = False  # the method itself saw no way on
     history: list[Progress] = field(default_factory=list)
     stride: int = 1  # iterations from one entry of the history to the next
     last_progress: float = -math.inf
@@ -72,7 +74,7 @@ class Supervisor:
 
     def seconds(self) -> float:
         """The time on the run's clock, which stops outside the method where it is watched."""
-        elapsed = now() - self.started
+        elapsed = self.before + now() - self.started
         return elapsed - self.away if self.watch is not None else elapsed
 
     def must_stop(self) -> bool:
@@ -90,6 +92,11 @@ class Supervisor:
         if self.seconds() >= self.options.time:
             return "tolerance_not_reached", f"the limit of {self.options.time:g} s"
         return None
+
+    def give_up(self, reason: str) -> tuple[Status, str]:
+        """The end of a run whose method sees no way on, and why."""
+        self.gave_up = True
+        return "tolerance_not_reached", reason
 
     @property
     def passes(self) -> float:
