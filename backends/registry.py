@@ -12,6 +12,7 @@ from fwdsl.backends.method import Method, State
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
+    "coordinate_descent": ("coordinate", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
