@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.kernels.rows import csr_row_add, csr_row_dot, dense_row_add, dense_row_dot
 from fwdsl.backends.kernels.storage import Dense, readonly
@@ -101,6 +102,7 @@ class Columns:
         self._held = np.zeros((0, term.map.rows))
         self._place = np.full(self.operator.shape[1] if self.by_rows else 0, -1, dtype=np.intp)
         self._count = 0
+        self._chosen: tuple[Indices, Operator] | None = None
         self.residual_epochs = _linked(loops.residual_epochs, self.dense)
         self._squares = _linked(loops.column_squares, self.dense)
         self._dots = _linked(loops.column_dots, self.dense)
@@ -174,7 +176,9 @@ class Columns:
     def gram(self, work: Indices, h: Array, known: Array) -> Array:
         """K_W'diag(h) K_W for a working set that begins with one whose matrix is `known`."""
         main = self.main(work)
-        if not self.dense or not self.copies(main.size):
+        if not self.dense:
+            return self._sparse_gram(main, h)
+        if not self.copies(main.size):
             return self.problem.gram(work, [h])
         columns, cols = self.stored(main)
         size, old = work.size, len(known)
@@ -189,6 +193,21 @@ class Columns:
                 rows *= np.sqrt(h)
                 gram[:] = rows @ rows.T
         self.count_work(main)
+        return gram
+
+    def _sparse_gram(self, main: Indices, h: Array) -> Array:
+        """The same by rows of the chosen columns, which are copied once for working sets that stay."""
+        if self._chosen is None or not np.array_equal(self._chosen[0], main):
+            whole = np.array_equal(main, np.arange(self.operator.shape[1]))
+            self._chosen = main, self.operator if whole else self.operator.columns(main)
+        m = self.extra.shape[0]
+        gram = np.empty((m + main.size, m + main.size))
+        gram[m:, m:] = self.factor**2 * self._chosen[1].gram(None, h)
+        if m:
+            weighed = self.extra * h
+            gram[:m, :m] = weighed @ self.extra.T
+            gram[:m, m:] = self.factor * np.array([self._chosen[1].rmatvec(row) for row in weighed])
+            gram[m:, :m] = gram[:m, m:].T
         return gram
 
     def copies(self, count: int) -> bool:
