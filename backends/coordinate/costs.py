@@ -10,7 +10,7 @@ from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.columns import Indices, factor_and_matrix, main_part
 from fwdsl.backends.kernels.operators import Operator
-from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.method import Estimate
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical
@@ -18,13 +18,16 @@ from fwdsl.canon.form import Canonical
 NS_PER_NUMBER = {"dense": 0.6, "sparse": 1.5}
 """A stored number of a column in an epoch: its product with the residual, and now and then its share in a change."""
 
-NS_PER_PRODUCT = {"dense": 0.04, "sparse": 1.2}
+NS_PER_PRODUCT = {"dense": 0.02, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by blocks and BLAS, or pair by pair."""
+
+MOST_SHARE = 6
+"""The share of the columns in a working set, one in so many, from which the Gram matrix of all dense ones is formed."""
 
 MOST_GRAM = 1_500
 """Columns up to which a Gram matrix is formed."""
 
-WHOLE = 8.0
+WHOLE = 6.0
 """Passes over the data that the Gram matrix of all columns may cost to be formed at once."""
 
 
@@ -87,6 +90,12 @@ def of_models(operator: Operator, main: Indices) -> tuple[float, float]:
     # rows are gone through as a whole
     gram = _gram(operator.shape[0], stored, main.size, kind) + (1.0 * operator.nnz if kind == "sparse" else 0.0)
     return NS_PER_NUMBER[kind] * stored, gram if main.size <= MOST_GRAM else math.inf
+
+
+def is_wide(operator: Operator, size: int) -> bool:
+    """Whether so many dense columns are nearly all as their Gram matrix goes: BLAS forms that of all faster than one by parts."""
+    n, d = operator.shape
+    return isinstance(operator.storage, Dense) and d <= min(MOST_GRAM, n) and MOST_SHARE * size >= d
 
 
 def estimate(canonical: Canonical, tol: float) -> Estimate:

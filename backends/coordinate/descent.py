@@ -53,7 +53,7 @@ EXACT = 1e-9
 EPOCHS = 8.0
 """Epochs over columns that a model is taken to need before any was solved, and at least."""
 
-LEAST_ADDED = 10
+LEAST_ADDED = 20
 """Coordinates that a step adds at least, as far as there are violations."""
 
 MODELS = 8
@@ -202,7 +202,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         most = max(LEAST_ADDED, int(np.count_nonzero(s.x)))
         if new.size > most:
             new = np.sort(new[np.argpartition(-misses[new], most)[:most]])
-        if s.grams:
+        if s.grams and costs.is_wide(self.columns.operator, s.work.size + new.size):
+            s.whole, s.gram, s.work = True, np.zeros((0, 0)), self.columns.everything()
+        elif s.grams:
             s.work = np.concatenate([s.work, new])
         else:
             kept[new] = True
