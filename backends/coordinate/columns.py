@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,16 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.form import Block, Canonical, SumTerm
 from fwdsl.canon.maps import LinearMap
 
 Indices = NDArray[np.intp]
 
 MOST_EXTRA = 32
 """Coordinates of other maps than the data, whose columns are formed: intercepts as a rule."""
+
+LONGEST_GROUP = 64
+"""Coordinates of a group up to which the largest singular value of its columns is found; beyond, their length serves."""
 
 COPIED_NUMBERS = 1 << 24
 """Numbers of dense data by rows that may be copied by columns, where that is more than a quarter of the data."""
@@ -49,6 +53,12 @@ def main_part(term: SumTerm) -> int | None:
     best = max(found, key=lambda i: term.map.parts[i][1].columns)
     rest = sum(m.columns for i, (_, m) in enumerate(term.map.parts) if i != best)
     return best if rest <= MOST_EXTRA else None
+
+
+def other_blocks(term: SumTerm, blocks: Sequence[Block]) -> list[Block]:
+    """The blocks that are not the variable of the data."""
+    best = main_part(term)
+    return [b for b in blocks if best is None or b is not term.map.parts[best][0]]
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
@@ -105,16 +115,13 @@ class Columns:
         self._chosen: tuple[Indices, Operator] | None = None
         self.residual_epochs = _linked(loops.residual_epochs, self.dense)
         self._squares = _linked(loops.column_squares, self.dense)
+        self._group_grams = _linked(loops.group_grams, self.dense)
         self._dots = _linked(loops.column_dots, self.dense)
         self._sum = _linked(loops.column_sum, self.dense)
 
     def main(self, work: Indices) -> Indices:
         """The columns of the data in a working set."""
         return work[self.extra_at.size :] - self.start
-
-    def everything(self) -> Indices:
-        """All coordinates as a working set."""
-        return np.concatenate([self.extra_at, self.start + np.arange(self.operator.shape[1])])
 
     def stored(self, main: Indices) -> tuple[tuple[Any, ...], Indices]:
         """The columns of the data as the loops take them, and where the chosen ones are."""
@@ -156,6 +163,20 @@ class Columns:
         out = np.empty(cols.size)
         self._squares(columns, cols, out)
         return out
+
+    def sizes(self, columns: tuple[Any, ...], cols: Indices, extra: Array, start: Indices) -> Array:
+        """sigma_max(K_g)^2 of the groups of extra columns, each alone, and of stored ones; at least that for long groups."""
+        m = extra.shape[0]
+        squares = np.concatenate([np.einsum("ij,ij->i", extra, extra), self.squares(columns, cols)])
+        longest = int(np.diff(start).max(initial=1))
+        if longest == 1:
+            return squares
+        sums = np.add.reduceat(squares, start[:-1])
+        if longest <= LONGEST_GROUP:
+            blocks = np.zeros((start.size - 1 - m, longest, longest))
+            self._group_grams(columns, cols, start[m:] - m, longest, self.operator.shape[0], blocks)
+            sums[m:] = np.minimum(sums[m:], (1.0 + 1e-12) * np.linalg.eigvalsh(blocks)[:, -1])
+        return np.asarray(sums)
 
     def dots(self, work: Indices, y: Array) -> Array:
         """K_j'y for the coordinates of a working set."""

@@ -1,9 +1,9 @@
 r"""Coordinate descent on working sets.
 
-Problem: minimise over x   f(K x + b) + <q, x> + sum_j (ridge_j x_j^2 / 2 + c_j |x_j|)   over lo <= x <= hi
+Problem: minimise over x   f(K x + b) + <q, x> + sum_j ridge_j x_j^2 / 2 + sum_g c_g |x_g|_2   over lo <= x <= hi
 
-with one smooth loss f, K being the columns of a matrix of data and a few others (an intercept). A step takes the coordinates of the support and
-those that violate optimality most, at most as many again, and on them repeats
+with one smooth loss f, K being the columns of a matrix of data and a few others (an intercept), and groups g of coordinates, most of them of one.
+A step takes the groups of the support and those that violate optimality most, at most as many again, and on them repeats
 
     u = argmin of the quadratic model of f at x with the curvature h = f''(z) of each sample (`model`),     x+ = x + t (u - x),
 
@@ -28,13 +28,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.coordinate import costs
-from fwdsl.backends.coordinate.columns import Columns, Indices, value_reasons
-from fwdsl.backends.coordinate.coordinates import Coordinates
+from fwdsl.backends.coordinate.columns import Columns, Indices, other_blocks, value_reasons
+from fwdsl.backends.coordinate.coordinates import Coordinates, is_grouped
 from fwdsl.backends.coordinate.model import Solved, by_gram, by_residual
+from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.finite_sum import reasons
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
@@ -106,14 +108,24 @@ class CoordinateDescent(Method):
             r for r in reasons(arrangement, losses=[*LOSSES]) if len(arrangement.blocks) == 1 or "one variable" not in r
         ]
         found += [
-            f"{b.name} has a norm or a set that is no sum over entries" for b in arrangement.blocks if not _fits(b)
+            f"{b.name} has a norm or a set that is no sum over entries or groups"
+            for b in arrangement.blocks
+            if not _fits(b)
         ]
         return tuple(found)
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """Predictions that are columns of data times the variable."""
-        return value_reasons(canonical)
+        """Predictions that are columns of data times the variable; groups on that variable alone."""
+        found = value_reasons(canonical)
+        others = [] if found else other_blocks(canonical.terms[0], canonical.blocks)
+        grouped = [b.name for b in others if entrywise(b.g) is None]
+        odd = [b.name for b in canonical.blocks if not is_grouped(b.g)]
+        return (
+            *found,
+            *(f"{name} is not the variable of the data, and has groups" for name in grouped if name not in odd),
+            *(f"{name} has a norm or a set that is no sum over entries or groups" for name in odd),
+        )
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
@@ -122,7 +134,9 @@ class CoordinateDescent(Method):
 
 
 def _fits(block: BlockPlan) -> bool:
-    """Whether g is a sum over entries, told from the records of its words."""
+    """Whether g is a sum over entries or groups, told from the records of its words."""
+    if block.norm is not None and CONVEX[block.norm].grouped:
+        return block.set is None
     norm = block.norm is None or (CONVEX[block.norm].is_norm and CONVEX[block.norm].additive)
     return norm and (block.set is None or (block.set in SETS and SETS[block.set].bounds))
 
@@ -146,7 +160,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.length = costs.column_lengths(problem.canonical)
         g = self.g
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
-        self.optimistic = bool(np.any((g.c == 0.0) & (g.ridge == 0.0) & (np.isinf(g.lo) | np.isinf(g.hi))))
+        self.optimistic = bool(np.any((g.rest == 0.0) & (g.ridge == 0.0) & (np.isinf(g.lo) | np.isinf(g.hi))))
         self.plain = not (g.ridge.any() or g.q.any())
 
     # --- the start ----------------------------------------------------------------------------------------------------
@@ -190,27 +204,37 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _enlarge(self, s: CoordinateState) -> int:
         """Choose the coordinates to work on; how many of them are new."""
+        g = self.g
         if s.whole:
-            s.work = self.columns.everything()
+            s.work = self._everything()
             return 0
         kept = s.x != 0.0
         if s.grams:
             kept[s.work] = True
         kept[self.columns.extra_at] = True
+        kept[g.completed(kept)] = True
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
         most = max(LEAST_ADDED, int(np.count_nonzero(s.x)))
         if new.size > most:
-            new = np.sort(new[np.argpartition(-misses[new], most)[:most]])
+            new = new[np.argpartition(-misses[new], most)[:most]]
+        chosen = np.zeros_like(kept)
+        chosen[new] = True
         if s.grams and costs.is_wide(self.columns.operator, s.work.size + new.size):
-            s.whole, s.gram, s.work = True, np.zeros((0, 0)), self.columns.everything()
+            s.whole, s.gram, s.work = True, np.zeros((0, 0)), self._everything()
         elif s.grams:
-            s.work = np.concatenate([s.work, new])
+            s.work = np.concatenate([s.work, g.completed(chosen)])
         else:
-            kept[new] = True
-            kept[self.columns.extra_at] = False
-            s.work = np.concatenate([self.columns.extra_at, np.flatnonzero(kept)])
+            s.work = self._with_extra(kept | chosen)
         return int(new.size)
+
+    def _with_extra(self, chosen: NDArray[np.bool_]) -> Indices:
+        """A working set of the chosen coordinates of the data and the others."""
+        chosen[self.columns.extra_at] = False
+        return np.concatenate([self.columns.extra_at, self.g.completed(chosen)])
+
+    def _everything(self) -> Indices:
+        return self._with_extra(np.ones(self.length.size, dtype=np.bool_))
 
     def _descend(self, s: CoordinateState, enough: float) -> None:
         """Models on the working set, each at the point that the one before led to."""
@@ -306,6 +330,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             return most
         # f*(s y) = s^2 f(z) + s <b0, y> with the targets b0
         return float(np.clip(0.5 * float((self.offset - self.f.f.b) @ s.y) / value, 0.0, most))
+
+    def ray(self) -> tuple[Array, list[Array]] | None:
+        """Where x has gone since zero: far out, that is the direction in which it leaves."""
+        return self.state.x, [np.zeros_like(self.state.z)]
 
     def report(self) -> Report:
         """P at x and the best bound so far."""

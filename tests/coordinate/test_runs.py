@@ -46,35 +46,38 @@ def soft(v: float, t: float) -> float:
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: bool) -> None:
-    """x_j <- the minimiser in coordinate j of <q, x> + |r|^2 / 2 + ridge x^2 / 2 + c |x| in its interval, one after the other."""
+    """x_g <- the minimiser in group g of <q, x> + |r|^2 / 2 + ridge |x|^2 / 2 + c |x_g|, one after the other; with the bound of its curvature."""
     A, b = data(20, 9)
     rng = np.random.default_rng(1)
-    c, ridge, q = rng.random(9), rng.random(9), 0.1 * rng.standard_normal(9)
-    lo, hi = np.full(9, -0.4), np.full(9, 0.5)
+    q, lo, hi, ridge = 0.1 * rng.standard_normal(9), np.full(9, -0.4), np.full(9, 0.5), np.full(9, 0.3)
+    groups = [[0], [1], [2], [3], [4, 5], [6, 7, 8]]
+    c = rng.random(6)
+    lo[4:], hi[4:] = -np.inf, np.inf
     x, r = np.zeros(9), -b
     for _ in range(3):
-        for j in range(9):
-            size = A[:, j] @ A[:, j] + ridge[j]
-            slope = A[:, j] @ r + q[j] + ridge[j] * x[j]
-            new = np.clip(soft(x[j] - slope / size, c[j] / size), lo[j], hi[j])
-            r = r + (new - x[j]) * A[:, j]
-            x[j] = new
-    problem = fw.parse(
-        "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in box(-1, 1)\nminimize sum(squared(A @ x, b))\n"
-    ).bind(A=sp.csr_array(A) if sparse else A, b=b)
-    columns = started(problem, METHOD).columns
+        for k, g in enumerate(groups):
+            size = np.linalg.norm(A[:, g], 2) ** 2 + 0.3
+            u = x[g] - (A[:, g].T @ r + q[g] + 0.3 * x[g]) / size
+            share = max(1.0 - c[k] / size / np.linalg.norm(u), 0.0)
+            new = np.clip(share * u, lo[g], hi[g])
+            r = r + A[:, g] @ (new - x[g])
+            x[g] = new
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in box(-1, 1)\nminimize sum(squared(A @ x, b))\n"
+    columns = started(fw.parse(text).bind(A=sp.csr_array(A) if sparse else A, b=b), METHOD).columns
+    start = np.cumsum([0, *map(len, groups)])
     stored, cols = columns.stored(np.arange(9))
-    size = columns.squares(stored, cols) + ridge
+    none = np.zeros((0, 20))
+    size = columns.sizes(stored, cols, none, start) + 0.3
     u, rest, trail, first = np.zeros(9), -b, np.empty((3, 9)), np.zeros(1)
     done, _ = columns.residual_epochs(
-        stored, cols, np.zeros((0, 20)), rest, 1.0, q, size, c, ridge, lo, hi, u, 3, 0.0, trail, first
+        stored, cols, none, rest, 1.0, q, start, size, c, ridge, lo, hi, u, 3, 0.0, trail, first
     )
-    np.testing.assert_allclose(u, x, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(rest, r, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(u, x, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(rest, r, rtol=0, atol=1e-9)
     assert done == 3 and np.array_equal(trail[-1], u)
     v = np.zeros(9)
-    kernel(loops.gram_epochs)(A.T @ A + np.diag(ridge), q - A.T @ b, c, lo, hi, v, 3, 0.0, first)
-    np.testing.assert_allclose(v, x, rtol=0, atol=1e-12)
+    kernel(loops.gram_epochs)(A.T @ A + np.diag(ridge), q - A.T @ b, start, size, c, lo, hi, v, 3, 0.0, first)
+    np.testing.assert_allclose(v, x, rtol=0, atol=1e-9)
 
 
 def test_extrapolation_finds_the_limit_of_a_linear_recursion() -> None:
@@ -164,7 +167,7 @@ def test_warm_starts_take_fewer_steps() -> None:
     ("body", "reason"),
     [
         ("mean(absolute(A @ x, b))", "not smooth"),
-        ("mean(squared(A @ x, b)) + norm2(x)", "sum over entries"),
+        ("mean(squared(A @ x, b)) + norm2(x)", "sum over entries or groups"),
         ("mean(squared(A @ x, b)) + mean(huber(A @ x, b)) + norm1(x)", "one loss"),
         ("mean(squared(A @ x, b)) + norm1(A @ x)", "one loss"),
         ("sum(squared(x, b))", "columns of one data matrix"),
