@@ -80,7 +80,12 @@ def is_whole(canonical: Canonical) -> bool:
     # one that changes with x is formed again and again
     share = 1.0 if is_quadratic(canonical) else 0.1
     cheap = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz
-    return cheap or (n >= d and not any(b.g.slope for b in canonical.blocks))
+    return cheap or (n >= d and all(b.g.pair[0] is None for b in canonical.blocks))
+
+
+def most_gram(operator: Operator) -> int:
+    """Columns of a working set up to which its Gram matrix is formed: no more than there are rows, which are fewer numbers."""
+    return min(MOST_GRAM, operator.shape[0])
 
 
 def of_models(operator: Operator, main: Indices) -> tuple[float, float]:
@@ -89,7 +94,7 @@ def of_models(operator: Operator, main: Indices) -> tuple[float, float]:
     stored = operator.storage.cost_of_columns(main)
     # rows are gone through as a whole
     gram = _gram(operator.shape[0], stored, main.size, kind) + (1.0 * operator.nnz if kind == "sparse" else 0.0)
-    return NS_PER_NUMBER[kind] * stored, gram if main.size <= MOST_GRAM else math.inf
+    return NS_PER_NUMBER[kind] * stored, gram if main.size <= most_gram(operator) else math.inf
 
 
 def is_wide(operator: Operator, size: int) -> bool:

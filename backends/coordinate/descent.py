@@ -269,7 +269,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
         work, look = s.work, self.problem.look
-        if s.grams and not s.whole and work.size > costs.MOST_GRAM:
+        if s.grams and not s.whole and work.size > costs.most_gram(self.columns.operator):
             s.grams, s.gram = False, np.zeros((0, 0))
         x, g = s.x[work], self.g.at(work)
         if self.inner != "residual" and (s.grams or s.whole or self._gram_pays(work, s.epochs)):
