@@ -199,21 +199,25 @@ class Columns:
         main = self.main(work)
         if not self.dense:
             return self._sparse_gram(main, h)
-        if not self.copies(main.size):
+        if not self.copies(main.size) or (self.by_rows and not len(known) and main.size == self._place.size):
             return self.problem.gram(work, [h])
         columns, cols = self.stored(main)
-        size, old = work.size, len(known)
-        rows = np.concatenate([self.extra, self.factor * np.asarray(_rows(columns[0], cols), dtype=np.float64)])
-        gram = np.empty((size, size))
+        chosen, old, m = _rows(columns[0], cols), len(known), self.extra.shape[0]
+        gram = np.empty((work.size, work.size))
         gram[:old, :old] = known
-        with serial_blas():
-            if old:
-                gram[old:] = (rows[old:] * h) @ rows.T
-                gram[:old, old:] = gram[old:, :old].T
-            else:
-                rows *= np.sqrt(h)
-                gram[:] = rows @ rows.T
         self.count_work(main)
+        with serial_blas():
+            if not old:
+                root, rows = np.sqrt(h), np.empty((work.size, h.size))
+                np.multiply(self.extra, root, out=rows[:m])
+                np.multiply(chosen, self.factor * root, out=rows[m:])
+                np.matmul(rows, rows.T, out=gram)
+                return gram
+            # what is known has the extra columns
+            new = (self.factor * h) * chosen[old - m :]
+            gram[old:, :m] = new @ self.extra.T
+            gram[old:, m:] = self.factor * (new @ chosen.T)
+        gram[:old, old:] = gram[old:, :old].T
         return gram
 
     def _sparse_gram(self, main: Indices, h: Array) -> Array:

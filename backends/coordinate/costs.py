@@ -84,7 +84,7 @@ def is_whole(canonical: Canonical) -> bool:
 
 
 def most_gram(operator: Operator) -> int:
-    """Columns of a working set up to which its Gram matrix is formed: no more than there are rows, which are fewer numbers."""
+    """Columns of a working set up to which its Gram matrix is formed: no more than there are rows, beyond which it is singular."""
     return min(MOST_GRAM, operator.shape[0])
 
 
@@ -115,7 +115,9 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         why = f"the Gram matrix of all {d:,} columns, and Newton steps on it"
     else:
         steps = 8.0 * digits
-        passes, width = 2.0 * steps, min(d, n) / 5.0
+        # nothing keeps a variable without norm and bounds from being dense
+        plain = all(b.g.pair == (None, None) for b in canonical.blocks)
+        passes, width = 2.0 * steps, d if plain else min(d, n) / 5.0
         extra = 60.0 * digits * NS_PER_NUMBER[kind] * nnz * min(1.0, width / d)
         why = f"about {steps:.0f} steps of a pass over all columns, and epochs over those of the support"
     seconds = costs.seconds(canonical, passes, steps * (1.0 if quadratic else 3.0)) + 1e-9 * extra

@@ -65,6 +65,9 @@ FLOOR = 1e-4
 LEAST_FLOOR = 1e-9
 """The first and the least share of the largest f'' that h has at least."""
 
+NEAR = 1e-3
+"""The gap, relative to P, from which on the starting point's bound may be the last word."""
+
 CUTS = 40
 EPS = float(np.finfo(np.float64).eps)
 
@@ -160,7 +163,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.length = costs.column_lengths(problem.canonical)
         g = self.g
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
-        self.optimistic = bool(np.any((g.rest == 0.0) & (g.ridge == 0.0) & (np.isinf(g.lo) | np.isinf(g.hi))))
+        self.unscaled = (g.rest == 0.0) & (g.ridge == 0.0) & (np.isinf(g.lo) | np.isinf(g.hi))
         self.plain = not (g.ridge.any() or g.q.any())
 
     # --- the start ----------------------------------------------------------------------------------------------------
@@ -195,7 +198,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s = replace(self.state)
         added = self._enlarge(s)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
-        share = EXACT if s.whole and self.quadratic else SHARE if added else 0.1 * SHARE
+        share = EXACT if s.whole and self.quadratic else SHARE if added or s.whole else 0.1 * SHARE
         self._descend(s, max(share * gap, EPS * abs(s.value)))
         s.phase = f"coordinate descent on {s.work.size:,} of {s.x.size:,} coordinates"
         s.iteration += 1
@@ -321,7 +324,12 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             bound = constant - self.problem.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
             if bound > found:
                 found, share = bound, trial
-        if found > s.best_bound or self.optimistic:
+        if self.unscaled.any():
+            # what these miss, the bound lacks; at x = 0 nothing tells how much that is
+            missed = float((s.misses * self.length)[self.unscaled].sum())
+            reach = float(np.abs(s.x).max(initial=0.0)) or math.inf
+            s.best_bound, s.dual = found - (reach * missed if missed > 0.0 else 0.0), share * s.y
+        elif found > s.best_bound:
             s.best_bound, s.dual = found, share * s.y
 
     def _best_share(self, s: CoordinateState, value: float, most: float) -> float:
@@ -340,5 +348,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return Report(self.state.value, self.state.best_bound, self.state.phase)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
-        return self.state.x, [self.state.dual]
+        """x and the best dual point, at the start where that is near: a poor one is not worth its repair."""
+        s = self.state
+        far = s.iteration == 0 and not s.value - s.best_bound <= NEAR * abs(s.value)
+        return s.x, None if far else [s.dual]
