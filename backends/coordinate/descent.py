@@ -161,6 +161,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.bend = bend * f.f.w if math.isfinite(bend) else np.zeros(f.f.size)
         self.offset = problem.terms[0].map.offset
         self.length = costs.column_lengths(problem.canonical)
+        extra = np.linalg.norm(self.columns.extra, axis=1)
+        self.length[self.columns.extra_at] = np.where(extra > 0.0, extra, 1.0)
         g = self.g
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
         self.unscaled = (g.rest == 0.0) & (g.ridge == 0.0) & (np.isinf(g.lo) | np.isinf(g.hi))
@@ -325,10 +327,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             if bound > found:
                 found, share = bound, trial
         if self.unscaled.any():
-            # what these miss, the bound lacks; at x = 0 nothing tells how much that is
-            missed = float((s.misses * self.length)[self.unscaled].sum())
-            reach = float(np.abs(s.x).max(initial=0.0)) or math.inf
-            s.best_bound, s.dual = found - (reach * missed if missed > 0.0 else 0.0), share * s.y
+            # what these miss times how far x is, and may yet go along a column, is about what the bound lacks
+            missed, bend = s.misses[self.unscaled], float(self.bend.max(initial=0.0)) or 1.0
+            lacks = float(missed @ (self.length * np.abs(s.x))[self.unscaled] + missed @ missed / bend)
+            s.best_bound, s.dual = found - lacks, share * s.y
         elif found > s.best_bound:
             s.best_bound, s.dual = found, share * s.y
 
