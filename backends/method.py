@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.option import Option, Value
+from fwdsl.backends.option import Option, OptionValue
 from fwdsl.canon.arrange import Arrangement
 
 
@@ -29,7 +29,7 @@ class Report:
 
     `bound` may be optimistic (an equality of the dual point still to be repaired): only the verifier certifies. `infeasibility` is that
     of the constraints that moved into the sum, `hidden` how much of P it may hide (multiplier times violation); `failure` says why further steps are
-    pointless, where they are.
+    pointless, where they are; `leaves` says that the run's ray may prove by now that there is no solution.
     """
 
     objective: float
@@ -38,6 +38,7 @@ class Report:
     infeasibility: float = 0.0
     failure: str = ""
     hidden: float = 0.0
+    leaves: bool = False
 
 
 @dataclass
@@ -93,6 +94,13 @@ class Run(ABC, Generic[P, S]):
         """The directions in which the primal and dual points last moved, which point to infinity where there is no solution; None if not kept."""
         return None
 
+    def feasibility(self) -> tuple[Array, list[Array]] | None:
+        """A point between the constraints, and multipliers that prove that there is none, where there is none.
+
+        They serve a run whose iterates leave for infinity. None where the method has no way to them.
+        """
+        return None
+
     def scales(self) -> tuple[Array | None, list[Array] | None]:
         """How large the unknowns and the rows of the terms are, in their units, as far as the method knows; None where it does not."""
         return None, None
@@ -118,16 +126,21 @@ class Method(ABC):
     most_iterations: ClassVar[int] = 100_000
 
     @classmethod
-    def completed(cls, options: Mapping[str, Any]) -> dict[str, Value]:
+    def completed(cls, options: Mapping[str, Any]) -> dict[str, OptionValue]:
         """The options that a program gave, each accepted by its `Option`, and the defaults of the others."""
-        values: dict[str, Value] = {name: option.default for name, option in cls.options.items()}
+        values: dict[str, OptionValue] = {name: option.default for name, option in cls.options.items()}
         return values | {name: cls.options[name].take(value) for name, value in options.items()}
+
+    @classmethod  # noqa: B027
+    def load(cls) -> None:
+        """Import what runs need and planning does not, before BLAS is held to one thread. Nothing, where the method's module has it all."""
 
     @classmethod
     def start(
         cls, problem: Any, options: Mapping[str, Any], x: Any, ys: Sequence[Array] | None = None
     ) -> Run[Any, Any]:
         """A run from x and, where the method keeps one, the dual point."""
+        cls.load()
         run = cls.run(problem, **cls.completed(options))
         run.state = run.begin(x, ys)
         return run
@@ -135,6 +148,7 @@ class Method(ABC):
     @classmethod
     def resume(cls, problem: Any, options: Mapping[str, Any], state: State) -> Run[Any, Any]:
         """The run that goes on from a state, which it changes."""
+        cls.load()
         run = cls.run(problem, **cls.completed(options))
         run.state = state
         return run

@@ -6,7 +6,7 @@ import math
 import sys
 from dataclasses import dataclass
 
-Value = bool | int | float | str | None
+OptionValue = bool | int | float | str | None
 
 AUTO = "auto"
 """The value of an option whose default the method works out from the problem."""
@@ -20,7 +20,7 @@ class Option:
     Numbers lie between `lower` and `upper`, ends excluded where `open_lower` or `open_upper` says so; text is one of `choices`.
     """
 
-    default: Value
+    default: OptionValue
     meaning: str
     kind: type | None = None
     choices: tuple[str, ...] = ()
@@ -54,11 +54,11 @@ class Option:
         below = value < self.upper if self.open_upper else value <= self.upper
         return above and below
 
-    def take(self, value: object) -> Value:
+    def take(self, value: object) -> OptionValue:
         """An accepted value as the method gets it: `auto` is None, numbers have the option's type."""
         if self._left_open(value):
             return None
-        taken: Value = self.type(value)
+        taken: OptionValue = self.type(value)
         return taken
 
     def _left_open(self, value: object) -> bool:

@@ -251,9 +251,13 @@ class PreparedProblem:
     @property
     def passes(self) -> float:
         """Data passes so far, Hessian products counted by the numbers they touch."""
-        touched = sum(o.counter.touched for o in self.operators.values()) + sum(c.touched for c in self.counted)
-        total = sum(o.nnz for o in self.operators.values()) + sum(c.nnz for c in self.counted)
-        return touched / total if total else 0.0
+        touched = sum([o.counter.touched for o in self.operators.values()]) + sum([c.touched for c in self.counted])
+        return touched / self._numbers if self._numbers else 0.0
+
+    @cached_property
+    def _numbers(self) -> int:
+        """Stored numbers that one pass touches."""
+        return sum(o.nnz for o in self.operators.values()) + sum(c.nnz for c in self.counted)
 
     def close(self) -> None:
         """Give back the threads."""

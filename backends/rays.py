@@ -95,6 +95,19 @@ def primal_rays(
         yield _along_constraints(problem, stop, np.where(held, d / peak, 0.0) * t, np.where(held, np.square(t), 0.0))
 
 
+def idle_direction(problem: PreparedProblem) -> Array:
+    """-q at the unknowns that no term of the sum has: the objective falls along it unless their own sets stop it.
+
+    The iterates show no such direction where its costs are small beside those of other unknowns.
+    """
+    d = -problem.q
+    for term in problem.canonical.terms:
+        for block, m in term.map.parts:
+            if d[block.slice].any():
+                d[block.slice][m.absolute().adjoint(np.ones(term.map.rows)) != 0.0] = 0.0
+    return d
+
+
 def _along_constraints(problem: PreparedProblem, stop: Callable[[], bool], d: Array, metric: Array) -> Array:
     """d moved, within its support, so that K d vanishes where it must."""
     active = [np.zeros(t.map.rows, dtype=np.bool_) for t in problem.terms]

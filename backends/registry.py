@@ -4,21 +4,28 @@ choice to the planner loads only those it may choose."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 
 from fwdsl.backends.method import Method, State
+
+#: Those on the factored form, which most programs do not have.
+FACTORED = {
+    "lowrank": ("lowrank.lowrank", "LowRankMethod", "CompletionState", "RegressionState"),
+    "factored_fw": ("lowrank.factored_fw", "FactoredFW", "FactoredFWState"),
+    "block_fw": ("lowrank.block_fw", "BlockFW", "BlockFWState"),
+}
 
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
+    "interior": ("interior.method", "Interior", "InteriorState"),
     "coordinate_descent": ("coordinate", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
-    "lowrank": ("lowrank.lowrank", "LowRankMethod", "CompletionState", "RegressionState"),
-    "factored_fw": ("lowrank.factored_fw", "FactoredFW", "FactoredFWState"),
-    "block_fw": ("lowrank.block_fw", "BlockFW", "BlockFWState"),
+    **FACTORED,
 }
 
 #: Those it never chooses by itself (`Method.by_name_only`).
@@ -49,6 +56,7 @@ NAMED = {
 _ALL: dict[str, tuple[str, ...]] = {**AUTOMATIC, **NAMED}
 
 
+@cache
 def _load(name: str, cls: str) -> type:
     found: type = getattr(import_module(f".{_ALL[name][0]}", __package__), cls)
     return found

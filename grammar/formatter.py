@@ -134,7 +134,7 @@ class _Notes:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _Lines:
     """Lines to write, with the first and the last line of the source that they come from.
 
     In a program that was never text, the number of its part takes the place of the lines.
@@ -158,7 +158,7 @@ class _Writer:
             next_to = entries[0].first if entries else 0
             # A program's name stands right under its version, everything else after a blank line.
             at = next_to - 1 if named and not (self.written and self.program.comments) else next_to - 2
-            entries.insert(0, _Entry(["fw 1"], at, at))
+            entries.insert(0, _Lines(["fw 1"], at, at))
         lines: list[str] = []
         for before, entry in zip([None, *entries], entries, strict=False):
             if before is not None and entry.first - before.last > 1:
@@ -166,7 +166,7 @@ class _Writer:
             lines += entry.lines
         return "\n".join(lines) + "\n"
 
-    def _entries(self) -> list[_Entry]:
+    def _entries(self) -> list[_Lines]:
         entries = []
         waiting = list(reversed(self.program.comments))
         for statement in self.program.statements:
@@ -175,16 +175,16 @@ class _Writer:
             notes = self._notes(statement, waiting)
             lines = self._statement(statement, notes)
             if self.written:
-                entries.append(_Entry(lines, self._line(statement.span.start), self._line(statement.span.end)))
+                entries.append(_Lines(lines, self._line(statement.span.start), self._line(statement.span.end)))
             else:
                 part = 2 * _PARTS[type(statement)]
-                entries.append(_Entry(lines, part, part))
+                entries.append(_Lines(lines, part, part))
         entries += [self._comment(comment) for comment in reversed(waiting)]
         return entries
 
-    def _comment(self, comment: Comment) -> _Entry:
+    def _comment(self, comment: Comment) -> _Lines:
         line = self._line(comment.span.start)
-        return _Entry([comment.text], line, line)
+        return _Lines([comment.text], line, line)
 
     def _line(self, offset: int) -> int:
         return self.program.source.position(offset)[0]

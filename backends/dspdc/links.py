@@ -23,7 +23,7 @@ from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class PlacedBlock:
     """A block: its slice of x, its g, the side `d` of a symmetric matrix (else 0), and whether its prox takes an eigendecomposition."""
 
     start: int
@@ -44,7 +44,7 @@ class Place:
         return (0.5 * (V + V.T)).reshape(-1)
 
 
-def places_of(canonical: Canonical) -> list[Place]:
+def places_of(canonical: Canonical) -> list[PlacedBlock]:
     """The blocks in the order of x: a variable is one, a family one for each of its members."""
     sides = {block.start: _side(m) for block, m in canonical.terms[0].map.parts}
     return [place for block in canonical.blocks for place in _places(block, sides.get(block.start, 0))]
@@ -58,14 +58,14 @@ def _side(m: LinearMap) -> int:
     return 0 if inner is None else _side(inner)
 
 
-def _places(block: Block, d: int) -> Iterator[Place]:
+def _places(block: Block, d: int) -> Iterator[PlacedBlock]:
     g = block.g
     inner, c = (g.inner, g.c) if isinstance(g, Ridged) else (g, 0.0)
     one, count = (inner.inner, inner.count) if isinstance(inner, Repeated) else (inner, 1)
     own = Ridged(one, c) if c else one
     for t in range(count):
         start = block.start + t * one.size
-        yield Place(start, start + one.size, own, d, isinstance(one, Spectral))
+        yield PlacedBlock(start, start + one.size, own, d, isinstance(one, Spectral))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fwdsl.backends.frank_wolfe.atoms import ActiveState
 from fwdsl.backends.frank_wolfe.corrective import Corrective, CorrectiveRun, Move, VertexSlopes
 
 
-@dataclass
 class AwayState(ActiveState):
     """See `ActiveState`."""
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fwdsl.backends.frank_wolfe.atoms import ActiveState
 from fwdsl.backends.frank_wolfe.corrective import Corrective, CorrectiveRun, Move, VertexSlopes
 
 
-@dataclass
 class PairwiseState(ActiveState):
     """See `ActiveState`."""
 
 
-@dataclass
 class BlendedState(ActiveState):
     """See `ActiveState`."""
 

@@ -100,6 +100,11 @@ def _distrusted(found: os.stat_result, shared: bool) -> str | None:
     return None
 
 
+def is_ours(found: os.stat_result) -> bool:
+    """Whether a kept file is one that only we could have written."""
+    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
+
+
 def _tidy(root: Path, folder: Path) -> None:
     """Remove the folders of other versions that were not used for a month, and what a kill left behind in ours."""
     for other in root.glob("kernels-*"):

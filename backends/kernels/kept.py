@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fwdsl.backends.kernels.cache import PART
+from fwdsl.backends.kernels.cache import PART, is_ours
 
 log = logging.getLogger("fwdsl.kernels")
 
@@ -51,19 +51,22 @@ class Kept:
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What was kept for this signature; None where there is nothing, or nothing sound."""
         from numba.core.compiler import CompileResult
+        from numba.core.runtime import rtsys
 
-        target_context.refresh()
+        # Of what numba prepares for compiling (`refresh`, which loads SciPy's BLAS), machine code needs its runtime's symbols alone.
+        rtsys.initialize(target_context)
         path, key = self._place(sig, target_context.codegen())
         try:
             body = _unsealed(path)
             if body is None:
                 return None
-            # the checksum tells damage; that nobody else could write here was seen when the folder was opened
+            # the checksum tells damage; that nobody else could write it was seen when it was opened
             found, payload = pickle.loads(body)  # noqa: S301
             return CompileResult._rebuild(target_context, *payload) if found == key else None
         except Exception as error:
             log.debug("%s does not load", path, exc_info=error)
-            _once("damaged", "a compiled kernel kept in %s was damaged: it is compiled again", self._folder)
+            why = "could be written by others" if isinstance(error, _WritableByOthers) else "was damaged"
+            _once(why, f"a compiled kernel kept in %s {why}: it is compiled again", self._folder)
             _drop(path)
             return None
 
@@ -104,10 +107,20 @@ def _content_digest(path: Path) -> bytes:
     return sha256(path.read_bytes()).digest()
 
 
+class _WritableByOthers(Exception):
+    """A file that somebody else may have written."""
+
+
 def _unsealed(path: Path) -> bytes | None:
-    """The content of a sealed file, None where there is no file; `ValueError` where the seal is broken, `OSError` where it cannot be read."""
+    """The content of a sealed file, None where there is no file.
+
+    `_WritableByOthers`, `ValueError` where the seal is broken, `OSError` where it cannot be read.
+    """
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            if not is_ours(os.fstat(file.fileno())):
+                raise _WritableByOthers
+            content = file.read()
     except FileNotFoundError:
         return None
     start = len(_MAGIC) + _DIGEST

@@ -46,7 +46,7 @@ class Operator:
         self.nnz = storage.nnz
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> tuple[Block, ...]:
         """Blocks of rows, by the data alone: [(start, stop), ...] covering all rows."""
         return self.storage.blocks
 
@@ -105,25 +105,6 @@ class Operator:
         """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns."""
         self.counter.touched += self.nnz if support is None else self.storage.cost_of_columns(support)
         return self.storage.gram(support, readonly(d), self.pool)
-
-    def norm_estimate(
-        self, iterations: int = 20, tol: float = 1e-3, weights: Array | None = None, seed: int = 0
-    ) -> float:
-        """An estimate from below of |diag(sqrt(weights)) A|_2 by the power method, stopped when it grows by less than `tol`."""
-        x = np.random.default_rng(seed).standard_normal(self.shape[1])
-        size = float(np.linalg.norm(x))
-        norm = 0.0
-        for _ in range(iterations):
-            if size == 0.0:
-                return 0.0
-            z = self.matvec(x / size)
-            weighted = z if weights is None else weights * z
-            previous, norm = norm, float(np.sqrt(z @ weighted))
-            x = self.rmatvec(weighted)
-            size = float(np.linalg.norm(x))
-            if norm - previous <= tol * norm:
-                break
-        return norm
 
     @staticmethod
     def _vectors(v: Array, out: Array | None, size: int, length: int) -> tuple[Array, Array]:

@@ -7,6 +7,8 @@ interpreter's lock.
 from __future__ import annotations
 
 import contextlib
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -66,15 +68,49 @@ class Pool:
         self.close()
 
 
+class _SerialBlas:
+    """BLAS held to one thread from the first `enter` to the last `leave`, of all threads together: the limit is the process's.
+
+    SciPy has a BLAS of its own, which is found once it is loaded.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._limits: list[Any] = []
+        self._with_scipy = False
+
+    def enter(self) -> None:
+        with self._lock:
+            with_scipy = "scipy.linalg" in sys.modules
+            if not self._limits or with_scipy is not self._with_scipy:
+                self._limits.append(_blas(with_scipy).limit(limits=1, user_api="blas"))
+            self._with_scipy = with_scipy
+            self._depth += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._depth -= 1
+            while self._depth == 0 and self._limits:
+                self._limits.pop().restore_original_limits()
+
+
 @cache
-def _blas() -> Any:
+def _blas(with_scipy: bool) -> Any:
+    """The BLAS libraries that are loaded now. Looking for them takes milliseconds."""
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
 
 
+_serial = _SerialBlas()
+
+
 @contextlib.contextmanager
 def serial_blas() -> Iterator[None]:
     """While open, BLAS uses one thread: its sums then do not depend on how many it would have taken."""
-    with _blas().limit(limits=1, user_api="blas"):
+    _serial.enter()
+    try:
         yield
+    finally:
+        _serial.leave()

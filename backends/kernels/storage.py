@@ -190,12 +190,12 @@ class Sparse:
         return _transposed(self.rows, self.shape)
 
     @cached_property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> tuple[Block, ...]:
         """Blocks of rows."""
         return row_blocks(self.rows.indptr)
 
     @cached_property
-    def column_blocks(self) -> list[Block]:
+    def column_blocks(self) -> tuple[Block, ...]:
         """Blocks of columns."""
         return row_blocks(self.by_columns.indptr)
 

@@ -47,9 +47,9 @@ from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.factored import unfactored
 from fwdsl.canon.forms import Form
-from fwdsl.spectral import LinearOperator, top_singular
 from fwdsl.spectral.block import subspace_step
-from fwdsl.spectral.operators import CountedOperator
+from fwdsl.spectral.operators import CountedOperator, LinearOperator
+from fwdsl.spectral.top import top_singular
 
 LOOK_EVERY = 5
 """Steps between two estimates of the gap."""

@@ -35,7 +35,8 @@ from fwdsl.backends.lowrank.factors import balanced, thin_svd
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Smooth, on_segment
 from fwdsl.backends.method import State
-from fwdsl.spectral import LinearOperator, SingularTriplets, top_singular
+from fwdsl.spectral.operators import LinearOperator
+from fwdsl.spectral.top import SingularTriplets, top_singular
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.canon.data_matrix import DataMatrix
-from fwdsl.spectral import LinearOperator
-from fwdsl.spectral.operators import DenseOperator
+from fwdsl.spectral.operators import DenseOperator, LinearOperator
 from fwdsl.spectral.top import top_singular
 
 

@@ -60,7 +60,8 @@ from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.factored import unfactored
 from fwdsl.canon.forms import Form
-from fwdsl.spectral import LinearOperator, SingularTriplets, top_singular
+from fwdsl.spectral.operators import LinearOperator
+from fwdsl.spectral.top import SingularTriplets, top_singular
 
 RECOMPRESS_EVERY = 20
 CORRECTIONS = 5

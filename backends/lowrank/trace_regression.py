@@ -30,9 +30,9 @@ from fwdsl.backends.lowrank.factors import project_l1, thin_svd
 from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.method import State
 from fwdsl.canon.data_matrix import DataMatrix
-from fwdsl.spectral import top_singular
 from fwdsl.spectral.block import subspace_step
 from fwdsl.spectral.operators import CountedOperator, nothing
+from fwdsl.spectral.top import top_singular
 
 
 @dataclass

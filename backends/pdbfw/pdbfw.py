@@ -17,8 +17,8 @@ from fwdsl.backends.functions import FastLoss, without_ridge
 from fwdsl.backends.method import Estimate, Method, Report, Run
 from fwdsl.backends.option import Option
 from fwdsl.backends.pdbfw.block_step import is_even, parts
-from fwdsl.backends.pdbfw.core import Core, PDBFWState, Settings
-from fwdsl.backends.pdbfw.trace import TraceSpace, matrix_reasons, matrix_value_reasons
+from fwdsl.backends.pdbfw.core import Core, PDBFWState, Settings, Space
+from fwdsl.backends.pdbfw.product import matrix_reasons, matrix_value_reasons
 from fwdsl.backends.pdbfw.vector import VectorSpace
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
@@ -152,6 +152,15 @@ def _in_trace_ball(block: Block) -> bool:
     return block.g.pair[1] in TRACE_BALLS
 
 
+def _space(problem: PreparedProblem) -> Space:
+    """The space of the variable's vectors or matrices."""
+    if _in_trace_ball(problem.canonical.blocks[0]):
+        from fwdsl.backends.pdbfw.trace import TraceSpace  # it loads decompositions, which planning needs not
+
+        return TraceSpace(problem)
+    return VectorSpace(FiniteSum.of(problem))
+
+
 class PDBFWRun(Run[PreparedProblem, PDBFWState], of=PDBFW):
     """Primal-dual block Frank-Wolfe on a problem, whose steps are in its `core`."""
 
@@ -169,10 +178,8 @@ class PDBFWRun(Run[PreparedProblem, PDBFWState], of=PDBFW):
         super().__init__(problem)
         (f,) = problem.functions
         assert isinstance(f, FastLoss)
-        matrix = _in_trace_ball(problem.canonical.blocks[0])
-        space = TraceSpace(problem) if matrix else VectorSpace(FiniteSum.of(problem))
         settings = Settings(s, k, delta, eta, grow, accelerate, eps)
-        self.core = Core(space, f, problem.canonical.constant, settings)
+        self.core = Core(_space(problem), f, problem.canonical.constant, settings)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PDBFWState:
         """The state at x, moved into the set, and y = f'(K x)."""

@@ -17,24 +17,18 @@ verifier decomposes afresh.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.factors import project_l1
-from fwdsl.backends.maps import CountedMap
 from fwdsl.backends.pdbfw.core import Projection, Rows
+from fwdsl.backends.pdbfw.product import product_of
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.combined_maps import Scaled
-from fwdsl.canon.form import Canonical
-from fwdsl.canon.maps import LinearMap
-from fwdsl.canon.matrix_maps import LeftMultiply
-from fwdsl.spectral import top_singular
 from fwdsl.spectral.block import subspace_step
 from fwdsl.spectral.operators import CountedOperator, DenseOperator
+from fwdsl.spectral.top import top_singular
 
 MARGIN = 4
 """Singular triplets kept beyond the rank of X, so that it may grow by the next step."""
@@ -46,41 +40,6 @@ DENSE_SHARE = 0.25
 """The share of all triplets from which a full SVD costs less than iterations."""
 
 
-def matrix_reasons(arrangement: Arrangement, losses: Collection[str]) -> tuple[str, ...]:
-    """Why a program is not Algorithm 2's: a smooth loss of a product of data with one matrix in a trace-norm ball, with a ridge."""
-    found = []
-    if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
-        found.append("it takes one loss of a product of data with the matrix")
-    elif arrangement.sums[0].atom not in losses:
-        found.append(f"`{arrangement.sums[0].text}`: it takes the losses {', '.join(f'`{n}`' for n in losses)}")
-    (block,) = arrangement.blocks
-    if block.norm is not None:
-        found.append(f"{block.name} has {block.norm} beside its ball")
-    if not block.ridges:
-        found.append(f"it needs a `sum_squares({block.name})`, which makes the primal steps strongly convex")
-    return tuple(found)
-
-
-def matrix_value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound problem is not: its predictions are no product of data with the matrix from the left."""
-    parts = canonical.terms[0].map.parts
-    if len(parts) != 1 or _product(parts[0][1]) is None:
-        return ("its predictions are not data times the matrix, `A @ X`",)
-    return ()
-
-
-def _product(m: LinearMap) -> tuple[float, LeftMultiply, CountedMap | None] | None:
-    """(c, the product, its counter) where a map is c A @ X."""
-    if isinstance(m, Scaled):
-        inner = _product(m.inner)
-        return (m.c * inner[0], inner[1], inner[2]) if inner is not None else None
-    counter = m if isinstance(m, CountedMap) else None
-    product = m.inner if isinstance(m, CountedMap) else m
-    if isinstance(product, LeftMultiply) and (isinstance(product.A, np.ndarray) or hasattr(product.A, "indptr")):
-        return 1.0, product, counter
-    return None
-
-
 class TraceSpace:
     """X in R^(d x c) with K X = c A X; see `core.Space`."""
 
@@ -88,7 +47,7 @@ class TraceSpace:
 
     def __init__(self, problem: PreparedProblem) -> None:
         (term,), (block,) = problem.terms, problem.canonical.blocks
-        found = _product(term.map.parts[0][1])
+        found = product_of(term.map.parts[0][1])
         assert found is not None, "requires_values() asks for a product"
         self.factor, product, self.counter = found
         A = product.A.T if product.transposed else product.A

@@ -25,8 +25,9 @@ def _system(canonical: Canonical) -> float:
 
 
 def pdhg(canonical: Canonical, tol: float) -> Estimate:
-    """Linear convergence in restarts for polyhedral problems; hundreds to thousands of iterations."""
-    iterations = 150.0 * max(1.0, -math.log10(tol))
+    """Linear convergence in restarts for polyhedral problems; hundreds to thousands of iterations, and more of them for larger systems."""
+    flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
+    iterations = 150.0 * max(1.0, -math.log10(tol)) * max(1.0, (canonical.size + flat) / 100.0) ** (1.0 / 3.0)
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
     return Estimate(

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ..words import CONVEX, SETS, SetWord
 
 if TYPE_CHECKING:
+    from .conic import Conic
     from .loss import Loss
 
 Array = NDArray[np.float64]
@@ -112,6 +113,10 @@ class LossFunction:
     def infimum(self) -> float:
         """The sum of the infima, -inf where one is."""
         return float(self.w @ self.loss.infimum_naive(self.b, self.p))
+
+    def conic(self) -> Conic | None:
+        """The conic form of the weighted sum; None where the loss has none."""
+        return None if self.loss.conic is None else self.loss.conic(self.b, self.w, self.p)
 
     @property
     def lipschitz(self) -> float:
@@ -285,6 +290,10 @@ class VectorFunction(ABC):
     def face(self, x: Array) -> Face | None:
         """The face of g at x (exact zeros and active bounds identify it), None where g is curved there (norm2, l2_ball
         on its boundary)."""
+
+    def conic(self) -> Conic | None:
+        """The form that an interior-point method solves with; None where there is none."""
+        return None
 
     def lmo(self, c: Array) -> Array | None:
         """argmin over the set of <c, x>, a vertex (ties: the lowest index); None where the set is unbounded or absent."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Face, VectorFunction
+from .conic import Conic
 
 
 def joined(names: Iterable[tuple[int, ...] | None]) -> tuple[int, ...] | None:
@@ -132,6 +133,10 @@ class Repeated(VectorFunction):
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         """The names of the blocks' vertices, each after its length."""
         return joined(self.inner.vertex_id(b) for b in self._blocks(c))
+
+    def conic(self) -> Conic | None:
+        inner = self.inner.conic()
+        return None if inner is None else inner.repeated(np.arange(self.size).reshape(self.count, -1), self.size)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No arguments: the prox goes block by block."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ..words import LOSSES, LossWord
 from .base import Array, LossFunction, record_of, require
+from .conic import Conic
 
 KERNELS = ("value", "value_gradient", "prox", "conjugate")
 """The kernels of a loss, beside `curvature` of a smooth one."""
@@ -92,6 +93,8 @@ class Loss(ABC):
 
     #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without kernels gives
     curvature_naive: ClassVar[Callable[..., Array] | None] = None
+    #: conic(b, w, p) -> the conic form of sum_j w_j l(z_j; b_j); None where no cone has it
+    conic: ClassVar[Callable[..., Conic] | None] = None
     #: cvxpy(z, b, p) -> l(z_j; b_j) as an expression of cvxpy, for `fwdsl verify`; z is one, b an array. None where `fwdsl.oracle` has it, or nobody
     cvxpy: ClassVar[Callable[..., Any] | None] = None
 

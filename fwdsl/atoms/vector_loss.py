@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..words import LOSSES, LossWord
 from .base import Array, record_of, require
+from .conic import Conic
 
 Codes = NDArray[np.int64]
 
@@ -58,6 +59,9 @@ class VectorLoss(ABC):
     prox: ClassVar[Callable[..., None]]
     #: conjugate(u, y, w) -> sum_i (w_i l)*(u_i), inf outside the domain, an equality being met by the rule of `sums_to_zero`
     conjugate: ClassVar[Callable[..., float]]
+
+    #: conic(y, w, k) -> the conic form of sum_i w_i l(z_i; y_i) for k classes; None where no cone has it
+    conic: ClassVar[Callable[..., Conic] | None] = None
 
     # --- references: by rows in NumPy, unweighted ---------------------------------------------------------------------
     @staticmethod
@@ -153,6 +157,10 @@ class VectorLossFunction:
         w = self.w[live][:, None]
         out[live] = w * self.loss.into_domain_naive(u[live] / w, self.y[live])
         return out.reshape(-1)
+
+    def conic(self) -> Conic | None:
+        """The conic form of the weighted sum; None where the loss has none."""
+        return None if self.loss.conic is None else self.loss.conic(self.y, self.w, self.k)
 
     def infimum(self) -> float:
         """The sum of the infima."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def check_bindings(model: Model, bindings: Bindings) -> tuple[Diagnostic, ...]:
     return findings.result()
 
 
-def _supplied_dims(model: Model, bindings: Bindings, names: list[str], findings: Findings) -> dict[str, int]:
+def _supplied_dims(model: Model, bindings: Bindings, names: Sequence[str], findings: Findings) -> dict[str, int]:
     """The sizes given by `--dim`, or by Python's `bind` for a name that is only a dimension."""
     declared = {d.name for d in model.data} | {p.name for p in model.params}
     sizes: dict[str, object] = {n: v for n, v in bindings.data.items() if n in names and n not in declared}

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Label
-from ..model import Constraint, DataDecl, Expr, Model, SetRef, Type, evaluate_dim
+from ..model import Constraint, DataDecl, Expr, Model, SetRef, Type, evaluate_dim, once_per_model
 from ..model.options import Options
 from .data_operator import DataOperator
 from .features import expressions
@@ -25,13 +25,7 @@ def check_positions(model: Model, dims: Sizes, params: Mapping[str, Any], findin
 
     The checker has reported those of integer dimensions already.
     """
-    slices = {
-        (node.span.start, node.span.end): node
-        for root in expressions(model)
-        for node in root.walk()
-        if node.op == "slice"
-    }
-    for _, node in sorted(slices.items()):
+    for node in _slices(model):
         _check_slice(node, dims, findings)
     for groups, size in _grouped(model, dims):
         _check_groups(groups, size, findings)
@@ -39,6 +33,14 @@ def check_positions(model: Model, dims: Sizes, params: Mapping[str, Any], findin
         args = dict(ref.args)
         if "k" in args:
             _check_count(ref, args["k"], size, dims, params, findings)
+
+
+@once_per_model
+def _slices(model: Model) -> tuple[Expr, ...]:
+    """All slices of a model, in the order of its text."""
+    nodes = (node for root in expressions(model) for node in root.walk() if node.op == "slice")
+    slices = {(node.span.start, node.span.end): node for node in nodes}
+    return tuple(node for _, node in sorted(slices.items()))
 
 
 def _check_slice(node: Expr, dims: Sizes, findings: Findings) -> None:

@@ -175,10 +175,14 @@ def among(values: Any, known: Sequence[Any]) -> Any:
 
 
 def index(value: object) -> Any:
-    """Positions as int64; `InvalidDatum` where one is negative or not whole."""
-    raw = _only_column(numbers(value) if not _is_integer(value) else np.asarray(value))
-    if is_sparse(raw):
+    """Positions as int64; `InvalidDatum` where one is negative or not whole, or where there are truth values."""
+    if is_sparse(value):
         raise InvalidDatum("FW4505", "is sparse, where a dense array is needed", "give `.toarray()` of it")
+    array = _array(value)
+    if array.dtype.kind == "b":
+        hint = "give `mask.astype(int)` if they number two blocks, `numpy.flatnonzero(mask)` if they choose positions"
+        raise InvalidDatum("FW4515", "holds truth values, where positions are needed", hint)
+    raw = _only_column(array if array.dtype.kind in "iu" and array.dtype.isnative else numbers(value))
     if raw.dtype.kind == "f":
         _refuse_nonfinite(raw)
         bad = np.flatnonzero(raw != np.floor(raw))
@@ -289,10 +293,6 @@ def _are_signs(raw: Any) -> bool:
             return False
         low, high = low or bool(below.any()), high or bool(above.any())
     return low and high
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.dtype.isnative
 
 
 def _is_native_float(dtype: Any) -> bool:

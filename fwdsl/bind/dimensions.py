@@ -9,7 +9,7 @@ from typing import Any
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Label, Place
 from ..grammar.source import Span
-from ..model import DataDecl, Dim, Model, Type
+from ..model import DataDecl, Dim, Model, Type, once_per_model
 from ..model.types import split_dim
 from .bindings import RawDatum
 from .findings import Findings
@@ -38,11 +38,12 @@ def is_derived(dim: str) -> bool:
     return dim.startswith(("dim(", "len("))
 
 
-def dimension_names(model: Model) -> list[str]:
+@once_per_model
+def dimension_names(model: Model) -> tuple[str, ...]:
     """All names of dimensions of a model, in the order of the program, without those of feature maps."""
     names = [n for _, type_ in _declared(model) for n in dimensions_of(type_)]
     names += [split_dim(d)[0] for d in model.dims if isinstance(d, str) and not is_derived(d)]
-    return list(dict.fromkeys(names))
+    return tuple(dict.fromkeys(names))
 
 
 def _declared(model: Model) -> list[tuple[Span, Type]]:

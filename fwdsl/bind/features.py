@@ -10,7 +10,7 @@ import numpy as np
 
 from ..features import Fitted, fit
 from ..features.saved import pack, unpack
-from ..model import Constraint, Expr, Model, SetRef, Term, evaluate_dim
+from ..model import Constraint, Expr, Model, SetRef, Term, evaluate_dim, once_per_model
 from ..words import FEATURE_MAPS
 from .evaluate import Slots, evaluate
 from .findings import Findings
@@ -121,6 +121,7 @@ def saved(model: Model, features: FittedMaps) -> dict[str, Any]:
     return {"forms": np.array(forms), **{name: a for _, arrays in packed for name, a in arrays.items()}}
 
 
+@once_per_model
 def feature_maps(model: Model) -> tuple[Expr, ...]:
     """The feature maps of a model, each once, inner maps before outer ones."""
     found: dict[_Key | tuple[_Key, object], Expr] = {}
@@ -131,7 +132,8 @@ def feature_maps(model: Model) -> tuple[Expr, ...]:
     return tuple(found.values())
 
 
-def implicit_maps(model: Model) -> dict[str, Expr]:
+@once_per_model
+def implicit_maps(model: Model) -> Mapping[str, Expr]:
     """The implicit feature map of each variable that has one: `Phi` for `W` in `Phi @ W`."""
     nodes = [node for expr in expressions(model) for node in expr.walk() if node.op == "matmul"]
     maps = [(node.args[1], node.args[0]) for node in nodes if node.args[0].op == "features"]

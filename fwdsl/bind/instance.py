@@ -57,9 +57,13 @@ class Instance:
     def evaluate(self, expr: Expr) -> Any:
         """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""
         from .evaluate import evaluate
-        from .features import Features
 
-        return evaluate(expr, self.dims, self.values, self.features or Features(self.dims, self.values))
+        features = self.features
+        if features is None:
+            from .features import Features
+
+            features = Features(self.dims, self.values)
+        return evaluate(expr, self.dims, self.values, features)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} = {size}" for name, size in self.dims.items())

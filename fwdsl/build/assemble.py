@@ -28,7 +28,7 @@ class Assembled:
 
 
 @dataclass
-class _Entry:
+class _Undeclared:
     """A declaration to make: its leaf, and the kinds of its uses."""
 
     leaf: Leaf
@@ -41,7 +41,7 @@ def assemble(
     """The program of an objective and its constraints. Declarations come in the order of their first use."""
     value = operand(objective).node
     relations = tuple(_flat(constraints))
-    entries: dict[Key, _Entry] = {}
+    entries: dict[Key, _Undeclared] = {}
     for node in (value, *(c.node for c in relations)):
         _collect(node, entries)
     names = _name(entries)
@@ -91,7 +91,7 @@ def _key(leaf: Leaf, role: UseKind) -> Key:
     return ("array", id(leaf.value), kind)
 
 
-def _collect(node: tree.Node, entries: dict[Key, _Entry]) -> None:
+def _collect(node: tree.Node, entries: dict[Key, _Undeclared]) -> None:
     """Enter all leaves under a node. The leaves that a declaration uses come before it."""
     for found in uses(node):
         leaf = found.leaf
@@ -100,7 +100,7 @@ def _collect(node: tree.Node, entries: dict[Key, _Entry]) -> None:
         if key not in entries:
             for part in parts(leaf):
                 _collect(part, entries)
-            entries[key] = _Entry(leaf, set())
+            entries[key] = _Undeclared(leaf, set())
         entry = entries[key]
         if isinstance(leaf, DataLeaf) and isinstance(entry.leaf, DataLeaf) and not _same(leaf, entry.leaf):
             raise _twice(leaf.name or "")
@@ -111,7 +111,7 @@ def _same(a: DataLeaf, b: DataLeaf) -> bool:
     return a.name is None or (a.type == b.type and a.member == b.member)
 
 
-def _name(entries: Mapping[Key, _Entry]) -> dict[Key, str]:
+def _name(entries: Mapping[Key, _Undeclared]) -> dict[Key, str]:
     names = Names()
     for entry in entries.values():
         if entry.leaf.name is not None and not names.take(entry.leaf.name):
@@ -128,7 +128,7 @@ def _twice(name: str) -> Exception:
     )
 
 
-def _declaration(name: str, entry: _Entry) -> tree.Statement:
+def _declaration(name: str, entry: _Undeclared) -> tree.Statement:
     leaf = entry.leaf
     ident = tree.Ident(name)
     if isinstance(leaf, LetLeaf):

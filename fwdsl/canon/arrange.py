@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..model import Constraint, Expr, Model, SetRef, Term, Type
+from ..model import Constraint, Expr, Model, SetRef, Term, Type, once_per_model
 from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX
 from .groups import overlapping, same_groups
 from .matrix_prediction import MatrixPrediction, matrix_prediction
@@ -98,6 +98,7 @@ def sum_of_variable(expr: Expr) -> str | None:
     return None
 
 
+@once_per_model
 def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Arrangement:
     """The arrangement of a model. Every accepted model has one.
 

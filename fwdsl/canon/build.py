@@ -17,7 +17,7 @@ from ..atoms.vectors import Ridged
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
-from ..model import Term, Type, VarDecl, evaluate_dim
+from ..model import Expr, Model, Term, Type, VarDecl, evaluate_dim, once_per_model
 from ..words import BOX, CONVEX, SETS
 from .affine import AffineReader, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
@@ -94,6 +94,13 @@ def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: 
     return replace(form, contradiction=contradiction)
 
 
+@once_per_model
+def _products_with_maps(model: Model) -> tuple[Expr, ...]:
+    """The products of a feature map with variables."""
+    nodes = (node for expr in expressions(model) for node in expr.walk())
+    return tuple(node for node in nodes if node.op == "matmul" and node.args[0].type.kind == "features")
+
+
 class _Builder:
     """Builds the canonical form of an instance; `empty` says that no point meets the constraints."""
 
@@ -161,21 +168,18 @@ class _Builder:
     def _bases(self) -> dict[str, GramFactor]:
         """For each variable over an implicit feature map, the factor of its Gram matrix, which is computed by blocks and never formed."""
         out: dict[str, GramFactor] = {}
-        for expr in expressions(self.model):
-            for node in expr.walk():
-                if node.op != "matmul" or node.args[0].type.kind != "features":
-                    continue
-                gram = self.reader.constant(node.args[0])
-                if id(gram) not in self.reader.factors:
-                    if not gram.is_finite:
-                        raise NotFinite("a Gram matrix that is not finite", node.args[0])
-                    factor = gram.factor(LARGEST_FACTOR)
-                    if factor is None:
-                        what = f"a Gram matrix of {gram.shape[0]:,} samples whose factor needs over 8 GB"
-                        raise Unsupported(what, node.args[0])
-                    self.reader.factors[id(gram)] = factor
-                for name in node.args[1].variables:
-                    out[name] = self.reader.factors[id(gram)]
+        for node in _products_with_maps(self.model):
+            gram = self.reader.constant(node.args[0])
+            if id(gram) not in self.reader.factors:
+                if not gram.is_finite:
+                    raise NotFinite("a Gram matrix that is not finite", node.args[0])
+                factor = gram.factor(LARGEST_FACTOR)
+                if factor is None:
+                    what = f"a Gram matrix of {gram.shape[0]:,} samples whose factor needs over 8 GB"
+                    raise Unsupported(what, node.args[0])
+                self.reader.factors[id(gram)] = factor
+            for name in node.args[1].variables:
+                out[name] = self.reader.factors[id(gram)]
         return out
 
     # --- g ----------------------------------------------------------------------------------------------------------

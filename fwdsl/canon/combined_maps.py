@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..atoms.base import Array
 from .maps import Identity, LinearMap, bracket
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,9 @@ class Scaled(LinearMap):
     def squared(self) -> LinearMap:
         """c^2 K^2."""
         return Scaled(self.inner.squared(), self.c * self.c)
+
+    def sparse(self) -> csr_array:
+        return self.c * self.inner.sparse()
 
     def describe(self, x: str) -> str:
         """c * K x."""
@@ -88,6 +95,9 @@ class Compose(LinearMap):
         """Of both: an estimate."""
         return Compose(self.outer.squared(), self.inner.squared())
 
+    def sparse(self) -> csr_array:
+        return self.outer.sparse() @ self.inner.sparse()
+
     def describe(self, x: str) -> str:
         """K (L x)."""
         return self.outer.describe(self.inner.describe(x))
@@ -129,6 +139,9 @@ class Add(LinearMap):
     def squared(self) -> LinearMap:
         return Add(self.left.squared(), self.right.squared())
 
+    def sparse(self) -> csr_array:
+        return self.left.sparse() + self.right.sparse()
+
     def describe(self, x: str) -> str:
         """K x + L x."""
         return f"{self.left.describe(x)} + {self.right.describe(x)}"
@@ -165,6 +178,9 @@ class Adjoint(LinearMap):
     def absolute(self) -> LinearMap:
         """|K|'."""
         return Adjoint(self.inner.absolute())
+
+    def sparse(self) -> csr_array:
+        return self.inner.sparse().T.tocsr()
 
     def describe(self, x: str) -> str:
         """The words for its one use: a vector on the diagonal of a matrix."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.base import Array
-from .maps import LinearMap, bracket
+from .maps import LinearMap, as_sparse, bracket
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,11 @@ class Matrix(LinearMap):
     def squared(self) -> LinearMap:
         """A entry by entry squared, taken by blocks of rows."""
         return AbsoluteMatrix(self.A, self.transposed, square=True) if _sliceable(self.A) else self.absolute()
+
+    def sparse(self) -> csr_array:
+        if not isinstance(self.A, np.ndarray) and not hasattr(self.A, "indptr"):
+            return super().sparse()
+        return as_sparse(self.A.T if self.transposed else self.A)
 
     def describe(self, x: str) -> str:
         """A @ x."""

@@ -9,10 +9,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.base import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+def as_sparse(A: Any) -> csr_array:
+    """A in double precision."""
+    from scipy.sparse import csr_array
+
+    return csr_array(A, dtype=np.float64)
+
+
+def placed(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> csr_array:
+    """The sparse matrix with these values at these places."""
+    from scipy.sparse import csr_array
+
+    return csr_array((np.broadcast_to(np.asarray(values, dtype=np.float64), np.shape(rows)), (rows, columns)), shape)
 
 
 class LinearMap(ABC):
@@ -36,6 +54,12 @@ class LinearMap(ABC):
     def squared(self) -> LinearMap:
         """A map whose entries are about those of K squared, which scaling measures with; `absolute` where they are 0 or 1."""
         return self.absolute()
+
+    def sparse(self) -> csr_array:
+        """K with its entries written down; by products with unit vectors where a map knows no better."""
+        if self.columns <= self.rows:
+            return as_sparse(np.array([self.apply(e) for e in np.eye(self.columns)]).reshape(self.columns, self.rows).T)
+        return as_sparse(np.array([self.adjoint(e) for e in np.eye(self.rows)]).reshape(self.rows, self.columns))
 
     @abstractmethod
     def describe(self, x: str) -> str:
@@ -65,6 +89,10 @@ class Identity(LinearMap):
 
     def absolute(self) -> LinearMap:
         return self
+
+    def sparse(self) -> csr_array:
+        at = np.arange(self.rows)
+        return placed(at, at, 1.0, (self.rows, self.rows))
 
     def describe(self, x: str) -> str:
         return x
@@ -98,6 +126,9 @@ class Row(LinearMap):
     def squared(self) -> LinearMap:
         """v squared."""
         return Row(self.v * self.v, self.name)
+
+    def sparse(self) -> csr_array:
+        return as_sparse(self.v[None, :])
 
     def describe(self, x: str) -> str:
         """dot(v, x)."""
@@ -137,6 +168,9 @@ class Column(LinearMap):
         """v squared."""
         return Column(self.v * self.v)
 
+    def sparse(self) -> csr_array:
+        return as_sparse(self.v[:, None])
+
     def describe(self, x: str) -> str:
         """ones * x."""
         return x if np.all(self.v == 1.0) else f"v * {bracket(x)}"
@@ -174,6 +208,10 @@ class Diagonal(LinearMap):
         """v squared."""
         return Diagonal(self.v * self.v)
 
+    def sparse(self) -> csr_array:
+        at = np.arange(self.v.size)
+        return placed(at, at, self.v, (self.v.size, self.v.size))
+
     def describe(self, x: str) -> str:
         """v * x."""
         return f"diag @ {bracket(x)}"
@@ -204,6 +242,9 @@ class Select(LinearMap):
 
     def absolute(self) -> LinearMap:
         return self
+
+    def sparse(self) -> csr_array:
+        return placed(np.arange(self.rows), np.arange(self.start, self.stop), 1.0, (self.rows, self.columns))
 
     def describe(self, x: str) -> str:
         """x[start:stop]."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array
-from .maps import LinearMap
+from .maps import LinearMap, placed
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def product(A: Any, X: Array) -> Array:
@@ -161,6 +164,9 @@ class Take(LinearMap):
 
     def absolute(self) -> LinearMap:
         return self
+
+    def sparse(self) -> csr_array:
+        return placed(np.arange(self.rows), self.index, 1.0, (self.rows, self.columns))
 
     def describe(self, x: str) -> str:
         """In the words it was made with."""

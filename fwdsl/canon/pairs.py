@@ -81,8 +81,6 @@ def has_prox(norm: str | None, key: str | None, type_: Type) -> bool:
     outer, inner = words_of(key)
     if inner.written_as or (outer.of == "vector" if kind == "matrix" else outer.of not in ("vector", "entrywise")):
         return False
-    if outer.name == "simplex_product":
-        return has_prox(norm, ROWS_OF_SIMPLEX, type_)
     return _is_made(norm, outer.name, inner.name if outer is not inner else None, kind)
 
 

@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import spectral
 from ..atoms.base import Array
 from ..atoms.low_rank import LowRank, squared_norm, trace_norm
 from ..atoms.vectors.common import excess
 from ..canon.data_matrix import DataMatrix
 from ..canon.factored import EntryMap, Factored
-from ..spectral.bounds import RIGOROUS_SIDE
+from ..spectral.bounds import RIGOROUS_SIDE, SpectralBound, largest_singular_bound
 from .certificate import FLOOR, CertificateKind
 from .verified import DualBound, Point, Verified
 from .verify import EPS, ROUNDING
@@ -147,7 +146,7 @@ def _dual(form: Factored, y: Array, squares: float, reach: float, s: float) -> t
 
 def _bound(
     form: Factored, y: Array, X: LowRank, reach: float, aim: float, attempt: int, seed: int, stop: Callable[[], bool]
-) -> spectral.SpectralBound:
+) -> SpectralBound:
     """sigma_1 of the gradient from above: within a tenth of `aim` where it is multiplied by the radius."""
     failure = FAILURE / 2.0 ** (attempt + 1)
     own = int(np.random.SeedSequence((seed, attempt, 0x7E57)).generate_state(1)[0])
@@ -167,9 +166,7 @@ def _bound(
         op: Any = G if min(form.shape) <= RIGOROUS_SIDE else Gradient(G)
         if form.ridge and min(form.shape) <= RIGOROUS_SIDE:
             added = 2.0 * form.ridge * X.U @ X.V.T
-            bound = spectral.largest_singular_bound(
-                G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own, stop=stop
-            )
+            bound = largest_singular_bound(G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
             return _raised(
                 bound,
                 4.0
@@ -179,7 +176,7 @@ def _bound(
             )
         if form.ridge:
             op = Beside(op, 2.0 * form.ridge * X.U, X.V)
-        return spectral.largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+        return largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
     A, Y = DataMatrix(form.data.A), form.k * y.reshape(-1, form.shape[1])
     G = A.rmatmat(Y)
     rounding = A.shape[0] * EPS * A.norm() * float(np.linalg.norm(Y))
@@ -187,13 +184,13 @@ def _bound(
         G += 2.0 * form.ridge * X.U @ X.V.T
         rounding += 4.0 * (X.rank + 2) * EPS * float(np.linalg.norm(X.U) * np.linalg.norm(X.V)) * 2.0 * form.ridge
         rounding += EPS * float(np.linalg.norm(G))
-    bound = spectral.largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+    bound = largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
     return _raised(bound, rounding)
 
 
-def _raised(bound: spectral.SpectralBound, by: float) -> spectral.SpectralBound:
+def _raised(bound: SpectralBound, by: float) -> SpectralBound:
     """The bound with room for the rounding of the matrix itself."""
-    return spectral.SpectralBound(
+    return SpectralBound(
         bound.value_upper + by, bound.kind, bound.statement, bound.lower, bound.failure, bound.products
     )
 

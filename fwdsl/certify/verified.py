@@ -19,7 +19,8 @@ class Point:
 
     `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
     `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
-    blocks' own sets alone. `sums` are |K_i| |x|, an array a term, empty where they were left out.
+    blocks' own sets alone. `sums` are |K_i| |x|, an array a term, empty where they were left out; `drifting` is the part of them
+    that comes of variables far out, which no constant holds.
     """
 
     value: float
@@ -29,6 +30,7 @@ class Point:
     violations: tuple[Array, ...] = ()
     distances: tuple[float, ...] = ()
     sums: tuple[Array, ...] = ()
+    drifting: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,20 @@ class Verified:
 
     @cached_property
     def scale(self) -> float:
-        """S: the sizes of the objective's terms at zero and at x, of the dual's, and |y|' |K| |x|."""
-        both = sum(float(np.abs(y) @ s) for y, s in zip(self.bound.y, self.point.sums, strict=False) if s.size)
-        return self.at_zero + self.point.size + self.bound.size + both
+        """S: the sizes of the objective's terms at zero and at x, of the dual's, and |y|' |K| |x|.
+
+        The last one is without variables far out. Along a ray it outgrows all else, and would call any gap small.
+        """
+        return self.at_zero + self.point.size + self.bound.size + self._pairs()
+
+    def _pairs(self) -> float:
+        """|y|' |K| |x| of the variables that are not far out."""
+        total = 0.0
+        for i, (y, sums) in enumerate(zip(self.bound.y, self.point.sums, strict=False)):
+            if sums.size:
+                far = self.point.drifting[i] if i < len(self.point.drifting) else sums[:0]
+                total += float(np.abs(y) @ (np.maximum(sums - far, 0.0) if far.size else sums))
+        return total
 
     @property
     def gap(self) -> float:

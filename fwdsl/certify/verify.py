@@ -50,6 +50,9 @@ NOISE = 1e-25
 LEAST_SHARE = 1e-6
 """The share of |K| X that a row of K x is taken to have for its size."""
 
+FAR = 1e-12
+"""The share of the terms of a row that its constant must have to tell how large they may be."""
+
 LARGEST_SUMS = 100_000_000
 """Stored numbers up to which |K| |x| is added up for S; beyond, S is without it, which makes the gap only larger."""
 
@@ -59,9 +62,10 @@ def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Poi
     point = evaluate_point(canonical, x) if point is None else point
     if y is None:
         return Verified(point, NO_BOUND, canonical.scale, 2.0)
-    # what is rounding beside the largest multiplier is zero: no equality could be told from it
-    noise = NOISE * max((largest(yi) for yi in y), default=0.0)
-    tidy = tuple(_tidy(t, np.where(np.abs(yi) < noise, 0.0, yi)) for t, yi in zip(canonical.terms, y, strict=True))
+    # what is rounding beside the largest multiplier of a term is zero (other terms have other units): no equality could be told from it
+    tidy = tuple(
+        _tidy(t, np.where(np.abs(yi) < NOISE * largest(yi), 0.0, yi)) for t, yi in zip(canonical.terms, y, strict=True)
+    )
     return Verified(point, evaluate_dual(canonical, tidy, x, point), canonical.scale, 3.0)
 
 
@@ -73,9 +77,12 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     violations: list[Array] = []
     sums: list[Array] = []
     summed = canonical.nnz <= LARGEST_SUMS
+    far = _far(canonical, x) if summed else frozenset()
+    drifting: list[Array] = []
     for term in canonical.terms:
         z = term.map.apply(x)
         sums.append(sizes_of_terms(term, np.abs(x)) if summed else np.zeros(0))
+        drifting.append(sizes_of_terms(term, np.abs(x), far) if far else np.zeros(0))
         missed = np.zeros(0)
         if isinstance(term.f, VectorFunction):
             # of an indicator its set, of the entropy its domain
@@ -93,7 +100,9 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         own = block.g.violation(xb)
         outside = _worse(outside, own)
         distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
-    return Point(value, size, _worse(worst, outside), outside, tuple(violations), tuple(distances), tuple(sums))
+    return Point(
+        value, size, _worse(worst, outside), outside, tuple(violations), tuple(distances), tuple(sums), tuple(drifting)
+    )
 
 
 def _worse(a: float, b: float) -> float:
@@ -106,11 +115,25 @@ def distance(f: VectorFunction, z: Array) -> float:
     return norm2(z - f.prox(z, 0.0))
 
 
-def sizes_of_terms(term: SumTerm, size: Array) -> Array:
-    """|K| size, for the sizes of all unknowns: the sizes of the terms whose sums are K x."""
+def _far(canonical: Canonical, x: Array) -> frozenset[str]:
+    """The variables at a point far out, beside which every constant is rounding: no set bounds them, and no row that sees them has a constant."""
+    found = {b.name for b in canonical.blocks if x[b.slice].any() and not math.isfinite(b.g.radius())}
+    for term in canonical.terms:
+        constants = np.abs(term.map.offset)
+        for block, m in term.map.parts:
+            if block.name in found and constants.any():
+                sizes = m.absolute().apply(np.abs(x[block.slice]))
+                if np.any((constants >= FAR * sizes) & (sizes > 0.0)):
+                    found.discard(block.name)
+    return frozenset(found)
+
+
+def sizes_of_terms(term: SumTerm, size: Array, only: frozenset[str] | None = None) -> Array:
+    """|K| size, for the sizes of all unknowns or those of some variables: the sizes of the terms whose sums are K x."""
     total = np.zeros(term.map.rows)
     for block, m in term.map.parts:
-        total = total + m.absolute().apply(size[block.slice])
+        if only is None or block.name in only:
+            total = total + m.absolute().apply(size[block.slice])
     return total
 
 

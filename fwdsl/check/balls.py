@@ -109,13 +109,14 @@ def _reduced(body: AppliedAtom) -> str:
 def _report_direction(ctx: Context, body: AppliedAtom, op: str, span: Span) -> None:
     """Report a norm that is bounded from below or set equal."""
     if op == "==":
+        word = CONVEX[body.atom]
         ctx.error(
             "FW3009",
             f"`{body.text}` is set equal",
             span,
             rule="The points at which a norm has a given value are not a convex set; those at which it is at most that are.",
             hint=f"write `{body.text} <= ...`"
-            + ("; for `x >= 0` with a given sum write `x in simplex(r)`" if body.atom == "norm1" else ""),
+            + ("; for `x >= 0` with a given sum write `x in simplex(r)`" if word.is_norm and word.additive else ""),
         )
         return
     ctx.error(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..grammar import tree
+from ..grammar.source import Span
 from ..model import Expr
 from ..words import (
     CONVEX,
@@ -119,16 +120,8 @@ def _unknown(ctx: Context, node: tree.Call) -> None:
             rule="A source stands behind `from`, a type behind `:`, in a declaration.",
             hint=f"write `from {ctx.text(node)}`" if name in SOURCES else f"a type stands behind a name: `x: {name}`",
         )
-    elif (entry := ctx.entries.get(name)) is not None:
-        ctx.used.add(name)
-        ctx.error(
-            "FW2005",
-            f"`{name}` is {IS[entry.kind]} and not a function",
-            span,
-            labels=ctx.declared(tree.Name(name)),
-            rule="Only the functions of the language are called.",
-            hint=f"write `{name} * (...)` for a product, `{name}[...]` for entries",
-        )
+    elif name in ctx.entries:
+        _declared(ctx, name, span)
     else:
         instead = _INSTEAD.get(name.lower(), "")
         ctx.unknown(
@@ -142,3 +135,16 @@ def _unknown(ctx: Context, node: tree.Call) -> None:
             rule="The functions are the losses, norms, feature maps and operations of the language.",
             otherwise=instead,
         )
+
+
+def _declared(ctx: Context, name: str, span: Span) -> None:
+    """Report a call of a name that the program declares."""
+    ctx.used.add(name)
+    ctx.error(
+        "FW2005",
+        f"`{name}` is {IS[ctx.entries[name].kind]} and not a function",
+        span,
+        labels=ctx.declared(tree.Name(name)),
+        rule="Only the functions of the language are called.",
+        hint=f"write `{name} * (...)` for a product, `{name}[...]` for entries",
+    )

@@ -253,11 +253,6 @@ class Context:
         self.error(code, message, span, labels=labels, rule=rule, hint=hint, fix=fix)
 
 
-def kind_of_type(name: str) -> str:
-    """ "a type" for the name of a type, otherwise an empty text."""
-    return "a type" if kind_of_word(name) == "a type" else ""
-
-
 def dimension_expr(name: str, span: Span) -> Expr:
     """A dimension as a number."""
     return Expr("dim", shapes.REAL, name=name, sign="positive", span=span)

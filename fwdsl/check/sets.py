@@ -72,8 +72,9 @@ def _set(ctx: Context, call: tree.Call, type_: Type, at: tree.Node) -> SetRef | 
     fits = _is_of(ctx, call, sig, type_, at)
     if bound is None or not fits:
         return None
-    if name == "simplex_product":
-        return SetRef("rows", inner=SetRef("simplex", (("r", algebra.ONE),)), span=call.span)
+    if sig.stands_for:
+        outer, inner = sig.stands_for
+        return SetRef(outer, inner=SetRef(inner, (("r", algebra.ONE),)), span=call.span)
     if sig.inner:
         return _of_vectors(ctx, call, bound, type_, at)
     args = _arguments(ctx, call, bound, sig, type_)

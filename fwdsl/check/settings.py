@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ..errors import misuse
-from ..model import Model
+from ..model import Model, once_per_model
 from ..model.options import Options
 
 _NAMES = tuple(f.name for f in fields(Options) if f.name != "method_options")
@@ -30,7 +30,7 @@ def resolve_options(model: Model, **given: object) -> Options:
 
     Raises `BuildError` for a value that an option cannot have, and for an unknown option where no method is named.
     """
-    options = replace(Options(), **_declared(model))
+    options = _declared(model)
     known = {name: value for name, value in given.items() if name in _NAMES and value is not None}
     extra = {name: _plain(value) for name, value in given.items() if name not in _NAMES}
     for name, value in known.items():
@@ -40,7 +40,7 @@ def resolve_options(model: Model, **given: object) -> Options:
             )
     if "method" in known:
         known["method_options"] = {}
-    options = replace(options, **known)  # type: ignore[arg-type]
+    options = replace(options, **known) if known else options  # type: ignore[arg-type]
     if extra and options.method == "auto":
         name = next(iter(extra))
         close = get_close_matches(name, _NAMES, n=1, cutoff=0.5)
@@ -73,13 +73,14 @@ def swept(model: Model, given: Mapping[str, object]) -> tuple[str, tuple[float, 
     return name, tuple(float(v) for v in values)
 
 
-def _declared(model: Model) -> dict[str, Any]:
+@once_per_model
+def _declared(model: Model) -> Options:
     """The program's options. A method with options is a pair in the model."""
     declared: dict[str, Any] = dict(model.options)
     method = declared.get("method")
     if isinstance(method, tuple):
         declared["method"], declared["method_options"] = method[0], dict(method[1])
-    return declared
+    return Options(**declared)
 
 
 def _plain(value: object) -> object:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 
+#: What is said of a command that Ctrl-C or SIGTERM ended before it had a point to give.
+NO_RESULT = "interrupted: there is no result\n"
 try:
-    from .signals import Held, let_go
+    from .signals import Held, Terminated, let_go
 except KeyboardInterrupt:
     # before anything could hold it back
-    sys.stderr.write("interrupted: there is no result\n")
+    sys.stderr.write(NO_RESULT)
     raise SystemExit(130) from None
 
 TYPE_CHECKING = False  # the checkers know the name; `typing` takes a while to import
@@ -21,12 +23,20 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `fwdsl` with these arguments (default: the process's own) and return its exit code.
 
-    Nothing is imported before Ctrl-C is held back: in the middle of an import it would end in a traceback.
+    Nothing is imported before Ctrl-C is held back: in the middle of an import it would end in a traceback. SIGTERM ends a command as Ctrl-C does
+    where a checkpoint is to be saved; elsewhere it ends the process on the spot.
     """
-    with Held() as held:
-        from .app import run
-    try:
-        return run(sys.argv[1:] if argv is None else argv, interrupted=held.came)
-    finally:
-        if argv is None:
-            let_go()
+    words = sys.argv[1:] if argv is None else argv
+    with Terminated(wanted=any(word.startswith("--checkpoint") for word in words)) as terminated:
+        try:
+            with Held() as held:
+                from .app import run
+                from .exits import INTERRUPTED, TERMINATED
+            code = run(words, interrupted=held.came)
+        except KeyboardInterrupt:  # as `run` begins or ends
+            sys.stderr.write(NO_RESULT)
+            code = INTERRUPTED
+        finally:
+            if argv is None:
+                let_go()
+    return TERMINATED if terminated.came and code == INTERRUPTED else code

@@ -29,6 +29,7 @@ COMMANDS = {
     "eval": ("evaluate", "values of a saved solution on new data: terms, `let`s, error rates"),
     "race": ("race", "run methods under one clock: table and plot of gap against time and passes"),
     "path": ("path", "solve along values of a parameter, each from the answer before"),
+    "warm": ("warm", "compile ahead what programs use, so that their first runs do not wait for it"),
 }
 
 #: Those that need no arrays, so that NumPy is not loaded for them.

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..backends.registry import METHODS
@@ -37,26 +33,6 @@ class Checkpoints:
         self._output = output
         self._now = now
         self._next = now() + FIRST_AFTER
-        self.terminated = False
-
-    @contextmanager
-    def on_termination(self) -> Iterator[None]:
-        """While open, SIGTERM ends the run as Ctrl-C does, so that its state is saved; `terminated` tells that it came."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def handle(_signal: int, frame: FrameType | None) -> None:
-            self.terminated = True
-            on_interrupt = signal.getsignal(signal.SIGINT)
-            # Ctrl-C is ignored by what a shell runs in the background, termination is not
-            (on_interrupt if callable(on_interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
-
-        previous = signal.signal(signal.SIGTERM, handle)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGTERM, previous)
 
     def after_step(self, state: Checkpoint) -> None:
         """Save if it is time."""

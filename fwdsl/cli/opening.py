@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..grammar.diagnostic import Diagnostic
+from ..readers.files import Unreadable, check_readable
+from ..readers.findings import FileFindings
 from ..session import Diagnostics, Session, StageName
 from .arguments import SOLVE_OPTIONS, bindings
 from .exits import REJECTED, USAGE, CommandStop, code_for
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 _CODES: Mapping[StageName, int] = {"compile": REJECTED, "bind": USAGE, "canonicalise": REJECTED, "plan": REJECTED}
 """Exit codes of stages that fail."""
+
+WITHOUT_DATA = "A program whose data are not there is planned without them; `fwdsl run` would stop."
 
 
 class Printing:
@@ -94,6 +99,37 @@ def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
     every = [*sources.items(), *((", ".join(names), spec.path) for names, spec in session.bindings.sources)]
     program: list[tuple[str, str | Path]] = [] if name == STDIN else [("the program", name)]
     return [*program, *((f"the data of `{names}`", path) for names, path in every)]
+
+
+def at_hand(model: Model, given: Bindings, absent: Sequence[Diagnostic]) -> bool:
+    """Whether every datum and parameter can have a value; true also where the command line gives data, so that what it
+    lacks is reported."""
+    if given.sources:
+        return True
+    return (
+        not absent
+        and all(param.default is not None or param.name in given.params for param in model.params)
+        and all(datum.literal is not None or datum.source is not None for datum in model.data)
+    )
+
+
+def absent_sources(model: Model, given: Bindings, folder: Path) -> tuple[Diagnostic, ...]:
+    """The program's own sources that are not there, as warnings; none where the command line gives data."""
+    from ..bind.bindings import spec_of
+
+    sources = {d.source.span.start: d.source for d in model.data if d.source is not None and not given.sources}
+    found: list[Diagnostic] = []
+    for source in sources.values():
+        findings = FileFindings(spec_of(source, folder).path)
+        with suppress(Unreadable):
+            check_readable(findings.file, findings)
+        # what else is wrong with a file is told when it is read
+        found += [
+            replace(d, severity="warning", rule=WITHOUT_DATA, span=source.span, source=model.source)
+            for d in findings.result()
+            if d.code == "FW4001"
+        ]
+    return tuple(found)
 
 
 def options_for(model: Model, known: argparse.Namespace) -> Options:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from ..diagnostics import render_text, to_json
 from ..grammar.diagnostic import Diagnostic
 from ..results.json_form import dumps
+from . import NO_RESULT
 from .terminal import style_of
 
 Mode = Literal["text", "json", "stream"]
@@ -68,7 +69,7 @@ class Output:
     def interrupted(self) -> None:
         """Report that the command was interrupted before it had a point to give."""
         if self.mode == "text":
-            sys.stderr.write("interrupted: there is no result\n")
+            sys.stderr.write(NO_RESULT)
         elif self.mode == "json":
             self.finish({"status": "interrupted"})
         else:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from itertools import count
 from typing import TYPE_CHECKING
 
 from .output import Output
@@ -102,6 +103,29 @@ def _live(options: Options) -> Iterator[OnProgress]:
                 live.update(Text(progress_line(p, options.tol), no_wrap=True, overflow="ellipsis"), refresh=True)
 
         yield show
+
+
+@contextmanager
+def compiling(output: Output, name: str) -> Iterator[None]:
+    """While open, a live line on a terminal tells each kernel that is compiled for a program."""
+    from ..backends.kernels import on_compile
+
+    if output.mode != "text" or not style_of(sys.stderr).terminal:
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console, told = Console(stderr=True, highlight=False), count(1)
+    with Live(Text(name), console=console, transient=True, auto_refresh=False) as live:
+
+        def show(kernel: str) -> None:
+            line = Text(f"{name}: compiling {next(told)}: {kernel}", no_wrap=True, overflow="ellipsis")
+            live.update(line, refresh=True)
+
+        with on_compile(show):
+            yield
 
 
 def progress_line(p: Progress, tol: float) -> str:

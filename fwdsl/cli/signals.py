@@ -1,4 +1,4 @@
-"""Ctrl-C at moments when an exception would do harm. This module is imported first, so it imports little."""
+"""Ctrl-C at moments when an exception would do harm, and SIGTERM. This module is imported first, so it imports little."""
 
 from __future__ import annotations
 
@@ -52,6 +52,31 @@ class Noted:
     def _raise(self, _signal: int, _frame: FrameType | None) -> None:
         self.came = True
         raise KeyboardInterrupt
+
+
+class Terminated:
+    """While open, SIGTERM ends the command as Ctrl-C does, if that is `wanted`; `came` tells that it came."""
+
+    def __init__(self, wanted: bool) -> None:
+        self.came = False
+        self._wanted = wanted
+        self._previous: object = None
+
+    def __enter__(self) -> Terminated:
+        if self._wanted:
+            with suppress(ValueError):  # only the main thread hears signals
+                self._previous = signal.signal(signal.SIGTERM, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGTERM, self._previous)  # type: ignore[arg-type]  # as `signal` gave it
+
+    def _handle(self, _signal: int, frame: FrameType | None) -> None:
+        self.came = True
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        # Ctrl-C is ignored by what a shell runs in the background, termination is not
+        (on_interrupt if callable(on_interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
 
 
 def let_go() -> None:

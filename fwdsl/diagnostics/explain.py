@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from textwrap import fill
 
-from .catalogue import Entry, all_entries, families, lookup
+from .catalogue import LongForm, all_entries, families, lookup
 
 
 def explain(code: str, width: int = 100) -> str | None:
@@ -35,7 +35,7 @@ def listing() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _long_form(code: str, entry: Entry, width: int) -> str:
+def _long_form(code: str, entry: LongForm, width: int) -> str:
     explanation = fill(entry.explanation, width, break_long_words=False, break_on_hyphens=False)
     return (
         f"{code}: {entry.title}\n\n{explanation}\n\n"

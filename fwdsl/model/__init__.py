@@ -1,7 +1,7 @@
 """The checked model: what a program means, before any data is read."""
 
 from .expr import Expr, evaluate_dim
-from .program import Constraint, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl
+from .program import Constraint, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl, once_per_model
 from .types import Dim, Sign, Type, shift_dim, split_dim
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Type",
     "VarDecl",
     "evaluate_dim",
+    "once_per_model",
     "shift_dim",
     "split_dim",
 ]

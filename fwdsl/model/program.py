@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property, wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..grammar.source import Source, Span
 from ..grammar.tree import NOWHERE, Call, Program
 from .expr import Expr
 from .types import Dim, Type
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +137,29 @@ class Model:
     def variable(self, name: str) -> VarDecl:
         """The declaration of a variable. Raises `KeyError` where there is none."""
         return next(v for v in self.variables if v.name == name)
+
+    @cached_property
+    def _known(self) -> dict[Any, Any]:
+        """What `once_per_model` keeps."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_known"}
+
+
+def once_per_model(fn: Callable[Concatenate[Model, P], R]) -> Callable[Concatenate[Model, P], R]:
+    """`fn(model, ...)`, worked out once for each model object and each further argument, which is hashable: a model never changes.
+
+    Solving again for other data or parameters then costs no walk over the program. Nobody may change the result.
+    """
+
+    @wraps(fn)
+    def known(model: Model, /, *args: P.args, **named: P.kwargs) -> R:
+        # keeping is the model's own affair, and this function's
+        kept, key = model._known, (fn, args, *named.items())
+        if key not in kept:
+            kept[key] = fn(model, *args, **named)
+        found: R = kept[key]
+        return found
+
+    return known

@@ -5,17 +5,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ..backends.method import Estimate, Method
-from ..backends.registry import AUTOMATIC, METHODS, NAMED
+from ..backends.registry import AUTOMATIC, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
+from ..canon.factored import unfactored
 from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
-from ..model import Model
+from ..model import Model, once_per_model
 from ..model.options import Options
 from .certificate import expected_certificate
 from .render import render_plan, structure_lines
@@ -44,18 +45,18 @@ class Candidate:
 class Plan:
     """The chosen method with its options, why it was chosen, and what was found on the way.
 
-    `weighed` are the methods that the choice was among, `rest` gives the others: they are looked at only where somebody asks.
+    `weighed` are the methods that the choice was among, `rest` gives the others, `told` the certificate to come and the lines of the canonical
+    form: these are looked at only where somebody asks.
     """
 
     method: str
     method_options: Mapping[str, Any]
     why: str
     weighed: tuple[Candidate, ...]
-    certificate: str
-    structure: tuple[str, ...]
     facts: tuple[str, ...]
     bound: bool
     tol: float
+    told: Callable[[], tuple[str, tuple[str, ...]]] = field(repr=False, compare=False)
     actual: Mapping[str, Any] = field(default_factory=dict)
     rest: Callable[[], tuple[Candidate, ...]] = field(default=tuple, repr=False, compare=False)
 
@@ -64,6 +65,16 @@ class Plan:
         """Every method: why it does not apply, or what it would cost."""
         return (*self.weighed, *self.rest())
 
+    @cached_property
+    def certificate(self) -> str:
+        """The grounds of the dual bound to come."""
+        return self.told()[0]
+
+    @cached_property
+    def structure(self) -> tuple[str, ...]:
+        """The canonical form, a line a term and a block."""
+        return self.told()[1]
+
     @property
     def chosen(self) -> Candidate:
         """The chosen candidate."""
@@ -71,7 +82,8 @@ class Plan:
 
     def __getstate__(self) -> dict[str, Any]:
         # What the others are looked at with does not leave the process, so they are looked at now.
-        return {**self.__dict__, "candidates": self.candidates, "rest": tuple}
+        told = partial(tuple, (self.certificate, self.structure))
+        return {**self.__dict__, "candidates": self.candidates, "rest": tuple, "told": told}
 
     def render(self) -> str:
         """The plan as a person reads it."""
@@ -114,12 +126,18 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     contradiction = None if isinstance(problem, Model) else problem.contradiction
     # where no point meets the constraints nothing has to run: what counts is which method would, were they met
     form = None if isinstance(problem, Model) or contradiction is not None else problem
-    arrangement = arrange(model, frozenset() if form is None else weightless(form.instance))
+    apart: frozenset[tuple[str, int]] = frozenset() if form is None else weightless(form.instance)
+    arrangement = arrange(model, apart)
 
     def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
-        return tuple(_candidate(METHODS[name], arrangement, form, options.tol) for name in names)
+        return tuple(_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol) for name in names)
 
-    names = [*AUTOMATIC, *(n for n in NAMED if n == options.method)]
+    def told() -> tuple[str, tuple[str, ...]]:
+        expected = expected_certificate(arrangement, None if form is None else form.dense, METHODS[chosen].factored)
+        return expected, structure_lines(arrangement, form)
+
+    pointless = FACTORED if unfactored(arrangement) else {}
+    names = [n for n in METHODS if n == options.method or (n in AUTOMATIC and n not in pointless)]
     weighed = weigh(names)
     if options.method == "auto":
         chosen, why = _choose(weighed, arrangement, form)
@@ -134,18 +152,22 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         dict(options.method_options) if options.method == chosen else {},
         why,
         weighed,
-        expected_certificate(arrangement, None if form is None else form.dense, METHODS[chosen].factored),
-        structure_lines(arrangement, form),
         (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
         not isinstance(problem, Model),
         options.tol,
-        rest=lambda: weigh(n for n in NAMED if n not in names),
+        told,
+        rest=lambda: weigh(n for n in METHODS if n not in names),
     )
     return plan, ()
 
 
-def _candidate(method: type[Method], arrangement: Arrangement, form: Form | None, tol: float) -> Candidate:
-    reasons = method.requires(arrangement)
+@once_per_model
+def _reasons(model: Model, apart: frozenset[tuple[str, int]], name: str) -> tuple[str, ...]:
+    """Why a method does not apply, from names alone."""
+    return METHODS[name].requires(arrange(model, apart))
+
+
+def _candidate(method: type[Method], reasons: tuple[str, ...], form: Form | None, tol: float) -> Candidate:
     if not reasons and form is not None:
         reasons = form.why_not(factored=method.factored) or method.requires_values(form)
     estimate = method.estimate(form, tol) if form is not None and not reasons else None

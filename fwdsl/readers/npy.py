@@ -134,14 +134,15 @@ def _read_array(
 ) -> np.ndarray[Any, Any]:
     """The array of a stream that cannot be mapped."""
     dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
-    needed = math.prod(shape) * dtype.itemsize
-    read = Growing(np.uint8)  # grows as it is read: the header may claim any size
+    needed, most = math.prod(shape), max(1, (1 << 20) // dtype.itemsize)
+    read = Growing(dtype)  # grows as it is read: the header may claim any size
     while read.size < needed:
-        piece = stream.read(min(needed - read.size, 1 << 20))
-        if not piece:
-            _cut_short(path, key, shape, dtype, read.size, findings)
-        read.extend(np.frombuffer(piece, np.uint8))
-    array = read.finish().view(dtype)
+        asked = min(needed - read.size, most) * dtype.itemsize
+        piece = stream.read(asked)
+        if len(piece) < asked:
+            _cut_short(path, key, shape, dtype, read.size * dtype.itemsize + len(piece), findings)
+        read.extend(np.frombuffer(piece, dtype))
+    array = read.finish()
     stream.read(1)  # checksums are compared at the end of the stream
     if array.size == 0:
         findings.no_rows()

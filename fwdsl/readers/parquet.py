@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .csv_columns import Header, choose
+from .csv_columns import Choice, Header, choose
 from .files import Unreadable, check_readable, opened
 from .findings import LIMIT, FileFindings, shown
 from .roles import Role
@@ -26,6 +26,29 @@ def read_parquet(
 
     Only the columns that are used are read. Raises `Unreadable` where the file cannot be read or pyarrow is absent.
     """
+    chosen = _chosen(path, options, roles, findings)
+    if chosen is None:
+        return {}
+    table, used, choice = chosen
+    if table.num_rows == 0:
+        findings.no_rows()
+        return {}
+    arrays = {c: _column(table.column(i), table.column_names[i], c, findings) for i, c in enumerate(used)}
+    if findings.failed:
+        return {}
+    result: dict[str, Raw] = {role.name: arrays[position] for role, position in choice.targets}
+    if choice.table is not None:
+        matrix = np.empty((table.num_rows, len(choice.columns)), _common([arrays[c] for c in choice.columns]))
+        for j, c in enumerate(choice.columns):
+            matrix[:, j] = arrays[c]
+        result[choice.table.name] = matrix
+    return result
+
+
+def _chosen(
+    path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
+) -> tuple[Any, list[int], Choice] | None:
+    """The columns that are used, as a table, their positions in the file, and what each is for; None where that is noted to be wrong."""
     check_readable(path, findings)
     try:
         import pyarrow
@@ -44,11 +67,11 @@ def read_parquet(
             schema = file.schema_arrow
             choice = choose(Header(len(schema.names), tuple(schema.names), None), options, roles, path, findings)
             if choice is None:
-                return {}
+                return None
             used = sorted({*choice.columns, *(position for _, position in choice.targets)})
             if not all(_is_plain(schema.field(c), _may_be_text(choice.targets, c), findings) for c in used):
-                return {}
-            table = file.read(columns=[schema.names[c] for c in used])
+                return None
+            return file.read(columns=[schema.names[c] for c in used]), used, choice
         except pyarrow.ArrowException as error:
             findings.add(
                 "FW4071",
@@ -57,19 +80,6 @@ def read_parquet(
                 hint="write the file again, or name its format, as in `from csv(...)`",
             )
             raise Unreadable from None
-    if table.num_rows == 0:
-        findings.no_rows()
-        return {}
-    arrays = {c: _column(table.column(i), schema.names[c], c, findings) for i, c in enumerate(used)}
-    if findings.failed:
-        return {}
-    result: dict[str, Raw] = {role.name: arrays[position] for role, position in choice.targets}
-    if choice.table is not None:
-        matrix = np.empty((table.num_rows, len(choice.columns)), _common([arrays[c] for c in choice.columns]))
-        for j, c in enumerate(choice.columns):
-            matrix[:, j] = arrays[c]
-        result[choice.table.name] = matrix
-    return result
 
 
 def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..grammar.diagnostic import Diagnostic
+from ..words import SOURCES
 from .files import Unreadable
 from .findings import FileFindings
 from .roles import LabelSets, Role
@@ -25,7 +27,7 @@ def read(
     A `Raw` is a dense array, a memory map (plain `.npy`), a `csr_array` (libsvm, sparse mtx), an array of label values
     (numbers or words), `LabelSets` or `Triplets` (coo). The numbers of text formats are checked to be finite. Those of npy
     and npz are not, since that would load a memory map (see `scan.find_nonfinite`). The column names of tables go into
-    `headers`. `spec.format` must be one of `sources.FORMATS`.
+    `headers`. `spec.format` must be one of `SOURCES`.
     """
     findings = FileFindings(spec.path)
     try:
@@ -49,33 +51,6 @@ class _Reader(Protocol):
 
 def _reader(name: str) -> _Reader:
     """The reader of a format, imported when it is needed."""
-    match name:
-        case "libsvm":
-            from .libsvm import read_libsvm
-
-            return read_libsvm
-        case "csv":
-            from .csv_table import read_csv
-
-            return read_csv
-        case "npy":
-            from .npy import read_npy
-
-            return read_npy
-        case "npz":
-            from .npy import read_npz
-
-            return read_npz
-        case "mtx":
-            from .mtx import read_mtx
-
-            return read_mtx
-        case "parquet":
-            from .parquet import read_parquet
-
-            return read_parquet
-        case "coo":
-            from .coo import read_coo
-
-            return read_coo
-    raise ValueError(f"not a format: {name!r}")
+    module, function = SOURCES[name].reader
+    found: _Reader = getattr(import_module(f".{module}", __package__), function)
+    return found

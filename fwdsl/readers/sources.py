@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from types import MappingProxyType
 
 from ..grammar.diagnostic import Diagnostic
+from ..words import SOURCES
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 
@@ -28,31 +28,6 @@ class SourceSpec:
     inferred: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True)
-class Format:
-    """A file format: its suffixes, and its options with the kind of value that each takes.
-
-    Kinds: `count` (an integer from 1), `flag`, `base` (0 or 1), `text`, `column` (a name, or a position from 0;
-    negative positions count from the end, as in NumPy), `columns` (a list of columns).
-    """
-
-    suffixes: tuple[str, ...]
-    options: Mapping[str, str]
-
-
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        "libsvm": Format((".svm", ".libsvm", ".svmlight"), {"features": "count", "multilabel": "flag", "base": "base"}),
-        "csv": Format((".csv",), {"target": "column", "columns": "columns", "header": "flag"}),
-        "npy": Format((".npy",), {}),
-        "npz": Format((".npz",), {"key": "text"}),
-        "mtx": Format((".mtx",), {}),
-        "parquet": Format((".parquet", ".pq"), {"target": "column", "columns": "columns"}),
-        "coo": Format((".coo",), {"base": "base"}),
-    }
-)
-
-
 def compression(path: str) -> str:
     """The compression's suffix (`.gz`, `.bz2`, `.xz`), or nothing."""
     lower = path.lower()
@@ -63,7 +38,7 @@ def infer_format(path: str) -> str | None:
     """The format of a file by its suffix (`a.svm.gz` is libsvm), or None: `.txt` and the like could be anything."""
     stem = path.lower()
     stem = stem[: len(stem) - len(compression(path))]
-    return next((name for name, f in FORMATS.items() if stem.endswith(f.suffixes)), None)
+    return next((name for name, word in SOURCES.items() if stem.endswith(word.suffixes)), None)
 
 
 # --- the command line ----------------------------------------------------------------------------------------------
@@ -104,7 +79,7 @@ def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagn
             hint=f"write `{twice}` once",
         )
     given, path = _split_format(path)
-    if given and given not in FORMATS:
+    if given and given not in SOURCES:
         return _no_such_format(text, given, path)
     options: dict[str, object] = {}
     with_key = _NPZ_KEY.match(path)
@@ -123,7 +98,7 @@ def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:
         "FW0105",
         f"the suffix of `{path}` does not tell its format",
         rule="A file's format is told by its suffix, by the program's `from`, or by a format before a colon.",
-        hint=f"write the format, as in `--data {written}=libsvm:{path}`; the formats are {', '.join(FORMATS)}",
+        hint=f"write the format, as in `--data {written}=libsvm:{path}`; the formats are {', '.join(SOURCES)}",
     )
 
 
@@ -196,11 +171,11 @@ def _bad_name(option: str, text: str, name: str) -> Diagnostic:
 
 
 def _no_such_format(text: str, given: str, path: str) -> Diagnostic:
-    close = get_close_matches(given.lower(), FORMATS, n=1)
+    close = get_close_matches(given.lower(), SOURCES, n=1)
     meant = f"did you mean `{close[0]}:{path}`? " if close else ""
     return Diagnostic(
         "FW0104",
         f"`{given}` in `--data {text}` is not a format",
-        rule=f"The formats are {', '.join(FORMATS)}.",
+        rule=f"The formats are {', '.join(SOURCES)}.",
         hint=f"{meant}a file's name that has a colon is written with its folder, as in `./{given}:{path}`",
     )

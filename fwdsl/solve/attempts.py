@@ -41,6 +41,7 @@ def attempts(
     """
     canonical = problem.canonical
     mends = needs_repair(canonical)
+    raw = ys
     if ys is not None and mends:
         ys = repair(problem, ys, x, stop)
     near = _into_constraints(problem, x, scale, stop)
@@ -55,18 +56,22 @@ def attempts(
     yield x, verified
     if first:
         yield x, _with(canonical, x, verified, [np.zeros(t.map.rows) for t in canonical.terms])
-    if ys is None or not mends:
+    if ys is None:
         return
-    without = [
-        np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y for t, y in zip(canonical.terms, ys, strict=True)
-    ]
-    yield x, _with(canonical, x, verified, repair(problem, without, x, stop))
-    # no repair of rounding can be told from noise: the multipliers of the constraints alone
-    alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
-    yield x, _with(canonical, x, verified, alone)
+    if mends and raw is not None:
+        # what a repair moves to meet an equality may cost more than the equality's rounding did
+        yield x, _with(canonical, x, verified, raw)
+        without = [
+            np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y
+            for t, y in zip(canonical.terms, ys, strict=True)
+        ]
+        yield x, _with(canonical, x, verified, repair(problem, without, x, stop))
+        # no repair of rounding can be told from noise: the multipliers of the constraints alone
+        alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
+        yield x, _with(canonical, x, verified, alone)
     still = _stilled(problem, x)
     if still is not None:
-        yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True))
+        yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True) if mends else ys)
 
 
 def _stilled(problem: PreparedProblem, x: Array) -> Array | None:

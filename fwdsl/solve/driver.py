@@ -221,11 +221,11 @@ def _limited(over: Supervisor) -> tuple[Status, str] | None:
 def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Status, str] | None:
     """The end where there is no solution, or where further steps are pointless."""
     journal = over.journal
-    if over.iteration >= journal.next_ray or report.failure:
+    if over.iteration >= journal.next_ray or report.failure or report.leaves:
         journal.next_ray = max(SECOND_RAY, 2 * over.iteration)
         best = journal.best.primal
         missed = max(report.infeasibility, 0.0 if best is None else best.infeasibility)
-        stuck = missed > max(0.5 * journal.violation, FEASIBLE) or bool(report.failure)
+        stuck = missed > max(0.5 * journal.violation, FEASIBLE) or bool(report.failure) or report.leaves
         journal.violation = missed
         proven = no_solution(run, stuck, journal.best, over.must_stop)
         if proven is not None:

@@ -15,7 +15,7 @@ from ..certify.verified import DualBound, Point, Verified
 FEASIBLE = 1e-7
 """The largest relative violation of a constraint that `optimal` allows (see "What an answer promises" in docs/language.md)."""
 
-ARRAYS = frozenset({"y", "violations", "sums"})
+ARRAYS = frozenset({"y", "violations", "sums", "drifting"})
 """The parts of what was verified that are tuples of arrays."""
 
 FIRST_LOOK = 100.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..backends.method import Run
 from ..backends.nearby import allowance, feasible_nearby
-from ..backends.rays import dual_rays, primal_rays
+from ..backends.rays import dual_rays, idle_direction, primal_rays
 from ..certify.rays import Ray, infeasible, unbounded
 from ..results.status import Status
 from .journal import Best
@@ -44,16 +45,25 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
             if ray is not None:
                 return "infeasible", ray
 
+    feasibility = cache(run.feasibility)
+
     @cache
-    def feasible_points() -> tuple[Array, Array]:
-        """Feasible points, if there are any: near the origin, where no direction has led away, and near x."""
+    def feasible_points() -> list[Array]:
+        """Feasible points, if there are any: near the origin, where no direction has led away, near x, and where the method finds one."""
         origin = problem.prox_g(np.zeros_like(x), 0.0)
-        return feasible_nearby(problem, origin, columns, stop), feasible_nearby(problem, x, columns, stop)
+        inner = feasibility()
+        near = [origin, x] if inner is None else [origin, x, inner[0]]
+        return [feasible_nearby(problem, start, columns, stop) for start in near]
 
     bounded = known.bound is not None and math.isfinite(known.bound.proven)
-    for raw_x in () if bounded else (found[0], x):
-        for direction in primal_rays(problem, raw_x, columns, over):
-            ray = unbounded(problem.canonical, direction, feasible_points)
-            if ray is not None:
-                return "unbounded", ray
+    directions = chain([idle_direction(problem)], *(primal_rays(problem, raw, columns, over) for raw in (found[0], x)))
+    for direction in () if bounded else directions:
+        ray = unbounded(problem.canonical, direction, feasible_points)
+        if ray is not None:
+            return "unbounded", ray
+    inner = feasibility() if feasible_points.cache_info().currsize else None
+    for multipliers in () if inner is None or not tries else dual_rays(problem, inner[1], rows, over):
+        ray = infeasible(problem.canonical, multipliers)
+        if ray is not None:
+            return "infeasible", ray
     return None

@@ -78,6 +78,7 @@ def _run(
     watch: Watch | None,
 ) -> tuple[Outcome, str]:
     """The outcome of the run, and its starting point in words."""
+    METHODS[plan.method].load()
     problem = task.prepare()
     # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
     with serial_blas(), np.errstate(all="ignore"), closing(problem):

@@ -158,7 +158,7 @@ class Supervisor:
             return now() > deadline or self.control.impatient or (self.control.stop and not already)
 
         with self.asked(stop):
-            self.note(x, ys, self.run.scales()[0], stop)
+            certified = self.note(x, ys, self.run.scales()[0], stop)
         repaired = self.problem.passes - before
         self.repaired += repaired
         self.journal.verify_passes += repaired
@@ -171,15 +171,18 @@ class Supervisor:
         if self.watch is not None:
             self.watch.see(self._moment(elapsed))
         self.away += now() - begin
-        return self.is_optimal()
+        return certified
 
-    def note(self, x: Any, ys: list[Array] | None, scales: Array | None, stop: Callable[[], bool]) -> None:
-        """Note the verifier's findings for a point and for those made of it, until the tolerance is met or its time is over."""
+    def note(self, x: Any, ys: list[Array] | None, scales: Array | None, stop: Callable[[], bool]) -> bool:
+        """Note the verifier's findings for a point and for those made of it, until the tolerance is met, as is returned, or its time is over."""
         first = self.journal.best.primal is None
+        certified = False
         for count, (point, verified) in enumerate(self.task.verify(self.problem, x, ys, scales, first, stop)):
             self.journal.add(point, verified)
-            if self.is_optimal() or (count >= 2 and stop()):
+            certified = self.is_optimal()
+            if certified or (count >= 2 and stop()):
                 break
+        return certified
 
     def is_optimal(self) -> bool:
         """Whether the best point and bound have a certified gap within the tolerance."""

@@ -15,7 +15,7 @@ import numpy as np
 from ..atoms.base import Array
 from .operators import CountedOperator, as_operator, matrix_of
 from .randomized import RandomBound, largest_eigenvalue
-from .rigorous import UNIT, eigenvalue_by_eigh, scaled, singular_by_cholesky, singular_by_svd
+from .rigorous import UNIT, scaled, singular_by_cholesky, singular_by_svd
 from .top import top_singular
 
 RIGOROUS_SIDE = 256
@@ -78,7 +78,6 @@ def largest_singular_bound(
         min(m, n),
         failure=failure,
         rtol=2.0 * rtol,
-        semidefinite=True,
         warm=shorter,
         seed=seed,
         max_steps=max_steps,
@@ -101,55 +100,6 @@ def _by_cholesky(matrix: Any, warm: Array | None, seed: int) -> SpectralBound:
     upper = c * singular_by_cholesky(matrix, float(triplets.s[0]))
     statement = "a Cholesky factorisation of s^2 I - A'A that ran to completion, with its rounding errors bounded"
     return SpectralBound(upper, "rigorous", statement, lower, 0.0, triplets.products + min(matrix.shape))
-
-
-def largest_eigenvalue_bound(
-    S: Any,
-    failure: float = 1e-9,
-    *,
-    rtol: float = 1e-6,
-    semidefinite: bool = False,
-    method: str = "auto",
-    warm: Array | None = None,
-    seed: int = 0,
-    max_steps: int = 3000,
-) -> SpectralBound:
-    """lambda_max(S) <= value_upper for a symmetric array, sparse matrix or operator of order n (of a matrix, the symmetric part is meant).
-
-    `method`: "eigh" is rigorous, "lanczos" probabilistic as above ("auto" takes eigh up to n = 256). `rtol` is relative to the size of the spectrum;
-    `semidefinite` states that S is positive semidefinite, which halves the work.
-    """
-    op, matrix = as_operator(S), matrix_of(S)
-    n = op.shape[0]
-    if op.shape != (n, n):
-        raise ValueError(f"a symmetric operator is square, not of shape {op.shape[0]} x {op.shape[1]}")
-    if n == 0:
-        return SpectralBound(-np.inf, "rigorous", "an empty matrix has no eigenvalue", -np.inf, 0.0, 0)
-    if method == "auto":
-        method = "lanczos" if matrix is None or n > RIGOROUS_SIDE else "eigh"
-    if method == "eigh":
-        if matrix is None:
-            raise ValueError("eigh needs the matrix, not only its products")
-        upper, lower = eigenvalue_by_eigh(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
-        return SpectralBound(
-            upper, "rigorous", "a full eigendecomposition with its backward error measured", lower, 0.0, n
-        )
-    if method != "lanczos":
-        raise ValueError(f"no method {method!r}")
-    if matrix is not None:
-        op = as_operator(0.5 * (matrix + matrix.T))
-    counted = CountedOperator(op)
-    found = largest_eigenvalue(
-        counted.matmat,
-        n,
-        failure=failure,
-        rtol=rtol,
-        semidefinite=semidefinite,
-        warm=warm,
-        seed=seed,
-        max_steps=max_steps,
-    )
-    return _probabilistic(found, found.upper, found.lower, failure, counted.products)
 
 
 def _probabilistic(found: RandomBound, upper: float, lower: float, failure: float, products: int) -> SpectralBound:

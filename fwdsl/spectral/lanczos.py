@@ -1,16 +1,13 @@
-r"""Lanczos processes with full reorthogonalisation and thick restart.
+r"""A Lanczos process with full reorthogonalisation and thick restart.
 
 Golub-Kahan: A V = U B, A'U = V B' + f e_l' with B upper triangular (bidiagonal but for the restart's column), from which the largest
-singular triplets of B give those of A (Baglama, Reichel 2005). Symmetric: S V = V T + f e_l' (Wu, Simon 2000). After l steps the best
-vectors are kept and the process goes on from the residual f.
+singular triplets of B give those of A (Baglama, Reichel 2005). After l steps the best vectors are kept and the process goes on from the residual f.
 
 One start reaches one vector of each eigenspace, so a multiple value would be found once: after convergence the residual, which is
 then negligible, is exchanged for a random direction and one more cycle must find nothing larger.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -52,48 +49,6 @@ def golub_kahan(
             # the dropped part couples the kept vectors by their residuals, of which only the first k are small
             size, confirmed, dropped = k, s[:k].copy(), max(dropped, float(last_row[:k].max()))
             B[k:, k:] = 0.0
-            last = fresh(rng, n, V[:size])
-        V[size], _ = orthogonalise(last, V[:size])
-        V[size] /= np.linalg.norm(V[size])
-
-
-def symmetric_lanczos(
-    apply: Callable[[Array], Array],
-    n: int,
-    k: int,
-    tol: float,
-    basis: int,
-    limit: int,
-    start: Array | None,
-    rng: np.random.Generator,
-) -> tuple[Array, Array, Array]:
-    """(values, vectors, residuals): the k largest eigenpairs of a symmetric operator; tol is relative to its largest |Ritz value|."""
-    V, T = np.zeros((basis + 1, n)), np.zeros((basis, basis))
-    V[0] = fresh(rng, n, V[:0]) if start is None or not start.any() else start / np.linalg.norm(start)
-    size, dropped, confirmed, products = 0, 0.0, np.zeros(0), 0
-    while True:
-        for j in range(size, basis):
-            w, c = orthogonalise(apply(V[j]), V[: j + 1])
-            products += 1
-            T[: j + 1, j] = T[j, : j + 1] = c
-            V[j + 1], beta = direction(w, float(np.abs(T).max()), V[: j + 1], rng)
-        values, Q = np.linalg.eigh(T)
-        values, Q = values[::-1], Q[:, ::-1]
-        scale = float(np.abs(values).max())
-        last_row = beta * np.abs(Q[-1])
-        residuals = np.hypot(last_row, dropped)
-        done = bool(np.all(last_row[:k] <= 0.7 * tol * scale))
-        settled = confirmed.size > 0 and bool(np.all(values[:k] <= confirmed + max(tol, 4 * EPS) * scale))
-        if products >= limit or (done and settled):
-            return values[:k].copy(), V[:basis].T @ Q[:, :k], residuals[:k]
-        size = min(basis - 1, k + max(2, (basis - k) // 3))
-        last = V[basis].copy()
-        if done:
-            size, confirmed, dropped = k, values[:k].copy(), max(dropped, float(last_row[:k].max()))
-        V[:size] = Q[:, :size].T @ V[:basis]
-        T[:] = 0.0
-        T[np.arange(size), np.arange(size)] = values[:size]
-        if done:
             last = fresh(rng, n, V[:size])
         V[size], _ = orthogonalise(last, V[:size])
         V[size] /= np.linalg.norm(V[size])

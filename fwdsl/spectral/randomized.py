@@ -1,4 +1,4 @@
-r"""The largest eigenvalue of a symmetric operator bounded from above by randomly started Lanczos.
+r"""The largest eigenvalue of a positive semidefinite operator bounded from above by randomly started Lanczos.
 
 **One run.** S positive semidefinite of order N, b uniform on the sphere, xi_k the largest Ritz value after k steps. With t the
 component of b in the eigenspace of lambda_1, xi_k < (1 - e) lambda_1 is possible only if |t| cosh((2k - 1) artanh sqrt(e)) < 1
@@ -7,8 +7,7 @@ So, but for a probability of p,
 
     lambda_1 <= xi_k / (1 - e_k),    e_k = tanh^2(arcosh(0.824 sqrt(N) / p) / (2k - 1)),                   for all k at once:
 
-the event that is excluded, |t| < p / (0.824 sqrt(N)), does not depend on k, so stopping early costs nothing. An indefinite S is shifted by its own
-smallest eigenvalue; with both ends of the spectrum at p / 2, lambda_1 <= xi_1 + e (xi_1 - xi_N) / (1 - 2e).
+the event that is excluded, |t| < p / (0.824 sqrt(N)), does not depend on k, so stopping early costs nothing.
 
 **Deflated.** Alone this needs k ~ 13 / sqrt(e) steps. With an orthonormal Q chosen before b, Q'S Q = diag(theta),
 S Q = Q diag(theta) + R, and with mu >= lambda_1 of S on the complement of Q,
@@ -77,13 +76,10 @@ def exceeded(k: int, dimension: int, failure: float) -> float:
     return float(np.tanh(np.arccosh(max(1.0, 0.824 * np.sqrt(dimension) / failure)) / (2 * k - 1)) ** 2)
 
 
-def complement_bound(ritz: Array, k: int, dimension: int, failure: float, semidefinite: bool) -> float:
+def complement_bound(ritz: Array, k: int, dimension: int, failure: float) -> float:
     """mu from the Ritz values, increasing, of a run of k steps; inf where k is too small to say anything."""
-    if semidefinite:
-        e = exceeded(k, dimension, failure)
-        return float(max(ritz[-1], 0.0)) / (1.0 - e) if e < 1.0 else np.inf
-    e = exceeded(k, dimension, failure / 2)
-    return float(ritz[-1]) + e * float(ritz[-1] - ritz[0]) / (1.0 - 2.0 * e) if e < 0.5 else np.inf
+    e = exceeded(k, dimension, failure)
+    return float(max(ritz[-1], 0.0)) / (1.0 - e) if e < 1.0 else np.inf
 
 
 def largest_eigenvalue(
@@ -92,13 +88,12 @@ def largest_eigenvalue(
     *,
     failure: float,
     rtol: float,
-    semidefinite: bool,
     warm: Array | None,
     seed: int,
     max_steps: int,
     stop: Callable[[], bool] = lambda: False,
 ) -> RandomBound:
-    """An upper bound of lambda_1 within `rtol` of its lower bound (relative to the spectrum's size), or the best one after `max_steps` steps, or once
+    """An upper bound of lambda_1 within `rtol` of its lower bound (relative to its size), or the best one after `max_steps` steps, or once
     `stop()` is true: inf after too few.
 
     `apply` takes a vector or a block. The failure probabilities of the runs, failure / 2, / 4, ..., sum up to less than `failure`.
@@ -111,7 +106,7 @@ def largest_eigenvalue(
     best, budget, steps, runs = np.inf, 48, 0, 0
     while True:
         runs += 1
-        run = _Run(apply, n, locked, starts, failure / 2.0**runs, semidefinite)
+        run = _Run(apply, n, locked, starts, failure / 2.0**runs)
         run.go(rtol, min(budget, max(1, max_steps - steps)), stop)
         steps += run.k
         best = min(best, run.upper)
@@ -125,11 +120,8 @@ def largest_eigenvalue(
 class _Run:
     """One randomly started Lanczos process on the complement of the locked vectors."""
 
-    def __init__(
-        self, apply: Apply, n: int, locked: _Locked, rng: np.random.Generator, failure: float, semidefinite: bool
-    ) -> None:
-        self.apply, self.locked, self.rng = apply, locked, rng
-        self.failure, self.semidefinite = failure, semidefinite
+    def __init__(self, apply: Apply, n: int, locked: _Locked, rng: np.random.Generator, failure: float) -> None:
+        self.apply, self.locked, self.rng, self.failure = apply, locked, rng, failure
         self.n, self.dimension = n, n - locked.theta.size
         self.k, self.finished = 0, False
         top = float(locked.theta.max(initial=-np.inf))
@@ -170,14 +162,10 @@ class _Run:
     def _assess(self, T: Array, beta: float, exhausted: bool, rtol: float) -> None:
         self.ritz, self.vectors = np.linalg.eigh(T)
         self.residual = beta
-        mu = (
-            float(self.ritz[-1])
-            if exhausted
-            else complement_bound(self.ritz, self.k, self.dimension, self.failure, self.semidefinite)
-        )
-        ends = [*self.locked.theta, self.ritz[0], self.ritz[-1]]
-        self.lower = float(max(ends))
-        scale = abs(self.lower) if self.semidefinite else max(abs(self.lower), self.lower - min(ends))
+        top = float(self.ritz[-1])
+        mu = top if exhausted else complement_bound(self.ritz, self.k, self.dimension, self.failure)
+        self.lower = float(self.locked.theta.max(initial=top))
+        scale = abs(self.lower)
         if not np.isfinite(mu):
             return
         self.upper = self.locked.with_complement(mu) + self._rounding(scale)

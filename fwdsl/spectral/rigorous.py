@@ -113,21 +113,3 @@ def singular_by_svd(A: Any) -> tuple[float, float]:
         skew *= 1.0 + off + 1.01 * gamma(length + 2) * float(np.sum(basis**2))
     bound = float(s[0]) * np.sqrt(skew) + 1.01 * miss + _UNDERFLOW
     return c * float(bound) * (1 + 8 * UNIT), c * float(s[0])
-
-
-def eigenvalue_by_eigh(S: Array) -> tuple[float, float]:
-    """(an upper bound of lambda_max(S), the largest computed eigenvalue) by a full eigendecomposition and its measured backward error.
-
-    For S = X D X' + E as computed, x'S x <= d_1 |X'x|^2 + |E|_F for unit x, and |X'x|^2 is within |X'X - I|_F of 1.
-    """
-    S, c = scaled(0.5 * S + 0.5 * S.T)
-    if c == 0.0:
-        return 0.0, 0.0
-    n = S.shape[0]
-    values, X = np.linalg.eigh(S)
-    XD = X * values
-    products = float(np.linalg.norm(XD) * np.linalg.norm(X) + np.linalg.norm(S))
-    miss = float(np.linalg.norm(XD @ X.T - S)) + 1.01 * gamma(n + 4) * products
-    off = float(np.linalg.norm(X.T @ X - np.eye(n))) + 1.01 * gamma(n + 2) * float(np.sum(X**2))
-    top = float(values[-1])
-    return c * (top + abs(top) * off + 1.01 * miss + _UNDERFLOW) + 8 * UNIT * c * abs(top), c * top

@@ -1,4 +1,4 @@
-"""The largest singular values and eigenvalues with their vectors, by Lanczos, subspace iteration or LOBPCG.
+"""The largest singular values with their vectors, by Lanczos, subspace iteration or LOBPCG.
 
 The results are estimates from below (Ritz values) with residuals; `bounds` proves.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..atoms.base import Array
 from .block import lobpcg, subspace_iteration
-from .lanczos import golub_kahan, symmetric_lanczos
+from .lanczos import golub_kahan
 from .operators import CountedOperator, as_operator, materialise, nothing
 
 
@@ -24,16 +24,6 @@ class SingularTriplets:
     U: Array
     s: Array
     V: Array
-    residuals: Array
-    products: int
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """S X ~ X diag(values), largest first: values (k,), vectors (n, k); the residual of each, and products with S used."""
-
-    values: Array
-    vectors: Array
     residuals: Array
     products: int
 
@@ -85,55 +75,10 @@ def top_singular(
     raise ValueError(f"no method {method!r}")
 
 
-def top_eigen(
-    S: Any,
-    k: int = 1,
-    tol: float = 1e-8,
-    warm: Array | None = None,
-    *,
-    method: str = "auto",
-    seed: int = 0,
-    max_products: int = 20_000,
-) -> Pairs:
-    """The k largest (not largest in modulus) eigenpairs of a symmetric operator, to residuals of `tol` times its largest |Ritz value|.
-
-    `method` is "lanczos", "lobpcg", "dense" or "auto", as for `top_singular`.
-    """
-    op = CountedOperator(as_operator(S))
-    n = _square(op)
-    k = _checked(k, n)
-    basis = max(2 * k + 8, 20)
-    if method == "auto":
-        enough = warm is not None and warm.shape[1] >= k
-        method = "dense" if n <= basis + 1 else "lobpcg" if enough else "lanczos"
-    rng = np.random.default_rng(seed)
-    if method == "dense" or k == 0 or n <= basis + 1:
-        M = materialise(op)
-        values, X = np.linalg.eigh(0.5 * (M + M.T))
-        return Pairs(values[::-1][:k], X[:, ::-1][:, :k], np.zeros(k), op.products)
-    if method == "lanczos":
-        start = None if warm is None else warm.sum(axis=1)
-        values, X, residuals = symmetric_lanczos(op.matmat, n, k, tol, basis, max_products, start, rng)
-        return Pairs(values, X, residuals, op.products)
-    if method == "lobpcg":
-        block = _block(warm, n, k, rng)
-        iterations = max(1, max_products // block.shape[1])
-        values, X, _, residuals = lobpcg(op.matmat, block, k, tol, iterations)
-        return Pairs(values[:k], X[:, :k], residuals[:k], op.products)
-    raise ValueError(f"no method {method!r}")
-
-
 def _checked(k: int, most: int) -> int:
     if k < 0:
         raise ValueError(f"k must not be negative, and is {k}")
     return min(k, most)
-
-
-def _square(op: CountedOperator) -> int:
-    m, n = op.shape
-    if m != n:
-        raise ValueError(f"a symmetric operator is square, not of shape {m} x {n}")
-    return n
 
 
 def _block(warm: Array | None, n: int, k: int, rng: np.random.Generator) -> Array:

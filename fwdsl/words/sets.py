@@ -57,6 +57,8 @@ class SetWord(Word):
     #: The same for a matrix, where this one is of vectors only; what to write for a vector, where it is of matrices.
     of_matrices: str = ""
     of_vectors: str = ""
+    #: Another notation for a set of vectors of radius 1, asked of each row: (`rows`, the set).
+    stands_for: tuple[str, ...] = ()
 
     @property
     def grouped(self) -> bool:
@@ -322,6 +324,7 @@ SETS: dict[str, SetWord] = Words(
             formula="Matrices whose every row lies in simplex(1).",
             of="matrix",
             of_vectors="simplex(1)",
+            stands_for=("rows", SIMPLEX),
         ),
         SetWord(
             name="birkhoff",

@@ -10,11 +10,13 @@ from .base import Parameter
 
 @dataclass(frozen=True, slots=True)
 class SourceWord:
-    """A data source: its arguments, and how many names it may serve.
+    """A data source: its reader (a module and a function of `fwdsl.readers`), the suffixes of its files, its arguments, how many names it may serve.
 
     "table": a matrix and a target, or either; "one": one name; "many": any number, by key; "entries": one `entries`.
     """
 
+    reader: tuple[str, str]
+    suffixes: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     serves: Literal["table", "one", "many", "entries"]
     meaning: str = ""
@@ -30,6 +32,8 @@ _COLUMNS = Parameter("columns", "columns", optional=True, meaning="names or posi
 
 SOURCES: dict[str, SourceWord] = {
     "libsvm": SourceWord(
+        ("libsvm", "read_libsvm"),
+        (".svm", ".libsvm", ".svmlight"),
         (
             _PATH,
             Parameter("features", "count", optional=True, meaning="the number of columns"),
@@ -39,6 +43,8 @@ SOURCES: dict[str, SourceWord] = {
         "table",
     ),
     "csv": SourceWord(
+        ("csv_table", "read_csv"),
+        (".csv",),
         (
             _PATH,
             _TARGET,
@@ -47,13 +53,26 @@ SOURCES: dict[str, SourceWord] = {
         ),
         "table",
     ),
-    "npy": SourceWord((_PATH,), "one"),
+    "npy": SourceWord(("npy", "read_npy"), (".npy",), (_PATH,), "one"),
     "npz": SourceWord(
-        (_PATH, Parameter("key", "string", optional=True, meaning="the declared name unless given")), "many"
+        ("npy", "read_npz"),
+        (".npz",),
+        (_PATH, Parameter("key", "string", optional=True, meaning="the declared name unless given")),
+        "many",
     ),
-    "mtx": SourceWord((_PATH,), "one"),
-    "parquet": SourceWord((_PATH, _TARGET, _COLUMNS), "table", "extra `parquet`"),
+    "mtx": SourceWord(("mtx", "read_mtx"), (".mtx",), (_PATH,), "one"),
+    "parquet": SourceWord(
+        ("parquet", "read_parquet"),
+        (".parquet", ".pq"),
+        (_PATH, _TARGET, _COLUMNS),
+        "table",
+        "extra `parquet`",
+    ),
     "coo": SourceWord(
-        (_PATH, _base("the first index, 0 unless 1 is given")), "entries", "a row, a column and a value on each line"
+        ("coo", "read_coo"),
+        (".coo",),
+        (_PATH, _base("the first index, 0 unless 1 is given")),
+        "entries",
+        "a row, a column and a value on each line",
     ),
 }

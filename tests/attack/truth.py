@@ -12,9 +12,22 @@ import numpy as np
 import fwdsl as fw
 from fwdsl.oracle import solve_oracle
 from fwdsl.oracle.blocks import FamilyExpression
+from fwdsl.oracle.require import quiet
 from fwdsl.oracle.translate import Translator
 
 from .generator import Program
+
+MET = 1e-8
+"""Misses of constraints, relative to the point's size where that is above one, that do not make a better point of a worse one."""
+
+AGREES = 1e-6
+"""The difference of two solvers' values, relative to the sizes of the terms, that confirms them."""
+
+_OTHERS: tuple[dict[str, Any], ...] = (
+    {"solver": "HIGHS", "time_limit": 20.0},
+    {"solver": "SCS", "eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000, "time_limit_secs": 20.0},
+    {"solver": "CLARABEL", "equilibrate_enable": False, "max_iter": 1000, "time_limit": 20.0},
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,35 @@ def violation(program: Program, variables: Mapping[str, Any]) -> float:
     own = [c for c in constraints if all(v.value is not None for v in c.variables())]
     size = max([1.0, *(float(np.max(np.abs(v), initial=0.0)) for v in variables.values())])
     return max((float(np.max(c.violation(), initial=0.0)) for c in own), default=0.0) / size
+
+
+def value_at(program: Program, variables: Mapping[str, Any]) -> float | None:
+    """The objective at a point in natural units, by cvxpy's formulas; None where the point misses a constraint by more than rounding."""
+    if violation(program, variables) > MET:
+        return None
+    translator = Translator(fw.parse(program.text).bind(**program.data).instance)
+    _move_to(translator, variables)
+    value = translator.problem().objective.value
+    return None if value is None else float(value)
+
+
+def is_confirmed(program: Program, truth: Truth) -> bool:
+    """Whether another solver, or other settings, finds the same optimal value."""
+    import cvxpy as cp
+
+    text, data = (program.reference, program.reference_data) if program.reference else (program.text, program.data)
+    problem = Translator(fw.parse(text).bind(**data).instance).problem()
+    for options in _OTHERS:
+        try:
+            with quiet():
+                problem.solve(**options)
+        except (cp.error.SolverError, ValueError, ArithmeticError):
+            continue
+        if problem.status == "optimal" and math.isfinite(problem.value):
+            least = max(truth.error, AGREES * max(abs(truth.value), truth.size))
+            if abs(problem.value - truth.value) <= least:
+                return True
+    return False
 
 
 class _Constant:

@@ -299,6 +299,8 @@ def test_labels_that_are_none(found, kind, given, code):
     [
         ([0, 1.5], "`t[1]` is `1.5`, which is not a whole number"),
         ([0, -1], "`t[1]` is `-1`, which is no position from 0"),
+        ([True, False], "`t: index[n] of 3` holds truth values, where positions are needed"),
+        (np.array([[True], [False]]), "`t: index[n] of 3` holds truth values, where positions are needed"),
         ([0, 4], "`t[1]` is 4, but `t: index[n] of 3` has positions 0 to 2"),
     ],
 )

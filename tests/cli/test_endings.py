@@ -88,13 +88,13 @@ INTERRUPTED_IMPORT = """\
 import builtins, signal, sys
 from fwdsl.cli import main
 
-left, load = int(sys.argv.pop(1)), builtins.__import__
+name, left, load = sys.argv.pop(1), int(sys.argv.pop(1)), builtins.__import__
 
 def interrupted(*args, **kwargs):
     global left
     left -= 1
     if left == 0:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.Signals[name])
     return load(*args, **kwargs)
 
 builtins.__import__ = interrupted
@@ -107,13 +107,33 @@ sys.exit(main())
 def test_an_interruption_within_an_import(root: Path, number: int, json_mode: bool):
     command = ["run", "examples/portfolio.fw", *(["--json"] if json_mode else [])]
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED_IMPORT, str(number), *command],
+        [sys.executable, "-c", INTERRUPTED_IMPORT, "SIGINT", str(number), *command],
         cwd=root,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 130
+    if json_mode:
+        assert done.stderr == "" and json.loads(done.stdout)["status"] == "interrupted"
+    else:
+        assert (done.stdout, done.stderr) == ("", "interrupted: there is no result\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [1, 40, 400])
+@pytest.mark.parametrize("json_mode", [False, True])
+def test_termination_before_the_data_are_read(root: Path, tmp_path: Path, number: int, json_mode: bool):
+    state = str(tmp_path / "s.npz")
+    command = ["run", "examples/portfolio.fw", "--checkpoint", state, *(["--json"] if json_mode else [])]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_IMPORT, "SIGTERM", str(number), *command],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 143
     if json_mode:
         assert done.stderr == "" and json.loads(done.stdout)["status"] == "interrupted"
     else:

@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from fwdsl.check import compile_text
-from fwdsl.diagnostics.catalogue import FOLDER, Entry, all_entries, families, lookup, read_family
+from fwdsl.diagnostics.catalogue import FOLDER, LongForm, all_entries, families, lookup, read_family
 from fwdsl.diagnostics.explain import explain, listing, similar
 
 from .examples import EXAMPLE_NAME, codes, examine, rendered
@@ -67,9 +67,11 @@ b
 
 def test_a_family_is_read():
     family = read_family("FW1", FAMILY)
-    first = Entry("an error", "Two lines, which are one paragraph.", True, "minimize\n", "minimize 0\n\n# a comment\n")
+    first = LongForm(
+        "an error", "Two lines, which are one paragraph.", True, "minimize\n", "minimize 0\n\n# a comment\n"
+    )
     assert family.title == "Syntax"
-    assert family.entries == {"FW1001": first, "FW1002": Entry("another", "Text.", False, "a\n", "b\n")}
+    assert family.entries == {"FW1001": first, "FW1002": LongForm("another", "Text.", False, "a\n", "b\n")}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_the_catalogue_is_loaded_with_explain_only():
 
 
 @pytest.mark.parametrize(("code", "entry"), all_entries().items(), ids=list(all_entries()))
-def test_an_entry_is_complete(code: str, entry: Entry):
+def test_an_entry_is_complete(code: str, entry: LongForm):
     assert entry.title and not entry.title.endswith(".") and "\n" not in entry.title
     assert entry.explanation.endswith((".", ":", ")", "`"))
     assert entry.bad.strip() and entry.good.strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
@@ -40,7 +41,7 @@ def test_sparse_blocks_hold_like_numbers(kind: type) -> None:
     for a, b in blocks:
         assert int(indptr[b]) - int(indptr[a]) <= 2 * BLOCK_NUMBERS or b - a <= 600
     assert covers(row_blocks(np.zeros(11, dtype=kind)), 10)
-    assert row_blocks(np.zeros(1, dtype=kind)) == []
+    assert row_blocks(np.zeros(1, dtype=kind)) == ()
 
 
 def test_strips_are_tall() -> None:
@@ -89,4 +90,26 @@ def test_blas_is_held_to_one_thread() -> None:
     before = threads()
     with serial_blas():
         assert set(threads()) == {1}
+        with serial_blas():
+            assert set(threads()) == {1}
+        assert set(threads()) == {1}
+    assert threads() == before
+
+
+def test_the_blas_of_scipy_is_held_too_once_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    import scipy.linalg
+    from threadpoolctl import threadpool_info
+
+    def threads() -> list[int]:
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before = threads()
+    with monkeypatch.context() as unloaded:
+        unloaded.delitem(sys.modules, "scipy.linalg")
+        outer = serial_blas()
+        outer.__enter__()
+    assert sys.modules["scipy.linalg"] is scipy.linalg
+    with serial_blas():
+        assert set(threads()) == {1}
+    outer.__exit__(None, None, None)
     assert threads() == before

@@ -139,6 +139,25 @@ def test_only_its_owner_may_enter_the_cache(fresh: Callable[[], Callable], tmp_p
 
 
 @posix
+@pytest.mark.parametrize("mode", [0o666, 0o620])
+def test_a_kernel_that_others_may_write_is_not_used(
+    fresh: Callable[[], Callable], tmp_path: Path, mode: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    fresh()(np.ones(3))
+    (kernel_file,) = tmp_path.rglob("*.kernel")
+    kernel_file.chmod(mode)
+    with caplog.at_level(logging.WARNING, logger="fwdsl.kernels"):
+        assert fresh()(np.ones(3)) == 9.0
+    assert [r.getMessage().partition(" could ")[2] for r in caplog.records] == [
+        "be written by others: it is compiled again"
+    ]
+    assert kernel_file.stat().st_mode & 0o777 == 0o600
+    with caplog.at_level(logging.WARNING, logger="fwdsl.kernels"):
+        assert fresh()(np.ones(3)) == 9.0
+    assert len(caplog.records) == 1
+
+
+@posix
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o720])
 @pytest.mark.parametrize("which", ["root", "root/kernels-mark"])
 def test_a_folder_that_others_may_write_is_not_used(

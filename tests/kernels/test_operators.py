@@ -180,19 +180,6 @@ def test_work_is_counted_in_touched_numbers() -> None:
     assert Operator(np.ones((3, 4))).nnz == 12
 
 
-def test_norm_estimate_grows_to_the_spectral_norm() -> None:
-    M = matrix((80, 30))
-    weights = np.linspace(0.0, 2.0, 80)
-    exact = np.linalg.norm(M, 2)
-    rough, fine = Operator(M).norm_estimate(iterations=3), Operator(M).norm_estimate(iterations=500, tol=0.0)
-    assert rough <= fine * (1 + 1e-12)
-    assert fine == pytest.approx(exact, rel=1e-6)
-    weighted = Operator(sp.csr_array(M)).norm_estimate(iterations=500, tol=0.0, weights=weights)
-    assert weighted == pytest.approx(np.linalg.norm(np.sqrt(weights)[:, None] * M, 2), rel=1e-6)
-    assert Operator(np.zeros((3, 2))).norm_estimate() == 0.0
-    assert Operator(np.zeros((0, 2))).norm_estimate() == 0.0
-
-
 def test_results_go_where_they_are_asked_and_shapes_are_checked() -> None:
     M = matrix((9, 4))
     op = Operator(M)

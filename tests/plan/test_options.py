@@ -48,6 +48,7 @@ def test_a_domain_is_described_in_words() -> None:
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_every_method_has_runs_that_take_its_options(name: str) -> None:
     method = METHODS[name]
+    method.load()
     assert method.name == name and method.run.method is method
     # the constructor of a run takes the options by name, and has no defaults of its own
     taken = list(inspect.signature(method.run.__init__).parameters.values())[2:]

@@ -24,11 +24,10 @@ PLAN = Plan(
         Candidate("quick", "a quick one", (), CHEAP),
         Candidate("other", "for signs", ("y has three values",), by_name_only="a baseline"),
     ),
-    certificate="exact",
-    structure=("minimise over x",),
     facts=(),
     bound=True,
     tol=1e-6,
+    told=lambda: ("exact", ("minimise over x",)),
 )
 
 

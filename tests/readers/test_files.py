@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from fwdsl.diagnostics.catalogue import lookup
 from fwdsl.grammar.diagnostic import Diagnostic
@@ -23,7 +24,8 @@ from fwdsl.readers import files, findings, libsvm
 from fwdsl.readers.files import lines
 from fwdsl.readers.read import Role, read
 from fwdsl.readers.roles import Triplets
-from fwdsl.readers.sources import FORMATS, SourceSpec
+from fwdsl.readers.sources import SourceSpec
+from fwdsl.words import SOURCES
 
 MATRIX = Role("X", "matrix", (None, None))
 VECTOR = Role("y", "vector", (None,))
@@ -74,7 +76,7 @@ def test_cut_short_compression(folder: Path, format: str, suffix: str) -> None:
     assert _only(SourceSpec(format, path), MATRIX).code == "FW4005"
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", SOURCES)
 def test_missing_file_proposes_similar_ones(folder: Path, format: str) -> None:
     Path("training_set.dat.gz").write_bytes(b"x")
     Path("other.dat").write_bytes(b"x")
@@ -139,7 +141,7 @@ def test_memory_runs_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _only(SourceSpec("libsvm", "a.svm")).code == "FW4007"
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", SOURCES)
 def test_empty_file(folder: Path, format: str) -> None:
     path = f"file.{format}"
     Path(path).write_bytes(b"")
@@ -241,7 +243,7 @@ def test_every_code_has_an_entry() -> None:
 
 
 def test_unknown_format_is_a_programming_error() -> None:
-    with pytest.raises(ValueError, match="not a format: 'arff'"):
+    with pytest.raises(KeyError, match="arff"):
         read(SourceSpec("arff", "a.arff"), (MATRIX,))
 
 
@@ -279,3 +281,14 @@ def test_reading_holds_little_more_than_it_returns(folder: Path, monkeypatch: py
     returned = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes + arrays["y"].nbytes
     assert returned > 2_400_000
     assert peak < 2.5 * returned
+
+
+def test_a_sparse_archive_is_read_into_its_place(folder: Path) -> None:
+    scipy.sparse.save_npz("X.npz", scipy.sparse.random_array((4000, 2000), density=0.2, rng=0, format="csr"), False)
+    read(SourceSpec("npz", "X.npz"), (MATRIX,))  # imports are not counted
+    tracemalloc.start()
+    arrays, _ = read(SourceSpec("npz", "X.npz"), (MATRIX,))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    matrix = arrays["X"]
+    assert peak < 1.5 * (matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)

@@ -8,8 +8,8 @@ import pytest
 
 from fwdsl.diagnostics.catalogue import lookup
 from fwdsl.grammar.diagnostic import Diagnostic
+from fwdsl.readers.read import _reader
 from fwdsl.readers.sources import (
-    FORMATS,
     SourceSpec,
     infer_format,
     parse_data_argument,
@@ -17,6 +17,7 @@ from fwdsl.readers.sources import (
     parse_set_argument,
     unknown_format,
 )
+from fwdsl.words import SOURCES
 
 
 @pytest.mark.parametrize("packed", ["", ".gz", ".bz2", ".xz", ".GZ"])
@@ -39,16 +40,10 @@ def test_format_by_suffix(name: str, packed: str, expected: str | None) -> None:
     assert infer_format(name + packed) == expected
 
 
-def test_formats_know_their_options() -> None:
-    assert {name: set(f.options) for name, f in FORMATS.items()} == {
-        "libsvm": {"features", "multilabel", "base"},
-        "csv": {"target", "columns", "header"},
-        "npy": set(),
-        "npz": {"key"},
-        "mtx": set(),
-        "parquet": {"target", "columns"},
-        "coo": {"base"},
-    }
+def test_every_format_has_its_reader_and_suffixes_of_its_own() -> None:
+    suffixes = [suffix for word in SOURCES.values() for suffix in word.suffixes]
+    assert all(callable(_reader(name)) for name in SOURCES)
+    assert len(suffixes) == len(set(suffixes)) >= len(SOURCES)
 
 
 @pytest.mark.parametrize(

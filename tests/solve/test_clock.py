@@ -20,7 +20,8 @@ from fwdsl.backends.registry import METHODS
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
-from fwdsl.spectral import largest_singular_bound, top_singular
+from fwdsl.spectral.bounds import largest_singular_bound
+from fwdsl.spectral.top import top_singular
 from tests.corpus import CorpusProgram, corpus
 from tests.problems import random_problem
 

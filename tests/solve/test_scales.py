@@ -64,6 +64,25 @@ def test_cones_and_norms_of_matrices_are_seen_to_be_unbounded(text: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("objective", "constraints", "status"),
+    [
+        ("-1e-5 * x[0] + 1e9 * x[1]", "x[1] >= 1", "unbounded"),
+        ("-1e-9 * x[0] + 1e9 * x[1]", "x[1] >= 1 and x >= 0", "unbounded"),
+        ("-1e-9 * x[0] + 2e-9 * norm1(x) + 1e9 * x[1]", "x[1] >= 1", "optimal"),
+        ("1e-9 * x[0] + 1e9 * x[1]", "x[1] >= 1 and x >= 0", "optimal"),
+        ("-1e-9 * x[0] + 1e9 * x[1]", "x[1] >= 1 and x <= 1", "optimal"),
+    ],
+)
+def test_a_small_cost_of_what_no_term_has_is_seen_beside_a_large_one(
+    objective: str, constraints: str, status: str
+) -> None:
+    lines = "\n    ".join(constraints.split(" and "))
+    text = f"var x: vector[2]\nminimize {objective}\nsubject to\n    {lines}\n"
+    solution = fw.parse(text).solve(threads=1, max_iter=400)
+    assert solution.status == status, solution.reason
+
+
+@pytest.mark.parametrize(
     ("text", "value"),
     [
         ("var X: symmetric[2] in psd\nminimize trace(X) - 2 * X[0, 1]", 0.0),
@@ -87,8 +106,8 @@ def test_multipliers_on_their_way_to_zero_do_not_hide_a_contradiction() -> None:
     solution = fw.parse(text).solve(threads=1, max_iter=20_000)
     assert solution.status == "infeasible"
     assert "`X[0, 0] + X[1, 1] - 2 * X[0, 1] == -1` and the set of X cannot hold together" in solution.reason
-    # weakly infeasible: no multipliers prove it, and none may seem to
-    weak = fw.parse(text.replace("== -1", "== 0")).solve(threads=1, max_iter=3000)
+    # weakly infeasible: multipliers prove it for points up to any size at best, and those of a run that moves slowly for none
+    weak = fw.parse(text.replace("== -1", "== 0")).solve(threads=1, max_iter=3000, method="pdhg")
     assert weak.status == "tolerance_not_reached" and weak.infeasibility > 0.0
 
 

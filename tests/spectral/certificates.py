@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fwdsl.backends.lowrank import Completion, CompletionState, TraceRegression
+from fwdsl.backends.lowrank.completion import Completion, CompletionState
+from fwdsl.backends.lowrank.trace_regression import TraceRegression
 
 
 def largest(G: Any) -> float:

@@ -11,8 +11,9 @@ import pytest
 from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.losses.logistic import Logistic
 from fwdsl.atoms.losses.squared import Squared
-from fwdsl.backends.lowrank import Completion, ObservedEntries
+from fwdsl.backends.lowrank.completion import Completion
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
+from fwdsl.backends.lowrank.observed import ObservedEntries
 
 from .certificates import complete
 

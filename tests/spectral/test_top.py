@@ -1,4 +1,4 @@
-"""The largest triplets and pairs by every method, against dense decompositions."""
+"""The largest triplets by every method, against dense decompositions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fwdsl.spectral import as_operator, top_eigen, top_singular
+from fwdsl.spectral.operators import as_operator
+from fwdsl.spectral.top import top_singular
 
 from .matrices import MATRICES, with_singular_values
 
@@ -48,21 +49,6 @@ def test_residuals_are_those_of_the_vectors(method: str) -> None:
 def test_lanczos_finds_all_copies_of_a_multiple_value() -> None:
     A = with_singular_values(150, 120, [2.0] * 6 + [1.0] * 30)
     assert np.allclose(top_singular(A, 8, 1e-9, method="lanczos").s, [2.0] * 6 + [1.0] * 2)
-    assert np.allclose(top_eigen(A.T @ A, 8, 1e-9, method="lanczos").values, [4.0] * 6 + [1.0] * 2)
-
-
-@pytest.mark.parametrize("name", MATRICES)
-@pytest.mark.parametrize("method", ["lanczos", "lobpcg", "auto"])
-def test_pairs(name: str, method: str) -> None:
-    A = MATRICES[name]
-    n = min(A.shape)
-    S = A[:n, :n] + A[:n, :n].T
-    k = min(4, n)
-    reference = np.linalg.eigvalsh(S)[::-1]
-    size = float(np.abs(reference).max())
-    found = top_eigen(S, k, 1e-7, method=method)
-    assert np.allclose(found.values, reference[:k], rtol=0, atol=1e-7 * size)
-    assert np.linalg.norm(S @ found.vectors - found.vectors * found.values) <= 1e-6 * size
 
 
 @pytest.mark.parametrize("method", ["subspace", "lobpcg"])
@@ -94,7 +80,5 @@ def test_deterministic_and_refusals() -> None:
     assert np.array_equal(first.s, second.s) and np.array_equal(first.V, second.V)
     with pytest.raises(ValueError, match="no method"):
         top_singular(A, 1, method="power")
-    with pytest.raises(ValueError, match="square"):
-        top_eigen(A, 1)
     with pytest.raises(TypeError, match="matvec"):
         as_operator("A")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fwdsl.backends.lowrank import TraceRegression
 from fwdsl.backends.lowrank.factors import project_l1
+from fwdsl.backends.lowrank.trace_regression import TraceRegression
 
 from .certificates import frank_wolfe_gap
 

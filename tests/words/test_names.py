@@ -17,9 +17,6 @@ NAMES = {*LOSSES, *CONVEX, *SETS} - PLAIN
 
 #: How many names a file may have, and why.
 ALLOWED = {
-    "fwdsl/canon/pairs.py": (1, "`simplex_product` is `rows(simplex(1))`: to go to its record"),
-    "fwdsl/check/balls.py": (1, "the hint that names the simplex beside `norm1`: to go to its record"),
-    "fwdsl/check/sets.py": (2, "`simplex_product` is `rows(simplex(1))`: to go to its record"),
     "grammar/marks.py": (5, "`||x||_1` of mathematics is mended to a word, and the grammar knows no records"),
     "grammar/phrases.py": (1, "`[0, 1]` of mathematics is mended to a word, and the grammar knows no records"),
 }

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, Piece, by_entries
 from ..loss import Loss
 
 
@@ -84,3 +85,8 @@ class Absolute(Loss):
     def infimum_naive(b: Array, p: Array) -> Array:
         """0, at z = b."""
         return np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """u >= z - b, u >= b - z at the price u."""
+        return by_entries(b.size, (Piece(-1.0, (1.0,), b), Piece(1.0, (1.0,), -b)), ((0.0, 1.0),), weights=w)

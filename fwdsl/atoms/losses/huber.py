@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, Piece, by_entries
 from ..loss import Loss
 
 
@@ -104,3 +105,9 @@ class Huber(Loss):
     def infimum_naive(b: Array, p: Array) -> Array:
         """0, at z = b."""
         return np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """t >= |z - b - v| at the price v^2 / 2 + delta t."""
+        above, below = Piece(-1.0, (1.0, 1.0), b), Piece(1.0, (-1.0, 1.0), -b)
+        return by_entries(b.size, (above, below), ((1.0, 0.0), (0.0, float(p[0]))), weights=w)

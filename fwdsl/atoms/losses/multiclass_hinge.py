@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Cone, Conic, Entries, joined
 from ..vector_loss import Codes, VectorLoss
 from .rows import hot, in_simplex, into_simplex, own, thresholds
 
@@ -145,3 +146,26 @@ class MulticlassHinge(VectorLoss):
     def infimum_naive(y: Codes, k: int) -> Array:
         """0, where the class leads by 1."""
         return np.zeros(y.size)
+
+    @staticmethod
+    def conic(y: Codes, w: Array, k: int) -> Conic:
+        """t >= 1[l != y] + z_l - z_y for each l at the price t."""
+        live = np.flatnonzero(w > 0.0)
+        n = live.size
+        row, of = np.arange(n * k), np.repeat(np.arange(n), k)
+        label, own_label = np.tile(np.arange(k), n), y[live][of]
+        other = np.flatnonzero(label != own_label)
+        return Conic(
+            y.size * k,
+            n,
+            extra_slope=w[live],
+            of_z=joined(
+                [
+                    Entries(row[other], live[of[other]] * k + label[other], -np.ones(other.size)),
+                    Entries(row[other], live[of[other]] * k + own_label[other], np.ones(other.size)),
+                ]
+            ),
+            of_u=Entries(row, of, np.ones(n * k)),
+            offset=np.where(label != own_label, -1.0, 0.0),
+            cones=(Cone("nonnegative", n * k),) if n else (),
+        )

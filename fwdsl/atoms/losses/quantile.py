@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, Piece, by_entries
 from ..loss import Loss
 
 
@@ -93,3 +94,10 @@ class Quantile(Loss):
     def infimum_naive(b: Array, p: Array) -> Array:
         """0, at z = b."""
         return np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """u >= (1 - tau) (z - b), u >= tau (b - z) at the price u."""
+        tau = float(p[0])
+        over, under = Piece(tau - 1.0, (1.0,), (1.0 - tau) * b), Piece(tau, (1.0,), -tau * b)
+        return by_entries(b.size, (over, under), ((0.0, 1.0),), weights=w)

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, Piece, by_entries
 from ..loss import Loss
 
 
@@ -105,3 +106,10 @@ class SmoothHinge(Loss):
     def infimum_naive(b: Array, p: Array) -> Array:
         """0, where b z >= 1."""
         return np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """u + v >= 1 - b z, u >= 0, v >= 0 at the price u^2 / 2 + v."""
+        margin = Piece(b, (1.0, 1.0), -1.0)
+        signs = Piece(0.0, (1.0, 0.0), 0.0), Piece(0.0, (0.0, 1.0), 0.0)
+        return by_entries(b.size, (margin, *signs), ((1.0, 0.0), (0.0, 1.0)), weights=w)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, by_entries
 from ..loss import Loss
 
 
@@ -92,3 +93,8 @@ class Squared(Loss):
     def infimum_naive(b: Array, p: Array) -> Array:
         """0, at z = b."""
         return np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """z^2 - 2 b z + b^2."""
+        return by_entries(b.size, curvature=2.0, slope=-2.0 * b, constant=b * b, weights=w)

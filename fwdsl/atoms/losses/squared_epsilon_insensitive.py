@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, Piece, by_entries
 from ..loss import Loss
 
 
@@ -102,3 +103,10 @@ class SquaredEpsilonInsensitive(Loss):
     def infimum_naive(b: Array, p: Array) -> Array:
         """0, in the tube."""
         return np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """u >= |z - b| - eps, u >= 0 at the price u^2."""
+        eps = float(p[0])
+        tube = Piece(-1.0, (1.0,), b + eps), Piece(1.0, (1.0,), eps - b)
+        return by_entries(b.size, (*tube, Piece(0.0, (1.0,), 0.0)), ((2.0, 0.0),), weights=w)

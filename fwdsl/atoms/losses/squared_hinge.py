@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, Piece, by_entries
 from ..loss import Loss
 
 
@@ -95,3 +96,8 @@ class SquaredHinge(Loss):
     def infimum_naive(b: Array, p: Array) -> Array:
         """0, where b z >= 1."""
         return np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """u >= 1 - b z, u >= 0 at the price u^2."""
+        return by_entries(b.size, (Piece(b, (1.0,), -1.0), Piece(0.0, (1.0,), 0.0)), ((2.0, 0.0),), weights=w)

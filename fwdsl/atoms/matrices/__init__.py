@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from ...words import CONVEX, SETS, SIMPLEX
+from ...words import CONVEX, SETS
 from ..base import VectorFunction
 from ..vectors import build as build_vector
 from ..vectors import class_of
@@ -71,8 +71,9 @@ def build_matrix(norm: NormSpec | None, set: SetSpec | None, shape: Shape) -> Ve
         raise KeyError(norm[0])
     if set is not None and SETS[set[0]].of == "vector":
         raise KeyError(set[0])
-    if set is not None and set[0] == "simplex_product":
-        set = ("rows", {"set": (SIMPLEX, {"r": 1.0})})
+    if set is not None and SETS[set[0]].stands_for:
+        outer, inner = SETS[set[0]].stands_for
+        set = (outer, {"set": (inner, {"r": 1.0})})
     within = set[1]["set"][0] if set is not None and SETS[set[0]].inner else None
     if within is not None and SETS[within].of not in ("vector", "entrywise"):
         raise KeyError(within)

@@ -170,7 +170,6 @@ class L1InfBall(ConvexSet):
         return *self.shape, 0.0, self.r
 
 
-@dataclass(frozen=True)
 class Norm1InfL1InfBall(OnOwnBall):
     """`c * norm1_inf` on `l1_inf_ball(r)`: g*(V) = r max(largest row l1 norm - c, 0)."""
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
+from ..conic import Conic
 from ..family import joined
 from ..vectors.box import box_kernel
 from ..vectors.common import ConvexSet
@@ -228,6 +229,11 @@ class Lines(VectorFunction):
         if inner in (*ENTRYWISE, box_kernel, lines_entropy_simplex_kernel):
             return inner
         return ALONG_LINES.get(inner)  # type: ignore[return-value]
+
+    def conic(self) -> Conic | None:
+        inner = self.inner.conic()
+        places = np.arange(self.size).reshape(self.shape)
+        return None if inner is None else inner.repeated(places if self.axis == 0 else places.T, self.size)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """Where the lines are, and the inner function's."""

@@ -20,7 +20,15 @@ import numpy as np
 
 from ...words import CONVEX
 from ..base import Array, Face, VectorFunction
+from ..conic import Conic, budget_form, norm2_form, semidefinite_form
 from ..vectors.common import ConvexSet, negative_part, norm2
+from ..vectors.nonnegative import Nonnegative
+from ..vectors.norm1_nonnegative import Norm1Nonnegative
+from ..vectors.norm1_simplex import Norm1Simplex
+from ..vectors.norm1_solid_simplex import Norm1SolidSimplex
+from ..vectors.norm2_nonnegative import Norm2Nonnegative
+from ..vectors.simplex import Simplex
+from ..vectors.solid_simplex import SolidSimplex
 from .common import Shape, backward_error, matrix, singular_values
 
 _LIFTED = {"linf": "spectral", "l2": "l2", "l1": "nuclear"}
@@ -275,6 +283,23 @@ class Eigen(Spectral):
         part = self._part(rest)
         skew = (matrix(rest, self.shape) - part).reshape(-1)
         return super().normal_part(x, part.reshape(-1)) + skew
+
+    def conic(self) -> Conic | None:
+        """That of psd, and what h says of the trace, which for eigenvalues that are not negative is their sum and their norm1."""
+        trace = np.eye(self.shape[0]).reshape(-1)
+        on = getattr(self.inner, "on", self.inner)
+        form = semidefinite_form(self.shape[0])
+        if isinstance(on, Simplex | SolidSimplex):
+            form += budget_form(self.size, on.r, -trace, "zero" if isinstance(on, Simplex) else "nonnegative")
+        elif not isinstance(on, Nonnegative):
+            return None
+        if isinstance(self.inner, Norm2Nonnegative):
+            form += norm2_form(self.size, self.inner.c)
+        elif isinstance(self.inner, Norm1Nonnegative | Norm1Simplex | Norm1SolidSimplex):
+            form += Conic(self.size, slope=self.inner.c * trace)
+        elif self.inner is not on:
+            return None
+        return form
 
     def _inside(self, values: Array, room: float) -> Array:
         # moved, not scaled: no scaling takes a matrix off the boundary of a cone

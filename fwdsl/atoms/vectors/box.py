@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, box_form
 from .common import ConvexSet, face, largest_share
 
 
@@ -100,6 +101,9 @@ class Box(ConvexSet):
     def face(self, x: Array) -> Face:
         """The entries strictly between the bounds move."""
         return face(np.flatnonzero((self.lo < x) & (x < self.hi)))
+
+    def conic(self) -> Conic:
+        return box_form(self.lo, self.hi)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, and the bounds."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face, VectorFunction
+from ..conic import Conic
 
 INSIDE = 1.0 - 1e-12
 """A point whose norm is below this share of the radius is in the interior, for telling faces."""
@@ -225,14 +226,18 @@ class VectorSet(ConvexSet):
 
 
 @dataclass(frozen=True)
-class Ball(ConvexSet):
-    """The ball of radius r of a norm: its support function is r times the dual norm."""
+class OfRadius(ConvexSet):
+    """r times a set, r >= 0."""
 
     size: int
     r: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r", checked_radius(self.r))
+
+
+class Ball(OfRadius):
+    """The ball of radius r of a norm: its support function is r times the dual norm."""
 
     @staticmethod
     @abstractmethod
@@ -310,6 +315,14 @@ class Joint(VectorFunction):
     def dual_project(self, v: Array) -> Array:
         """v."""
         return v.copy()
+
+    def norm_form(self) -> Conic | None:
+        """The conic form of the norm part."""
+        return None
+
+    def conic(self) -> Conic | None:
+        norm, on = self.norm_form(), self.on.conic()
+        return None if norm is None or on is None else norm + on
 
     def lmo(self, c: Array) -> Array | None:
         """The set's; it does not see the norm."""

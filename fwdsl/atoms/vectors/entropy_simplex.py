@@ -7,7 +7,6 @@ at nu = max v - r - tau (1 + log r), where the largest entry alone is r: Newton 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,7 +64,6 @@ def lines_entropy_simplex_kernel(v, t, out, n, d, across, along, c, r):
             out[start + j * along] *= r / mass
 
 
-@dataclass(frozen=True)
 class EntropySimplex(Joint):
     """`c * entropy` on `simplex(r)`."""
 

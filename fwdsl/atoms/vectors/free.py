@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic
 from .common import ConvexSet, face
 
 
@@ -64,6 +65,9 @@ class Free(ConvexSet):
     def face(self, x: Array) -> Face:
         """Everything moves."""
         return face(np.arange(self.size))
+
+    def conic(self) -> Conic:
+        return Conic(self.size)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """None."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, within_form
 from .common import INSIDE, ConvexSet, checked_radius, excess, face
 from .groups import Partition, groups_kernel, partition, project_weighted, smallest
 
@@ -85,6 +86,9 @@ class GroupBall(ConvexSet):
     def face(self, x: Array) -> Face | None:
         """Everything moves inside; the boundary is curved."""
         return face(np.arange(self.size)) if self.norm(x) < self.r * INSIDE else None
+
+    def conic(self) -> Conic:
+        return within_form(self.parts.lengths(1.0), self.parts.weights, self.r)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, r, and the groups."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
+from ..conic import Conic
 from .common import checked_coefficient, scale_into
 from .groups import Partition, groups_kernel, partition, smallest
 
@@ -78,6 +79,9 @@ class GroupNorm(VectorFunction):
     def face(self, x: Array) -> Face | None:
         """None: curved."""
         return None
+
+    def conic(self) -> Conic:
+        return self.parts.lengths(self.c)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """c, no radius, and the groups."""

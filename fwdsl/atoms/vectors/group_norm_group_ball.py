@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic
 from .common import OnOwnBall
 from .group_ball import GroupBall
 from .groups import groups_kernel, project_weighted, smallest
 
 
-@dataclass(frozen=True, eq=False)
 class GroupNormGroupBall(OnOwnBall):
     """`c * group_norm` on the `group_ball` of the same groups and weights."""
 
@@ -22,6 +21,9 @@ class GroupNormGroupBall(OnOwnBall):
     pair = ("group_norm", "group_ball")
     polyhedral = False
     prox_kernel = staticmethod(groups_kernel)
+
+    def norm_form(self) -> Conic:
+        return self.on.parts.lengths(self.c)
 
     def value(self, x: Array) -> float:
         """c sum_g w_g |x_g|."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array
+from ..conic import Conic, lengths_form
 
 Groups = Sequence[Sequence[int]] | NDArray[np.integer[Any]]
 
@@ -65,6 +66,11 @@ class Partition:
     def dual(self, v: Array) -> float:
         """max_g |v_g|_2 / w_g, dual to sum_g w_g |x_g|_2."""
         return float((self.norms(v) / self.weights).max(initial=0.0))
+
+    def lengths(self, c: float) -> Conic:
+        """The conic form of c sum_g w_g |x_g|_2."""
+        order = self.order if self.order.size else np.arange(int(self.start[-1]))
+        return lengths_form(order, self.start, c * self.weights, order.size)
 
     def describe(self) -> str:
         """`groups`, and `weights=weights` where they are not all 1."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, budget_form
 from .common import INSIDE, ConvexSet, excess, face
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
@@ -103,6 +104,9 @@ class Halfspace(ConvexSet):
         if room > (1.0 - INSIDE) * (abs(self.b) + float(np.abs(products).sum())) or not np.any(self.a):
             return face(np.arange(self.size))
         return face(np.arange(self.size), normals=self.a[None, :].copy())
+
+    def conic(self) -> Conic:
+        return budget_form(self.size, self.b, -self.a)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """a, b and |a|^2."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form, within_form
 from .common import Ball, face, largest, norm1
 from .threshold import L1, project_l1, threshold_kernel
 
@@ -48,6 +49,9 @@ class L1Ball(Ball):
             return face(np.arange(self.size))
         free = np.flatnonzero(x)
         return face(free, normals=np.sign(x[free])[None, :])
+
+    def conic(self) -> Conic:
+        return within_form(norm1_form(self.size, 1.0), np.ones(self.size), self.r)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, r, and what to do with the threshold."""

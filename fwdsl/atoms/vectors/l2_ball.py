@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm2_form, within_form
 from .common import Ball, face, norm2
 from .norm2 import norm2_kernel, scaled
 
@@ -35,6 +36,9 @@ class L2Ball(Ball):
     def face(self, x: Array) -> Face | None:
         """Everything moves inside; the boundary is curved."""
         return face(np.arange(self.size)) if self.interior(x) else None
+
+    def conic(self) -> Conic:
+        return within_form(norm2_form(self.size, 1.0), np.ones(1), self.r)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, and r."""

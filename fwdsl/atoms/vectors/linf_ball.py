@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, box_form
 from .common import Ball, face, largest, norm1
 
 
@@ -50,6 +51,9 @@ class LinfBall(Ball):
     def face(self, x: Array) -> Face:
         """The entries strictly between the bounds move."""
         return face(np.flatnonzero(np.abs(x) < self.r))
+
+    def conic(self) -> Conic:
+        return box_form(np.full(self.size, -self.r), np.full(self.size, self.r))
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, and r."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, box_form
 from .common import ConvexSet, face, largest_share
 
 
@@ -69,6 +70,9 @@ class Nonnegative(ConvexSet):
     def face(self, x: Array) -> Face:
         """The positive entries move."""
         return face(np.flatnonzero(x > 0.0))
+
+    def conic(self) -> Conic:
+        return box_form(np.zeros(self.size), np.full(self.size, math.inf))
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form
 from .common import Norm, face, largest, norm1, soft
 
 
@@ -40,6 +41,9 @@ class Norm1(Norm):
         """The support moves, with slope c sign(x)."""
         free = np.flatnonzero(x)
         return face(free, self.c * np.sign(x[free]))
+
+    def conic(self) -> Conic:
+        return norm1_form(self.size, self.c)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """c."""

@@ -4,17 +4,16 @@ function is the unconstrained one, cut), the conjugate the largest of v x - c |x
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form
 from .box import Box, box_kernel
 from .common import Joint, beside_norm1, face, norm1, scale_into, soft
 
 
-@dataclass(frozen=True, eq=False)
 class Norm1Box(Joint):
     """`c * norm1` on `box(lo, hi)`."""
 
@@ -24,6 +23,9 @@ class Norm1Box(Joint):
     polyhedral = True
     normal_sees_x = True
     prox_kernel = staticmethod(box_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm1_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_1."""

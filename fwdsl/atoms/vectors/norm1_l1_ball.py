@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form
 from .common import OnOwnBall, face, largest, norm1
 from .l1_ball import L1Ball
 from .threshold import L1, soft_project_l1, threshold_kernel
 
 
-@dataclass(frozen=True)
 class Norm1L1Ball(OnOwnBall):
     """`c * norm1` on `l1_ball(r)`."""
 
@@ -22,6 +21,9 @@ class Norm1L1Ball(OnOwnBall):
     pair = ("norm1", "l1_ball")
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm1_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_1."""

@@ -6,12 +6,12 @@ The prox of c |x|_1 + (mu / 2) |x|^2 is S(v) / (1 + mu); the multiplier mu >= 0 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form
 from .common import Joint, beside_norm1, face, norm1, norm2, soft
 from .l2_ball import L2Ball
 
@@ -34,7 +34,6 @@ def norm1_l2_kernel(v, t, out, c, r):
                 out[i] *= r / size
 
 
-@dataclass(frozen=True)
 class Norm1L2Ball(Joint):
     """`c * norm1` on `l2_ball(r)`."""
 
@@ -44,6 +43,9 @@ class Norm1L2Ball(Joint):
     polyhedral = False
     normal_sees_x = True
     prox_kernel = staticmethod(norm1_l2_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm1_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_1."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form
 from .common import Joint, beside_norm1, face, norm1, soft
 from .linf_ball import LinfBall, clip_kernel
 
 
-@dataclass(frozen=True)
 class Norm1LinfBall(Joint):
     """`c * norm1` on `linf_ball(r)`."""
 
@@ -22,6 +21,9 @@ class Norm1LinfBall(Joint):
     polyhedral = True
     normal_sees_x = True
     prox_kernel = staticmethod(clip_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm1_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_1."""

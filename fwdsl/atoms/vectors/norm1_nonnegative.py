@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form
 from .common import Joint, face, norm1, scale_into
 from .nonnegative import positive_kernel
 
@@ -18,6 +19,9 @@ class Norm1Nonnegative(Joint):
     pair = ("norm1", "nonnegative")
     polyhedral = True
     prox_kernel = staticmethod(positive_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm1_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_1."""

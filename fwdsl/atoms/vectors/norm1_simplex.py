@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm1_form
 from .common import Joint, face, norm1
 from .simplex import Simplex
 from .threshold import threshold_kernel
 
 
-@dataclass(frozen=True)
 class Norm1Simplex(Joint):
     """`c * norm1` on `simplex(r)`."""
 
@@ -22,6 +21,9 @@ class Norm1Simplex(Joint):
     pair = ("norm1", "simplex")
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm1_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_1."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm2_form
 from .common import Norm, norm2, scale_into
 
 
@@ -57,6 +58,9 @@ class Norm2(Norm):
     def face(self, x: Array) -> Face | None:
         """None: curved."""
         return None
+
+    def conic(self) -> Conic:
+        return norm2_form(self.size, self.c)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """c, and no radius."""

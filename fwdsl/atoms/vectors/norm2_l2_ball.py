@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..base import Array, Face
+from ..conic import Conic, norm2_form
 from .common import OnOwnBall, norm2
 from .l2_ball import L2Ball
 from .norm2 import norm2_kernel, scaled
 
 
-@dataclass(frozen=True)
 class Norm2L2Ball(OnOwnBall):
     """`c * norm2` on `l2_ball(r)`."""
 
@@ -20,6 +19,9 @@ class Norm2L2Ball(OnOwnBall):
     pair = ("norm2", "l2_ball")
     polyhedral = False
     prox_kernel = staticmethod(norm2_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm2_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_2."""

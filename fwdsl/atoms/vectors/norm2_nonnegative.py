@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm2_form
 from .common import Joint, norm2, scale_into
 from .norm2 import scaled
 
@@ -39,6 +40,9 @@ class Norm2Nonnegative(Joint):
     polyhedral = False
     normal_sees_x = True
     prox_kernel = staticmethod(norm2_nonnegative_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm2_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_2."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..base import Array, Face
+from ..conic import Conic, norm_inf_form
 from .common import Norm, largest, norm1, scale_into
 from .threshold import CLIP, project_l1, threshold_kernel
 
@@ -32,6 +33,9 @@ class NormInf(Norm):
     def face(self, x: Array) -> Face | None:
         """None: the entries of largest size would move as one, which is not a set of coordinates."""
         return None
+
+    def conic(self) -> Conic:
+        return norm_inf_form(self.size, self.c)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """c, no radius, and what to do with the threshold."""

@@ -6,18 +6,17 @@ s <= r it is least at the smaller of r and the unconstrained s. The same for the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Conic, norm_inf_form
 from .common import OnOwnBall, largest, norm1
 from .linf_ball import LinfBall
 from .threshold import CLIP, project_l1, threshold_kernel
 
 
-@dataclass(frozen=True)
 class NormInfLinfBall(OnOwnBall):
     """`c * norm_inf` on `linf_ball(r)`."""
 
@@ -26,6 +25,9 @@ class NormInfLinfBall(OnOwnBall):
     pair = ("norm_inf", "linf_ball")
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
+
+    def norm_form(self) -> Conic:
+        return norm_inf_form(self.size, self.c)
 
     def value(self, x: Array) -> float:
         """c |x|_inf."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
+from ..conic import Conic
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +124,10 @@ class Ridged(VectorFunction):
     def prox_kernel(self) -> Callable[..., None]:  # type: ignore[override]
         """The inner function's; its arguments change as `prox_change` says."""
         return self.inner.prox_kernel
+
+    def conic(self) -> Conic | None:
+        inner = self.inner.conic()
+        return None if inner is None else inner + Conic(self.size, curvature=2.0 * self.c)
 
     def kernel_args(self) -> tuple[Any, ...]:
         return self.inner.kernel_args()

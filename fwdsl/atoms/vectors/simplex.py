@@ -6,29 +6,25 @@ Projection: max(v - theta, 0) at the theta that `threshold` finds.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
-from .common import ConvexSet, checked_radius, excess, face, negative_part
+from ..conic import Conic, box_form, budget_form
+from .common import OfRadius, excess, face, negative_part
 from .threshold import SIMPLEX, project_sum, threshold_kernel
 
 
-@dataclass(frozen=True)
-class Simplex(ConvexSet):
+class Simplex(OfRadius):
     """`simplex(r)`."""
-
-    size: int
-    r: float
 
     pair = (None, "simplex")
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "r", checked_radius(self.r))
+        super().__post_init__()
         if not self.size and self.r > 0.0:
             raise ValueError("a simplex of no entries and positive sum is empty")
 
@@ -72,6 +68,9 @@ class Simplex(ConvexSet):
         """The support moves, keeping its sum."""
         free = np.flatnonzero(x)
         return face(free, normals=np.ones((1, free.size)))
+
+    def conic(self) -> Conic:
+        return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r, kind="zero")
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, r, and what to do with the threshold."""

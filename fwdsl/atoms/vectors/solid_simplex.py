@@ -6,29 +6,22 @@ Projection: max(v - theta, 0) at the least theta >= 0 with sum at most r.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
-from .common import INSIDE, ConvexSet, checked_radius, excess, face, negative_part
+from ..conic import Conic, box_form, budget_form
+from .common import INSIDE, OfRadius, excess, face, negative_part
 from .threshold import SOLID, project_l1, threshold_kernel
 
 
-@dataclass(frozen=True)
-class SolidSimplex(ConvexSet):
+class SolidSimplex(OfRadius):
     """`solid_simplex(r)`."""
-
-    size: int
-    r: float
 
     pair = (None, "solid_simplex")
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "r", checked_radius(self.r))
 
     def radius(self) -> float:
         """r."""
@@ -69,6 +62,9 @@ class SolidSimplex(ConvexSet):
         """The support moves, keeping its sum where that is r."""
         free = np.flatnonzero(x)
         return face(free, normals=None if float(x.sum()) < self.r * INSIDE else np.ones((1, free.size)))
+
+    def conic(self) -> Conic:
+        return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r)
 
     def kernel_args(self) -> tuple[Any, ...]:
         """No norm, r, and what to do with the threshold."""

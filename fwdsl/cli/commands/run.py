@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
 from ...studies.plot import plot_gap, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
-from ..exits import OF_STATUS, TERMINATED, USAGE
+from ..exits import OF_STATUS, USAGE
 from ..opening import bindings_of, opened_to_solve, solve
 from ..output import Mode, Output
 from ..outputs import keep_apart, reason_of, require_outputs, unwritable
@@ -72,22 +71,13 @@ def run(argv: Sequence[str], output: Output) -> int:
     control = Control()
     # open until the answer is told: a Ctrl-C that comes as solving ends must not lose it
     with interruptible(control):
-        try:
-            with checkpoints.on_termination() if checkpoints else nullcontext():
-                solution = solve(session, output, control=control, resume=state, on_state=on_state)
-                # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
-                unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
-        except KeyboardInterrupt:  # before there was a state, while kernels were compiled
-            if not (checkpoints and checkpoints.terminated):
-                raise
-            output.interrupted()
-            return TERMINATED
+        solution = solve(session, output, control=control, resume=state, on_state=on_state)
+        # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
+        unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
         saved, more = _save(known, solution, form, session.options)
         unsaved += more
         output.report(unsaved)
         tell(solution, output, saved)
-    if checkpoints and checkpoints.terminated and solution.status == "interrupted":
-        return USAGE if unsaved else TERMINATED
     return USAGE if unsaved else OF_STATUS[solution.status]
 
 

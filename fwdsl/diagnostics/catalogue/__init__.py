@@ -44,7 +44,7 @@ _ENTRY = re.compile(
 
 
 @dataclass(frozen=True)
-class Entry:
+class LongForm:
     """The long form of a diagnostic: a title in lower case without a final stop, a few sentences, and two examples."""
 
     title: str
@@ -60,7 +60,7 @@ class Family:
     """The codes with the same first digit."""
 
     title: str
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, LongForm]
 
 
 @cache
@@ -71,12 +71,12 @@ def families() -> Mapping[str, Family]:
 
 
 @cache
-def all_entries() -> Mapping[str, Entry]:
+def all_entries() -> Mapping[str, LongForm]:
     """Every code with its entry, in order of code."""
     return MappingProxyType({code: entry for family in families().values() for code, entry in family.entries.items()})
 
 
-def lookup(code: str) -> Entry | None:
+def lookup(code: str) -> LongForm | None:
     """The entry of a code, however its letters are written; None where there is no such code."""
     return all_entries().get(code.upper())
 
@@ -86,7 +86,7 @@ def read_family(name: str, text: str) -> Family:
     title = _TITLE.match(text)
     if title is None or title["family"] != name:
         raise ValueError(f"{name}.md, line 1: the title `# {name}nnn: ...` is expected")
-    entries: dict[str, Entry] = {}
+    entries: dict[str, LongForm] = {}
     position = title.end()
     while position < len(text):
         match = _ENTRY.match(text, position)
@@ -97,6 +97,6 @@ def read_family(name: str, text: str) -> Family:
         if not code.startswith(name) or code <= max(entries, default=name):
             raise ValueError(f"{name}.md, line {line}: {code} is out of order, or of another family")
         explanation = match["explanation"].strip().replace("\n", " ")
-        entries[code] = Entry(match["title"], explanation, match["language"] == "fw", match["bad"], match["good"])
+        entries[code] = LongForm(match["title"], explanation, match["language"] == "fw", match["bad"], match["good"])
         position = match.end()
     return Family(title["title"], MappingProxyType(entries))

@@ -1,0 +1,288 @@
+"""Products of symmetric cones with the scaling of Nesterov and Todd: W z = W^-T s = lambda.
+
+Rows come in batches of equal cones. The zero cone has s = 0 and any z; of it W is 0, and nothing is asked of its entries of lambda.
+Source: Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, sections 4 to 5.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.program import Batch
+
+
+class Scaling(Protocol):
+    """The scaling of one batch, at a point (s, z) of the interior. Vectors are the batch's rows."""
+
+    lam: Array
+
+    def w(self, v: Array) -> Array:
+        """W v."""
+
+    def wt(self, v: Array) -> Array:
+        """W'v."""
+
+    def inverse(self, v: Array) -> Array:
+        """W^-1 v."""
+
+    def inverse_t(self, v: Array) -> Array:
+        """W^-T v."""
+
+    def root(self) -> Array:
+        """W^-T: its diagonal, or one matrix a cone."""
+
+    def divide(self, v: Array) -> Array:
+        """u with lambda o u = v."""
+
+    def product(self, u: Array, v: Array) -> Array:
+        """u o v."""
+
+    def step(self, v: Array) -> float:
+        """The largest t with lambda + t v in the cone."""
+
+
+class Nonnegative:
+    """s, z >= 0: W = sqrt(s / z)."""
+
+    def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        self.own = np.sqrt(s / z)
+        self.lam = np.sqrt(s * z)
+
+    @staticmethod
+    def unit(batch: Batch) -> Array:
+        """Ones."""
+        return np.ones(batch.rows)
+
+    @staticmethod
+    def degree(batch: Batch) -> int:
+        """The number of entries."""
+        return batch.rows
+
+    @staticmethod
+    def inside(batch: Batch, s: Array) -> bool:
+        """Whether s is in the interior."""
+        return bool(s.min(initial=math.inf) > 0.0)
+
+    def w(self, v: Array) -> Array:
+        return self.own * v
+
+    wt = w
+
+    def inverse(self, v: Array) -> Array:
+        return v / self.own
+
+    inverse_t = inverse
+
+    def root(self) -> Array:
+        found: Array = 1.0 / self.own
+        return found
+
+    def divide(self, v: Array) -> Array:
+        return v / self.lam
+
+    def product(self, u: Array, v: Array) -> Array:
+        return u * v
+
+    def step(self, v: Array) -> float:
+        share = float((v / self.lam).min(initial=0.0))
+        return math.inf if share >= 0.0 else -1.0 / share
+
+
+def _dot(u: Array, v: Array) -> Array:
+    """u_0 v_0 - <u_1, v_1>, cone by cone."""
+    found: Array = u[:, 0] * v[:, 0] - np.einsum("ij,ij->i", u[:, 1:], v[:, 1:])
+    return found
+
+
+def _gap(u: Array) -> Array:
+    """u_0^2 - |u_1|^2 as a product, cone by cone."""
+    length = np.sqrt(np.einsum("ij,ij->i", u[:, 1:], u[:, 1:]))
+    found: Array = (u[:, 0] - length) * (u[:, 0] + length)
+    return found
+
+
+class SecondOrder:
+    """|s_1| <= s_0: W = eta (2 w w' - J) with <w, J w> = 1, its root taken."""
+
+    def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        self.shape = (batch.number, batch.rows)
+        s, z = s.reshape(self.shape), z.reshape(self.shape)
+        size_s, size_z = np.sqrt(_gap(s)), np.sqrt(_gap(z))
+        unit_s, unit_z = s / size_s[:, None], z / size_z[:, None]
+        flipped = unit_z.copy()
+        flipped[:, 1:] *= -1.0
+        gamma = np.sqrt(0.5 * (1.0 + np.einsum("ij,ij->i", unit_s, unit_z)))
+        self.own = (unit_s + flipped) / (2.0 * gamma)[:, None]
+        self.eta = np.sqrt(size_s / size_z)
+        self.lam = self.w(z.reshape(-1))
+
+    @staticmethod
+    def unit(batch: Batch) -> Array:
+        """(1, 0) in each cone."""
+        e = np.zeros((batch.number, batch.rows))
+        e[:, 0] = 1.0
+        return e.reshape(-1)
+
+    @staticmethod
+    def degree(batch: Batch) -> int:
+        """The number of cones."""
+        return batch.number
+
+    @staticmethod
+    def inside(batch: Batch, s: Array) -> bool:
+        """Whether s is in the interior."""
+        u = s.reshape(batch.number, batch.rows)
+        return bool(_gap(u).min(initial=math.inf) > 0.0 and u[:, 0].min(initial=math.inf) > 0.0)
+
+    def _apply(self, v: Array, sign: float) -> Array:
+        u, a = v.reshape(self.shape), self.own
+        along = np.einsum("ij,ij->i", a[:, 1:], u[:, 1:])
+        out = np.empty(self.shape)
+        out[:, 0] = a[:, 0] * u[:, 0] + sign * along
+        out[:, 1:] = u[:, 1:] + (sign * u[:, 0] + along / (1.0 + a[:, 0]))[:, None] * a[:, 1:]
+        return out
+
+    def w(self, v: Array) -> Array:
+        return (self.eta[:, None] * self._apply(v, 1.0)).reshape(-1)
+
+    wt = w
+
+    def inverse(self, v: Array) -> Array:
+        return (self._apply(v, -1.0) / self.eta[:, None]).reshape(-1)
+
+    inverse_t = inverse
+
+    def root(self) -> Array:
+        head, tail = self.own[:, 0], self.own[:, 1:]
+        found = np.empty((*self.shape, self.shape[1]))
+        found[:, 0, 0] = head
+        found[:, 0, 1:] = found[:, 1:, 0] = -tail
+        found[:, 1:, 1:] = tail[:, :, None] * tail[:, None, :] / (1.0 + head)[:, None, None]
+        at = np.arange(1, self.shape[1])
+        found[:, at, at] += 1.0
+        found /= self.eta[:, None, None]
+        return found
+
+    def divide(self, v: Array) -> Array:
+        lam, u = self.lam.reshape(self.shape), v.reshape(self.shape)
+        out = np.empty(self.shape)
+        out[:, 0] = _dot(lam, u) / _gap(lam)
+        out[:, 1:] = (u[:, 1:] - out[:, :1] * lam[:, 1:]) / lam[:, :1]
+        return out.reshape(-1)
+
+    def product(self, u: Array, v: Array) -> Array:
+        a, b = u.reshape(self.shape), v.reshape(self.shape)
+        out = np.empty(self.shape)
+        out[:, 0] = np.einsum("ij,ij->i", a, b)
+        out[:, 1:] = a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:]
+        return out.reshape(-1)
+
+    def step(self, v: Array) -> float:
+        lam, u = self.lam.reshape(self.shape), v.reshape(self.shape)
+        size = np.sqrt(_gap(lam))
+        unit = lam / size[:, None]
+        head = _dot(unit, u) / size
+        tail = u[:, 1:] / size[:, None] - ((head + u[:, 0] / size) / (unit[:, 0] + 1.0))[:, None] * unit[:, 1:]
+        share = float((np.sqrt(np.einsum("ij,ij->i", tail, tail)) - head).max(initial=0.0))
+        return math.inf if share <= 0.0 else 1.0 / share
+
+
+class Semidefinite:
+    """S, Z positive definite: W z = R' Z R with R' Z R = R^-1 S R^-T diagonal."""
+
+    def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        self.count, self.order = batch.number, order_of(batch.rows)
+        left, right = np.linalg.cholesky(self._matrices(s)), np.linalg.cholesky(self._matrices(z))
+        u, values, vt = np.linalg.svd(right.transpose(0, 2, 1) @ left)
+        root = np.sqrt(values)
+        self.values = values
+        self.R = left @ vt.transpose(0, 2, 1) / root[:, None, :]
+        self.back = (u.transpose(0, 2, 1) @ right.transpose(0, 2, 1)) / root[:, :, None]
+        self.lam = self._vector(values[:, :, None] * np.eye(self.order))
+
+    @staticmethod
+    def unit(batch: Batch) -> Array:
+        """The identity in each cone."""
+        i, j = np.triu_indices(order_of(batch.rows))
+        return np.tile((i == j).astype(float), batch.number)
+
+    @staticmethod
+    def degree(batch: Batch) -> int:
+        """The orders added up."""
+        return batch.number * order_of(batch.rows)
+
+    @staticmethod
+    def inside(batch: Batch, s: Array) -> bool:
+        """Whether s is in the interior."""
+        try:
+            np.linalg.cholesky(matrices(s, batch.number, order_of(batch.rows)))
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
+    def _matrices(self, v: Array) -> Array:
+        return matrices(v, self.count, self.order)
+
+    def _vector(self, m: Array) -> Array:
+        i, j = np.triu_indices(self.order)
+        found: Array = 0.5 * (m[:, i, j] + m[:, j, i]) * np.where(i == j, 1.0, math.sqrt(2.0))
+        return found.reshape(-1)
+
+    def w(self, v: Array) -> Array:
+        return self._vector(self.R.transpose(0, 2, 1) @ self._matrices(v) @ self.R)
+
+    def wt(self, v: Array) -> Array:
+        return self._vector(self.R @ self._matrices(v) @ self.R.transpose(0, 2, 1))
+
+    def inverse_t(self, v: Array) -> Array:
+        return self._vector(self.back @ self._matrices(v) @ self.back.transpose(0, 2, 1))
+
+    def inverse(self, v: Array) -> Array:
+        return self._vector(self.back.transpose(0, 2, 1) @ self._matrices(v) @ self.back)
+
+    def root(self) -> Array:
+        # of Y: G Y G' with G = R^-1, column by column
+        G = self.back
+        i, j = np.triu_indices(self.order)
+        weight = np.where(i == j, 1.0, math.sqrt(2.0))
+        pairs: Array = G[:, i[:, None], i] * G[:, j[:, None], j] + G[:, i[:, None], j] * G[:, j[:, None], i]
+        return 0.5 * weight[:, None] * weight * pairs
+
+    def divide(self, v: Array) -> Array:
+        sums = self.values[:, :, None] + self.values[:, None, :]
+        return self._vector(2.0 * self._matrices(v) / sums)
+
+    def product(self, u: Array, v: Array) -> Array:
+        a, b = self._matrices(u), self._matrices(v)
+        return self._vector(0.5 * (a @ b + b @ a))
+
+    def step(self, v: Array) -> float:
+        root = np.sqrt(self.values)
+        relative = self._matrices(v) / (root[:, :, None] * root[:, None, :])
+        share = float(np.linalg.eigvalsh(relative).min(initial=0.0))
+        return math.inf if share >= 0.0 else -1.0 / share
+
+
+def order_of(rows: int) -> int:
+    """n of n (n + 1) / 2 rows."""
+    return (math.isqrt(8 * rows + 1) - 1) // 2
+
+
+def matrices(v: Array, count: int, order: int) -> Array:
+    """The symmetric matrices of the rows of several semidefinite cones."""
+    i, j = np.triu_indices(order)
+    entries = v.reshape(count, -1) * np.where(i == j, 1.0, math.sqrt(0.5))
+    out = np.empty((count, order, order))
+    out[:, i, j] = out[:, j, i] = entries
+    return out
+
+
+KINDS: dict[str, type[Nonnegative] | type[SecondOrder] | type[Semidefinite]] = {
+    "nonnegative": Nonnegative,
+    "second_order": SecondOrder,
+    "semidefinite": Semidefinite,
+}

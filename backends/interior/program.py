@@ -1,0 +1,246 @@
+r"""The conic program of a canonical problem:
+
+    minimise  v'P v / 2 + <c, v>   subject to   A v + s = b,  s in a product of cones
+
+v is x, of symmetric matrices their upper triangles, followed by the further unknowns of the functions' conic forms (`fwdsl.atoms.conic`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import block_diag, coo_array, csr_array, diags_array
+
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.conic import Cone, Conic
+from fwdsl.canon.form import Block, Canonical, SumTerm
+
+Index = NDArray[np.intp]
+
+ORDER = ("zero", "nonnegative", "second_order", "semidefinite")
+"""The order of the cones in the rows; within a kind the smaller ones come first."""
+
+
+LEVELLING, LEVEL = 60, 1e-3
+"""Rounds of levelling, and the change of a scale, as a power of two, that ends them: then units no longer count."""
+
+
+class Batch(NamedTuple):
+    """Cones of one kind and size in consecutive rows; all entries of "zero" and "nonnegative" are one cone."""
+
+    kind: str
+    start: int
+    number: int
+    rows: int
+
+    @property
+    def stop(self) -> int:
+        """The row after the last."""
+        return self.start + self.number * self.rows
+
+
+class _Part(NamedTuple):
+    """A function of the sum with its place among the unknowns and rows: z = K x + o."""
+
+    form: Conic
+    K: csr_array
+    offset: Array
+    extra: int  # the place of its own unknowns among v
+    row: int  # the place of its rows, before they are sorted by cones
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The program, with what leads from its points to those of the canonical problem."""
+
+    canonical: Canonical
+    reduced: csr_array  # T: x = T v, for the first unknowns v
+    parts: tuple[_Part, ...]  # the terms of the sum, then the blocks
+    P: csr_array
+    c: Array
+    A: csr_array
+    b: Array
+    rows: Index  # the row of the parts that is at a place of A
+    batches: tuple[Batch, ...]
+
+    @classmethod
+    def of(cls, canonical: Canonical) -> Program:
+        """Raises `ValueError` where a function has no conic form."""
+        T = block_diag([_triangle(b) for b in canonical.blocks], format="csr")
+        parts, extra, row = [], T.shape[1], 0
+        for form, K, offset in _functions(canonical, T):
+            parts.append(_Part(form, K, offset, extra, row))
+            extra, row = extra + form.extra, row + form.offset.size
+        cones = [cone for p in parts for cone in p.form.cones]
+        rows, batches = _sorted(cones)
+        A, b = _constraints(parts, extra, row)
+        P, c = _objective(parts, extra, T.T @ canonical.q)
+        return cls(canonical, T, tuple(parts), P, c, A[rows], b[rows], rows, batches)
+
+    def point(self, v: Array) -> Array:
+        """x."""
+        return np.asarray(self.reduced @ v[: self.reduced.shape[1]])
+
+    def multipliers(self, v: Array, z: Array, tau: float = 1.0) -> list[Array]:
+        """The slopes y_i of the functions of the sum, for tau times the offsets: 0 for those of a ray."""
+        m = np.empty(self.rows.size)
+        m[self.rows] = z
+        ys = []
+        for p in self.parts[: len(self.canonical.terms)]:
+            form, own = p.form, m[p.row : p.row + p.form.offset.size]
+            at = p.K @ v[: p.K.shape[1]] + tau * p.offset
+            y = np.asarray(form.curvature) * at + tau * np.asarray(form.slope)
+            of = form.of_z
+            ys.append(np.asarray(y - np.bincount(of.column, weights=of.value * own[of.row], minlength=form.size)))
+        return ys
+
+    @property
+    def equations(self) -> int:
+        """The number of rows in the zero cone, which come first."""
+        return next((batch.rows for batch in self.batches if batch.kind == ORDER[0]), 0)
+
+    @cached_property
+    def groups(self) -> Index:
+        """The number of the scale of each row: one for each row of a product of intervals, one for each other cone."""
+        found, number = np.empty(self.b.size, dtype=np.intp), 0
+        for kind, start, count, rows in self.batches:
+            each = 1 if kind in ("zero", "nonnegative") else rows
+            total = count * rows // each
+            found[start : start + count * rows] = number + np.repeat(np.arange(total), each)
+            number += total
+        return found
+
+
+def _triangle(block: Block) -> Any:
+    """T of a block: the identity, or what makes symmetric matrices of their upper triangles."""
+    if not block.symmetric:
+        return diags_array(np.ones(block.size))
+    n = block.shape[-1]
+    i, j = np.triu_indices(n)
+    at = np.arange(i.size)
+    off = i != j
+    rows = np.concatenate([i * n + j, j[off] * n + i[off]])
+    one = csr_array((np.ones(rows.size), (rows, np.concatenate([at, at[off]]))), (n * n, i.size))
+    return block_diag([one] * (block.size // (n * n)))
+
+
+def _functions(canonical: Canonical, T: csr_array) -> Iterator[tuple[Conic, csr_array, Array]]:
+    """The conic forms of the terms and of the blocks, with the maps and offsets of their arguments."""
+    for term in canonical.terms:
+        yield _form(term.f), _map(term, canonical.size) @ T, term.map.offset
+    for block in canonical.blocks:
+        yield _form(block.g), T[block.start : block.stop], np.zeros(block.size)
+
+
+def _form(f: Any) -> Conic:
+    found = f.conic()
+    if found is None:
+        raise ValueError("there is no conic form")
+    return found  # type: ignore[no-any-return]
+
+
+def _map(term: SumTerm, size: int) -> csr_array:
+    """The columns of all blocks."""
+    found = csr_array((term.map.rows, size))
+    for block, m in term.map.parts:
+        part = m.sparse().tocoo()
+        found = found + csr_array((part.data, (part.row, part.col + block.start)), (term.map.rows, size))
+    return found
+
+
+def _sorted(cones: list[Cone]) -> tuple[Index, tuple[Batch, ...]]:
+    """The rows in the order of their cones, and the batches."""
+    starts = np.concatenate([[0], np.cumsum([c.rows for c in cones], dtype=np.intp)])
+    order = sorted(range(len(cones)), key=lambda i: (ORDER.index(cones[i].kind), _width(cones[i])))
+    places = [np.arange(starts[i], starts[i + 1]) for i in order]
+    batches: list[Batch] = []
+    at = 0
+    for i in order:
+        kind, rows = cones[i]
+        if batches and batches[-1].kind == kind and _width(cones[i]) in (0, batches[-1].rows):
+            last = batches[-1]
+            wider = last.rows + rows if _width(cones[i]) == 0 else last.rows
+            batches[-1] = Batch(kind, last.start, last.number + (_width(cones[i]) != 0), wider)
+        else:
+            batches.append(Batch(kind, at, 1, rows))
+        at += rows
+    return np.concatenate([np.zeros(0, dtype=np.intp), *places]), tuple(batches)
+
+
+def _width(cone: Cone) -> int:
+    """The rows of a cone that is no product of intervals."""
+    return 0 if cone.kind in ("zero", "nonnegative") else cone.rows
+
+
+def _constraints(parts: list[_Part], columns: int, rows: int) -> tuple[csr_array, Array]:
+    """A = -(F K, G) and b = F o + h."""
+    b = np.zeros(rows)
+    found = []
+    for p in parts:
+        form = p.form
+        shape = (form.offset.size, form.size)
+        F = csr_array((form.of_z.value, (form.of_z.row, form.of_z.column)), shape)
+        b[p.row : p.row + shape[0]] = F @ p.offset + form.offset
+        FK = (F @ p.K).tocoo()
+        found.append((FK.row + p.row, FK.col, -FK.data))
+        found.append((form.of_u.row + p.row, form.of_u.column + p.extra, -form.of_u.value))
+    row, column, value = (np.concatenate([np.zeros(0), *(f[i] for f in found)]) for i in range(3))
+    A = coo_array((value, (row.astype(np.intp), column.astype(np.intp))), (rows, columns)).tocsr()
+    return A, b
+
+
+def _objective(parts: list[_Part], columns: int, q: Array) -> tuple[csr_array, Array]:
+    """P and c."""
+    c = np.zeros(columns)
+    c[: q.size] = q
+    diagonal = np.zeros(columns)
+    P = csr_array((columns, columns))
+    for p in parts:
+        form, width = p.form, p.K.shape[1]
+        a = np.broadcast_to(np.asarray(form.curvature, dtype=np.float64), (form.size,))
+        c[:width] += p.K.T @ (a * p.offset + np.asarray(form.slope))
+        own = slice(p.extra, p.extra + form.extra)
+        diagonal[own], c[own] = form.extra_curvature, form.extra_slope
+        if a.any():
+            square = (p.K.T @ (diags_array(a) @ p.K)).tocoo()
+            P = P + csr_array((square.data, (square.row, square.col)), (columns, columns))
+    return (P + diags_array(diagonal)).tocsr(), c
+
+
+def equilibrated(program: Program) -> tuple[Array, Array]:
+    """Scales of the unknowns and of the rows that bring the entries of A and of the root of P's diagonal to about one.
+
+    First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001).
+    """
+    A, groups = program.A.tocoo(), program.groups
+    live = A.data != 0.0
+    row, column, size = groups[A.row[live]], A.col[live], np.log2(np.abs(A.data[live]))
+    curved = np.flatnonzero(program.P.diagonal() > 0.0)
+    count = int(groups.max(initial=-1)) + 1
+    # the root of P's diagonal is one more row, with a scale of its own
+    row = np.concatenate([row, np.full(curved.size, count)])
+    column = np.concatenate([column, curved])
+    size = np.concatenate([size, 0.5 * np.log2(program.P.diagonal()[curved])])
+    r, d = np.zeros(count + 1), np.zeros(program.c.size)
+    if not size.size:
+        return np.ones(d.size), np.ones(program.b.size)
+    in_row, in_column = np.bincount(row, minlength=count + 1), np.bincount(column, minlength=d.size)
+    for _ in range(LEVELLING):
+        r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
+        before, d = d, -np.bincount(column, weights=size + r[row], minlength=d.size) / np.maximum(in_column, 1)
+        if float(np.abs(d - before).max(initial=0.0)) < LEVEL:
+            break
+    for _ in range(3):
+        worst_row, worst_column = np.full(count + 1, -math.inf), np.full(d.size, -math.inf)
+        now = size + r[row] + d[column]
+        np.maximum.at(worst_row, row, now)
+        np.maximum.at(worst_column, column, now)
+        r -= 0.5 * np.where(in_row > 0, worst_row, 0.0)
+        d -= 0.5 * np.where(in_column > 0, worst_column, 0.0)
+    return np.exp2(d), np.exp2(r[:count])[groups]

@@ -1,0 +1,335 @@
+r"""A primal-dual interior-point method on the homogeneous embedding of the conic program (`program`):
+
+    minimise  v'P v / 2 + <c, v>   subject to   A v + s = b,  s in K
+
+    P v + A'z + tau c = 0,   A v + s - tau b = 0,   kappa + <c, v> + <b, z> + v'P v / tau = 0,   s in K, z in K*, tau, kappa >= 0
+
+A point with tau > 0 gives the solution v / tau, z / tau; one with tau = 0 proves that the program is infeasible or unbounded. A step is that of
+Mehrotra's predictor and corrector in the scaling of Nesterov and Todd. Both need one factorisation:
+
+    S d1 = the residuals,   S d2 = (-c, b),   d = d1 + dtau d2,   S = [P A'; A -W'W], in the scaled multipliers W dz (`system`)
+
+The program is scaled to entries of about one (`equilibrated`), so that its units do not count. About 10 to 25 steps.
+
+Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs with quadratic objectives", 2024 (embedding with P, sections 2 to
+4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import diags_array
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.cones import KINDS, Scaling
+from fwdsl.backends.interior.program import Batch, Program, equilibrated
+from fwdsl.backends.interior.state import InteriorState
+from fwdsl.backends.interior.system import Systems
+from fwdsl.backends.method import Report, Run
+from fwdsl.backends.problem import PreparedProblem
+
+NEARLY = 0.99
+"""The share of the way to the boundary of the cones that a step takes."""
+
+SHORTEST = 1e-6
+"""A step shorter than this, as a share of the whole one, does not move the point."""
+
+
+PATIENCE = 25
+"""Steps after which a run begins anew, in the units of the solution as far as it is known."""
+
+ANEW = 2
+"""How often it does so."""
+
+ENOUGH = 2
+"""Such steps in a row after which a run ends."""
+
+SHORT = 1e-3
+"""The length of the step that sharpens a point, as a share of its size."""
+
+SHARE, NEAR = 1.0, 1e-8
+"""How many times the gap a sharpened point may cost, and the relative violation that it may have."""
+
+VANISHED = 1e-8
+"""tau beside kappa from which on the embedding's point looks like a ray."""
+
+
+NOTHING = 1e-26
+"""Complementary products beside tau^2 from which on further steps say nothing."""
+
+
+Map = Callable[[Array], Array]
+
+
+class Direction(NamedTuple):
+    """A direction of the embedding: of z as W dz, of s as W^-T ds."""
+
+    v: Array
+    z: Array
+    s: Array
+    tau: float
+    kappa: float
+
+
+class _Point(NamedTuple):
+    """A point and a dual point of the problem, P, the largest relative violation, what it may hide, and the bound."""
+
+    x: Array
+    ys: list[Array]
+    value: float
+    infeasibility: float
+    hidden: float
+    bound: float
+
+
+class InteriorRun(Run[PreparedProblem, InteriorState]):
+    """One run of the interior-point method."""
+
+    def __init__(self, problem: PreparedProblem) -> None:
+        super().__init__(problem)
+        program = self.program = Program.of(problem.canonical)
+        self.d, self.e = equilibrated(program)
+        D, E = diags_array(self.d), diags_array(self.e)
+        P, c, A, b = D @ program.P @ D, self.d * program.c, E @ program.A @ D, self.e * program.b
+        self.levels = _levels(P.diagonal(), c, b)
+        self.unlevelled = P.tocsr(), c, b
+        self.A, self.At = A.tocsr(), A.T.tocsr()
+        self._level(*self.levels)
+        self.batches = program.batches
+        self.degree = 1 + sum(KINDS[k.kind].degree(k) for k in self.batches if k.kind in KINDS)
+
+    def _level(self, of_c: float, of_b: float) -> None:
+        """The program with c and b times these factors, in which v and z are as many times b's and c's as large."""
+        P, c, b = self.unlevelled
+        self.of_c, self.of_b = of_c, of_b
+        self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
+        self.systems = Systems(self.P.tocsr(), self.A, self.program.equations)
+
+    def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
+        """The middle of the cones: a method of this kind does not gain by a start."""
+        unit = np.zeros(self.b.size)
+        for batch in self.batches:
+            if batch.kind in KINDS:
+                unit[batch.start : batch.stop] = KINDS[batch.kind].unit(batch)
+        return InteriorState(0, np.zeros(self.c.size), unit.copy(), unit, 1.0, 1.0, *self.levels)
+
+    # --- a step -------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """One step, or the end where rounding leaves no direction."""
+        self.problem.look()
+        now = self.state
+        if (now.of_c, now.of_b) != (self.of_c, self.of_b):
+            self._level(now.of_c, now.of_b)
+        try:
+            self._step()
+        except (np.linalg.LinAlgError, ZeroDivisionError):
+            now.short = ENOUGH
+            now.iteration += 1
+        if now.levelled < ANEW and (now.steps >= PATIENCE or self._ended()):
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Begin anew with factors that bring the solution, as far as it is known, to about one.
+
+        Where it is far away tau is small, and so is what rounding leaves of it.
+        """
+        now = self.state
+        of_b = now.of_b * now.tau / max(float(np.abs(now.v).max(initial=0.0)), 1e-300)
+        of_c = now.of_c * now.tau / max(float(np.abs(now.z).max(initial=0.0)), 1e-300)
+        fresh = self.begin(None, None)
+        self.state = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1)
+
+    def _step(self) -> None:
+        """Predictor, corrector, and the longest step that stays in the interior."""
+        now = self.state
+        scalings = [self._scaling(k) for k in self.batches]
+        system = self.systems.at(self.batches, scalings)
+        Pv = self.P @ now.v
+        curved = float(now.v @ Pv)
+        left = Pv + self.At @ now.z + now.tau * self.c
+        right = self._each(scalings, self.A @ now.v + now.s - now.tau * self.b, lambda k: k.inverse_t)
+        middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
+        b = self._each(scalings, self.b, lambda k: k.inverse_t)
+        along = system(-self.c, b)
+        slope = 2.0 / now.tau * Pv + self.c
+        pivot = now.kappa / now.tau + curved / now.tau**2 - float(slope @ along[0]) - float(b @ along[1])
+
+        def direction(share: float, turned: Array, product: float) -> Direction:
+            """That of the residuals times `share`, with W^-T ds + W dz = -turned and kappa dtau + tau dkappa = -product."""
+            v, u = system(-share * left, turned - share * right)
+            tau = (share * middle - product / now.tau + float(slope @ v) + float(b @ u)) / pivot
+            v, u = v + tau * along[0], u + tau * along[1]
+            return Direction(v, u, -(turned + u), tau, -(product + now.kappa * tau) / now.tau)
+
+        lam = np.zeros(self.b.size)
+        for batch, scaling in zip(self.batches, scalings, strict=True):
+            if scaling is not None:
+                lam[batch.start : batch.stop] = scaling.lam
+        affine = direction(1.0, lam, now.tau * now.kappa)
+        reach = min(1.0, self._reach(scalings, affine))
+        sigma = (1.0 - reach) ** 3
+        mu = sigma * (float(now.s @ now.z) + now.tau * now.kappa) / self.degree
+        turned = lam
+        for batch, scaling in zip(self.batches, scalings, strict=True):
+            if scaling is not None:
+                at = slice(batch.start, batch.stop)
+                second = scaling.product(affine.s[at], affine.z[at])
+                turned[at] += scaling.divide(second - mu * KINDS[batch.kind].unit(batch))
+        found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
+        self._move(found, scalings, min(1.0, NEARLY * self._reach(scalings, found)))
+
+    def _each(self, scalings: list[Scaling | None], rows: Array, of: Callable[[Scaling], Map]) -> Array:
+        """A map of the scalings of all rows, those of the zero cone as they are."""
+        out = rows.copy()
+        for batch, scaling in zip(self.batches, scalings, strict=True):
+            if scaling is not None:
+                at = slice(batch.start, batch.stop)
+                out[at] = of(scaling)(rows[at])
+        return out
+
+    def _scaling(self, batch: Batch) -> Scaling | None:
+        """The scaling at the state; None of the zero cone."""
+        if batch.kind not in KINDS:
+            return None
+        at = slice(batch.start, batch.stop)
+        with np.errstate(all="ignore"):
+            return KINDS[batch.kind](batch, self.state.s[at], self.state.z[at])
+
+    def _reach(self, scalings: list[Scaling | None], d: Direction) -> float:
+        """The largest step in a direction that stays in the cones."""
+        longest = math.inf
+        for batch, scaling in zip(self.batches, scalings, strict=True):
+            if scaling is not None:
+                at = slice(batch.start, batch.stop)
+                longest = min(longest, scaling.step(d.s[at]), scaling.step(d.z[at]))
+        for value, change in ((self.state.tau, d.tau), (self.state.kappa, d.kappa)):
+            if change < 0.0:
+                longest = min(longest, -value / change)
+        return longest
+
+    def _move(self, d: Direction, scalings: list[Scaling | None], length: float) -> None:
+        """The state moved, by less where rounding would leave the interior; its size is brought back to one."""
+        now = self.state
+        dz, ds = self._each(scalings, d.z, lambda k: k.inverse), self._each(scalings, d.s, lambda k: k.wt)
+        for _ in range(40):
+            v, z, s = now.v + length * d.v, now.z + length * dz, now.s + length * ds
+            tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa
+            if tau > 0.0 and kappa > 0.0 and self._inside(s) and self._inside(z) and np.isfinite(v).all():
+                break
+            length *= 0.8
+        else:
+            length = 0.0
+            v, z, s, tau, kappa = now.v, now.z, now.s, now.tau, now.kappa
+        size = max(tau, kappa)
+        now.v, now.z, now.s = v / size, z / size, s / size
+        for batch in self.batches:
+            if batch.kind not in KINDS:
+                now.s[batch.start : batch.stop] = 0.0
+        now.tau, now.kappa = tau / size, kappa / size
+        now.short = now.short + 1 if length < SHORTEST else 0
+        now.steps += 1
+        now.iteration += 1
+
+    def _inside(self, s: Array) -> bool:
+        return all(
+            KINDS[batch.kind].inside(batch, s[batch.start : batch.stop])
+            for batch in self.batches
+            if batch.kind in KINDS
+        )
+
+    def _ended(self) -> str:
+        """Why further steps say nothing; "" while they may."""
+        now = self.state
+        if now.tau < VANISHED**2 * now.kappa:
+            return "the iterates leave for infinity, and no direction of theirs proves that there is no solution"
+        nothing = float(now.s @ now.z) + now.tau * now.kappa < NOTHING * now.tau**2
+        return "the numbers have reached the limits of rounding" if nothing or now.short >= ENOUGH else ""
+
+    # --- what it knows ------------------------------------------------------------------------------------------------
+
+    def _unscaled(self, tau: float) -> tuple[Array, Array]:
+        """v and z of the program, divided by tau."""
+        now = self.state
+        return self.d * now.v / tau / now.of_b, self.e * now.z / tau / now.of_c
+
+    def report(self) -> Report:
+        """P at the point, and the dual value of the embedding, which is a bound once its residuals vanish."""
+        now, found = self.state, self._point()
+        failure = self._ended() if now.levelled == ANEW else ""
+        leaves = now.tau < VANISHED * now.kappa
+        return Report(found.value, found.bound, "interior", found.infeasibility, failure, found.hidden, leaves)
+
+    def candidate(self) -> tuple[Array, list[Array]]:
+        """v / tau in the blocks' domains, sharpened where that costs nothing, and the slopes at z / tau."""
+        found = self._point()
+        return found.x, found.ys
+
+    def _gap(self) -> float:
+        """<s, z> / tau^2, the gap of the program."""
+        now = self.state
+        return float(now.s @ now.z) / now.tau / now.tau / now.of_c / now.of_b
+
+    def _point(self) -> _Point:
+        """The point in the units of the problem, and its measures.
+
+        A step of the proximal gradient from it, at the dual point, has exact zeros and bounds, which an interior point never has. It takes the
+        point's place where it is no worse, beside the gap.
+        """
+        v, z = self._unscaled(self.state.tau)
+        x, ys = self.program.point(v), self.program.multipliers(v, z)
+        gap = max(self._gap(), 0.0)
+        plain = self._measured(self.problem.prox_g(x, 0.0), ys)
+        plain = plain._replace(bound=plain.value - gap)
+        down = -(self.problem.canonical.q + self.problem.adjoint(ys))
+        length = np.ones_like(x)
+        for block in self.problem.canonical.blocks:
+            own = block.slice
+            length[own] = float(np.abs(x[own]).max(initial=0.0)) / (
+                float(np.abs(down[own]).max(initial=0.0)) or math.inf
+            )
+        sharp = self.problem.prox_g(x + length * down, 1.0, length)
+        if not np.isfinite(sharp).all():
+            return plain
+        other = self._measured(sharp, ys)._replace(bound=plain.bound)
+        allowed = plain.value + plain.hidden + SHARE * gap
+        return other if other.value + other.hidden <= allowed and other.infeasibility <= NEAR else plain
+
+    def _measured(self, x: Array, ys: list[Array]) -> _Point:
+        zs = self.problem.forward(x)
+        return _Point(x, ys, self.problem.objective(x, zs), *self.problem.missed(x, zs, ys), -math.inf)
+
+    def feasibility(self) -> tuple[Array, list[Array]]:
+        """The solution with no objective, or the ray that proves that there is none."""
+        other = copy(self)
+        other.unlevelled = 0.0 * self.unlevelled[0], 0.0 * self.c, self.unlevelled[2]
+        other.levels = 1.0, self.levels[1]
+        other._level(*other.levels)
+        other.state = other.begin(None, None)
+        while other.state.iteration < PATIENCE and other.state.short < ENOUGH:
+            other.step()
+            now = other.state
+            if now.kappa + float(now.s @ now.z) < VANISHED * now.tau or now.tau < VANISHED * now.kappa:
+                break
+        return other.candidate()[0], other.ray()[1]
+
+    def ray(self) -> tuple[Array, list[Array]]:
+        """v and z themselves, which prove that there is no solution where tau vanishes."""
+        v, z = self._unscaled(1.0)
+        return self.program.point(v), self.program.multipliers(v, z, self.state.tau)
+
+
+def _levels(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
+    """Factors of c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ."""
+    of_c = 1.0 / (float(np.abs(c).max(initial=0.0)) or 1.0)
+    size, curved = float(np.abs(b).max(initial=0.0)), of_c * float(curvature.max(initial=0.0))
+    of_b = 1.0 / size if size > 0.0 else curved or 1.0
+    if size > 0.0 and curved > 0.0:
+        of_b = math.sqrt(of_b) * math.sqrt(curved)
+    return of_c, of_b

@@ -1,0 +1,63 @@
+"""The kind of linear system that an interior-point step of some size solves, which the planner asks before anything is built."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fwdsl.atoms.conic import Conic
+from fwdsl.canon.form import Canonical
+
+WHOLE = 250
+"""Unknowns and rows up to which a system is factored whole."""
+
+DENSE = 3000
+"""Unknowns and rows of equations up to which a condensed system is a dense matrix."""
+
+SPARSE = 0.02
+"""The share of entries of A and P below which a condensed system is a sparse matrix."""
+
+LARGEST = 10_000
+"""The largest order of a system whose matrix has no zeros."""
+
+
+def order_of_system(unknowns: int, rows: int, equations: int, entries: int) -> int:
+    """The order of the dense matrix that is factored; 0 where it is a sparse one."""
+    if unknowns + rows <= WHOLE:
+        return unknowns + rows
+    if is_sparse(unknowns, rows, entries):
+        return 0
+    return unknowns + equations
+
+
+def is_sparse(unknowns: int, rows: int, entries: int) -> bool:
+    """Whether few enough entries are not zero."""
+    return entries <= SPARSE * unknowns * max(unknowns, rows)
+
+
+class Size(NamedTuple):
+    """The unknowns, rows and stored entries of a conic program, and the order of its dense systems (0: they are sparse)."""
+
+    unknowns: int
+    rows: int
+    entries: int
+    order: int
+
+
+def _forms(form: Canonical) -> list[tuple[Conic | None, str]]:
+    found = [(t.f.conic(), t.text) for t in form.terms]
+    return found + [(b.g.conic(), b.text) for b in form.blocks]
+
+
+def unreadable(form: Canonical) -> str:
+    """The function that has no conic form, in the language's words; "" where all have one."""
+    return next((text for conic, text in _forms(form) if conic is None), "")
+
+
+def size_of(form: Canonical) -> Size:
+    """That of a canonical problem whose functions have conic forms."""
+    known = [conic for conic, _ in _forms(form) if conic is not None]
+    unknowns = form.size + sum(conic.extra for conic in known)
+    rows = sum(conic.offset.size for conic in known)
+    equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
+    entries = form.nnz + sum(conic.of_z.value.size + conic.of_u.value.size for conic in known)
+    return Size(unknowns, rows, entries, order_of_system(unknowns, rows, equations, entries))

@@ -1,0 +1,181 @@
+"""The linear systems of an interior-point step, in the scaled multipliers u = W dz:
+
+    P dv + (W^-T A)'u = p,    W^-T A dv - u = r
+
+of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
+and are factored as a dense matrix, or as a sparse one where that is cheaper. Diagonals are moved away from zero, and each answer is refined
+against the equations as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs, dsytrf, dsytrs
+from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array
+from scipy.sparse.linalg import splu
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.cones import Scaling
+from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.sizes import DENSE, order_of_system
+
+SHIFT = 1e-11
+"""By how much diagonals are moved away from zero, beside entries of about one."""
+
+REFINEMENTS = 5
+
+Solve = Callable[[Array], Array]
+
+
+class Systems:
+    """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone."""
+
+    def __init__(self, P: csr_array, A: csr_array, equations: int) -> None:
+        order = order_of_system(A.shape[1], A.shape[0], equations, A.nnz + P.nnz)
+        self.sparse = order == 0 or order > DENSE
+        self.whole = order == sum(A.shape)
+        self.equations = equations
+        self.P: Any = P if self.sparse else P.toarray()
+        self.A: Any = A if self.sparse else A.toarray()
+
+    def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
+        """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
+        if self.sparse:
+            root = _matrix_of_roots(batches, scalings, self.A.shape[0])
+            scaled = (root @ self.A).tocsr()
+            return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._sparse(scaled))
+        scaled = _scaled(self.A, batches, scalings)
+        factor = self._whole if self.whole else self._condensed
+        return System(self.P, scaled, scaled.T, self.equations, factor(scaled))
+
+    def _whole(self, A: Array) -> Solve:
+        n, m = self.P.shape[0], A.shape[0]
+        matrix = np.zeros((n + m, n + m), order="F")
+        matrix[:n, :n] = self.P
+        matrix[n:, :n] = A
+        at = np.arange(n + m)
+        matrix[at, at] += np.where(at < n, SHIFT, np.where(at < n + self.equations, -SHIFT, -1.0))
+        return _indefinite(matrix)
+
+    def _condensed(self, A: Array) -> Solve:
+        n, k = self.P.shape[0], self.equations
+        equal, rest = A[:k], A[k:]
+        matrix = np.zeros((n + k, n + k), order="F")
+        matrix[:n, :n] = self.P + rest.T @ rest
+        at = np.arange(n)
+        matrix[at, at] += SHIFT + 1e-15 * matrix[at, at]
+        if k:
+            matrix[n:, :n] = equal
+            matrix[n + np.arange(k), n + np.arange(k)] = -SHIFT
+        return _around(_indefinite(matrix) if k else _definite(matrix), rest, rest.T, n, k)
+
+    def _sparse(self, A: csr_array) -> Solve:
+        n, k = self.P.shape[0], self.equations
+        equal, rest = A[:k], A[k:]
+        across = rest.T.tocsr()
+        matrix = self.P + across @ rest
+        matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
+        if k:
+            matrix = block_array([[matrix, equal.T], [equal, -SHIFT * eye_array(k)]])
+        options = {"SymmetricMode": True, "Equil": False}
+        try:
+            lu = splu(csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        except RuntimeError as error:
+            raise np.linalg.LinAlgError("the system is singular") from error
+        return _around(lu.solve, rest, across, n, k)
+
+
+class System:
+    """A factored system, solved to rounding."""
+
+    def __init__(self, P: Any, A: Any, At: Any, equations: int, solve: Solve) -> None:
+        self.P, self.A, self.At, self.equations, self.solve = P, A, At, equations, solve
+
+    def __call__(self, p: Array, r: Array) -> tuple[Array, Array]:
+        """dv and u."""
+        n, k = p.size, self.equations
+        right = np.concatenate([p, r])
+        found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf
+        rest = right
+        for _ in range(REFINEMENTS + 1):
+            found = found + self.solve(rest)
+            v, u = found[:n], found[n:]
+            below = r - self.A @ v
+            below[k:] += u[k:]
+            rest = np.concatenate([p - (self.P @ v + self.At @ u), below])
+            size = float(np.abs(rest).max(initial=0.0))
+            if not size < 0.5 * least:
+                break
+            best, least = found, size
+            if size <= 1e-15 * float(np.abs(right).max(initial=0.0)):
+                break
+        return best[:n], best[n:]
+
+
+def _indefinite(matrix: Array) -> Solve:
+    """The solver of a symmetric system, which overwrites the matrix."""
+    lu, pivots, failed = dsytrf(matrix, lower=1, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("the system is singular")
+
+    def solve(right: Array) -> Array:
+        return np.asarray(dsytrs(lu, pivots, right, lower=1)[0])
+
+    return solve
+
+
+def _definite(matrix: Array) -> Solve:
+    lower, failed = dpotrf(matrix, lower=1, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("the system is singular")
+
+    def solve(right: Array) -> Array:
+        return np.asarray(dpotrs(lower, right, lower=1)[0])
+
+    return solve
+
+
+def _around(inner: Solve, A: Any, At: Any, n: int, k: int) -> Solve:
+    """The solver of a system from that of the one without the scaled rows A: u = A dv - r."""
+
+    def solve(right: Array) -> Array:
+        p, r = right[:n], right[n + k :]
+        found = inner(np.concatenate([p + At @ r, right[n : n + k]]))
+        return np.concatenate([found, A @ found[:n] - r])
+
+    return solve
+
+
+def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> Array:
+    """W^-T A."""
+    out = A.copy()
+    for batch, scaling in zip(batches, scalings, strict=True):
+        if scaling is None:
+            continue
+        root, own = scaling.root(), slice(batch.start, batch.stop)
+        if root.ndim == 1:
+            out[own] *= root[:, None]
+        else:
+            out[own] = (root @ A[own].reshape(batch.number, batch.rows, -1)).reshape(out[own].shape)
+    return out
+
+
+def _matrix_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> csr_array:
+    """W^-T, and 1 of the zero cone."""
+    row, column, value = [], [], []
+    for batch, scaling in zip(batches, scalings, strict=True):
+        root = np.ones(batch.rows) if scaling is None else scaling.root()
+        places = batch.start + batch.rows * np.arange(batch.number)[:, None] + np.arange(batch.rows)
+        if root.ndim == 1:
+            row.append(places.reshape(-1))
+            column.append(places.reshape(-1))
+        else:
+            row.append(np.repeat(places, batch.rows, axis=1).reshape(-1))
+            column.append(np.tile(places, (1, batch.rows)).reshape(-1))
+        value.append(root.reshape(-1))
+    if not row:
+        return csr_array((rows, rows))
+    return csr_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), (rows, rows))

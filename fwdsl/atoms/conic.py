@@ -1,0 +1,255 @@
+"""The conic form of a function, which an interior-point method solves with:
+
+    f(z) = constant + min over u of  <a, z^2> / 2 + <c, z> + <d, u^2> / 2 + <e, u>   subject to   F z + G u + h in a product of cones
+
+u are unknowns of its own (the bounds |z_i| <= u_i of a norm). An atom that has a conic form gives it as `conic()`; None where it has none.
+With multipliers m of the rows, in the dual cone, the slope of f is a z + c - F'm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+
+class Cone(NamedTuple):
+    """A cone of so many rows: "zero", "nonnegative", "second_order" (t, v) with |v| <= t, or "semidefinite".
+
+    A semidefinite matrix of order n has n (n + 1) / 2 rows: its upper triangle by rows, off the diagonal times sqrt(2).
+    """
+
+    kind: str
+    rows: int
+
+
+class Entries(NamedTuple):
+    """A sparse matrix as its entries; the same place may come twice, and then adds up."""
+
+    row: Index
+    column: Index
+    value: Array
+
+    def moved(self, rows: int, columns: int) -> Entries:
+        """Further down and to the right."""
+        return Entries(self.row + rows, self.column + columns, self.value)
+
+
+def entries(row: ArrayLike = (), column: ArrayLike = (), value: ArrayLike = ()) -> Entries:
+    """Entries from numbers and arrays, brought to one length."""
+    r, c, v = np.broadcast_arrays(
+        np.asarray(row, dtype=np.intp).reshape(-1),
+        np.asarray(column, dtype=np.intp).reshape(-1),
+        np.asarray(value, dtype=np.float64).reshape(-1),
+    )
+    return Entries(r, c, v)
+
+
+def joined(parts: Sequence[Entries]) -> Entries:
+    """The entries of all parts."""
+    if not parts:
+        return entries()
+    return Entries(*(np.concatenate([p[i] for p in parts]) for i in range(3)))
+
+
+@dataclass(frozen=True, eq=False)
+class Conic:
+    """The form above for z of `size` entries and `extra` further unknowns."""
+
+    size: int
+    extra: int = 0
+    curvature: ArrayLike = 0.0  # a
+    slope: ArrayLike = 0.0  # c
+    extra_curvature: ArrayLike = 0.0  # d
+    extra_slope: ArrayLike = 0.0  # e
+    constant: float = 0.0
+    of_z: Entries = field(default_factory=entries)  # F
+    of_u: Entries = field(default_factory=entries)  # G
+    offset: Array = field(default_factory=lambda: np.zeros(0))  # h
+    cones: tuple[Cone, ...] = ()
+
+    def __add__(self, other: Conic) -> Conic:
+        """The sum of two functions of the same z."""
+        assert self.size == other.size
+        return Conic(
+            self.size,
+            self.extra + other.extra,
+            np.add(self.curvature, other.curvature),
+            np.add(self.slope, other.slope),
+            np.concatenate([_full(c.extra_curvature, c.extra) for c in (self, other)]),
+            np.concatenate([_full(c.extra_slope, c.extra) for c in (self, other)]),
+            self.constant + other.constant,
+            joined([self.of_z, other.of_z.moved(self.offset.size, 0)]),
+            joined([self.of_u, other.of_u.moved(self.offset.size, self.extra)]),
+            np.concatenate([self.offset, other.offset]),
+            (*self.cones, *other.cones),
+        )
+
+    def repeated(self, places: Index, size: int) -> Conic:
+        """The sum over the rows of `places` of this function of those entries of z; no entry is in two rows."""
+        count = places.shape[0]
+        curvature, slope = np.zeros(size), np.zeros(size)
+        curvature[places], slope[places] = np.asarray(self.curvature), np.asarray(self.slope)
+        number = np.arange(count)[:, None]
+        down = (self.of_z.row + self.offset.size * number).reshape(-1)
+        z = Entries(down, places[:, self.of_z.column].reshape(-1), np.tile(self.of_z.value, count))
+        u = Entries(
+            (self.of_u.row + self.offset.size * number).reshape(-1),
+            (self.of_u.column + self.extra * number).reshape(-1),
+            np.tile(self.of_u.value, count),
+        )
+        return Conic(
+            size,
+            count * self.extra,
+            curvature,
+            slope,
+            np.tile(_full(self.extra_curvature, self.extra), count),
+            np.tile(_full(self.extra_slope, self.extra), count),
+            count * self.constant,
+            z,
+            u,
+            np.tile(self.offset, count),
+            self.cones * count,
+        )
+
+
+def _full(value: ArrayLike, size: int) -> Array:
+    return np.broadcast_to(np.asarray(value, dtype=np.float64), (size,))
+
+
+class Piece(NamedTuple):
+    """A row  of_z z_i + sum_k of_u[k] u_ik + offset >= 0  for each entry i."""
+
+    of_z: ArrayLike
+    of_u: tuple[float, ...]
+    offset: ArrayLike
+
+
+def by_entries(
+    size: int,
+    pieces: Sequence[Piece] = (),
+    extras: Sequence[tuple[ArrayLike, ArrayLike]] = (),
+    curvature: ArrayLike = 0.0,
+    slope: ArrayLike = 0.0,
+    constant: ArrayLike = 0.0,
+    weights: ArrayLike = 1.0,
+) -> Conic:
+    """sum_i w_i f_i(z_i): for each entry the unknowns `extras`, each with its curvature and slope, and the rows `pieces`.
+
+    An entry without a weight has no rows, in which its unknowns would have no price.
+    """
+    w = _full(weights, size)
+    live = np.flatnonzero(w > 0.0)
+    n = live.size
+    row = np.arange(n)
+    full = [_full(p.of_z, size)[live] for p in pieces]
+    return Conic(
+        size,
+        n * len(extras),
+        w * _full(curvature, size),
+        w * _full(slope, size),
+        np.concatenate([np.zeros(0), *(w[live] * _full(c, size)[live] for c, _ in extras)]),
+        np.concatenate([np.zeros(0), *(w[live] * _full(s, size)[live] for _, s in extras)]),
+        float(w @ _full(constant, size)),
+        joined([Entries(k * n + row, live, f) for k, f in enumerate(full)]),
+        joined(
+            [
+                Entries(k * n + row, j * n + row, np.full(n, float(value)))
+                for k, p in enumerate(pieces)
+                for j, value in enumerate(p.of_u)
+                if value != 0.0
+            ]
+        ),
+        np.concatenate([np.zeros(0), *(_full(p.offset, size)[live] for p in pieces)]),
+        (Cone("nonnegative", n * len(pieces)),) if n and pieces else (),
+    )
+
+
+def norm1_form(size: int, c: float) -> Conic:
+    """c |z|_1: u >= z, u >= -z at the price c sum(u)."""
+    return by_entries(size, (Piece(1.0, (1.0,), 0.0), Piece(-1.0, (1.0,), 0.0)), ((0.0, c),))
+
+
+def norm_inf_form(size: int, c: float) -> Conic:
+    """c |z|_inf: t >= z, t >= -z at the price c t."""
+    at = np.arange(size)
+    z = entries(np.arange(2 * size), np.tile(at, 2), np.repeat([1.0, -1.0], size))
+    t = entries(np.arange(2 * size), 0, 1.0) if size else entries()
+    return Conic(
+        size, 1, extra_slope=c, of_z=z, of_u=t, offset=np.zeros(2 * size), cones=(Cone("nonnegative", 2 * size),)
+    )
+
+
+def lengths_form(order: Index, start: Index, prices: Array, size: int) -> Conic:
+    """sum_g prices_g |z_g|_2 of groups, g being order[start[g]:start[g + 1]]: (t_g, z_g) in a second-order cone at the price of t_g."""
+    counts = np.diff(start)
+    heads = start[:-1] + np.arange(counts.size)
+    tails = np.arange(order.size) + 1 + np.repeat(np.arange(counts.size), counts)
+    return Conic(
+        size,
+        counts.size,
+        extra_slope=prices,
+        of_z=entries(tails, order, 1.0) if order.size else entries(),
+        of_u=entries(heads, np.arange(counts.size), 1.0) if counts.size else entries(),
+        offset=np.zeros(order.size + counts.size),
+        cones=tuple(Cone("second_order", int(k) + 1) for k in counts),
+    )
+
+
+def norm2_form(size: int, c: float) -> Conic:
+    """c |z|_2."""
+    return lengths_form(np.arange(size), np.array([0, size]), np.array([c]), size)
+
+
+def box_form(lo: Array, hi: Array) -> Conic:
+    """lo <= z <= hi: a row for each finite bound, an equality where both are one number."""
+    fixed = np.flatnonzero(lo == hi)
+    below = np.flatnonzero(np.isfinite(lo) & (lo < hi))
+    above = np.flatnonzero(np.isfinite(hi) & (lo < hi))
+    places = np.concatenate([fixed, below, above])
+    signs = np.concatenate([np.ones(fixed.size + below.size), -np.ones(above.size)])
+    bounds = np.concatenate([-lo[fixed], -lo[below], hi[above]])
+    cones = (Cone("zero", fixed.size), Cone("nonnegative", below.size + above.size))
+    return Conic(
+        lo.size,
+        of_z=Entries(np.arange(places.size), places, signs),
+        offset=bounds,
+        cones=tuple(c for c in cones if c.rows),
+    )
+
+
+def budget_form(size: int, r: float, prices: ArrayLike = -1.0, kind: str = "nonnegative") -> Conic:
+    """<-prices, z> <= r, or equal to it."""
+    z = entries(0, np.arange(size), prices) if size else entries()
+    return Conic(size, of_z=z, offset=np.array([r]), cones=(Cone(kind, 1),))
+
+
+def within_form(norm: Conic, prices: Array, r: float) -> Conic:
+    """<prices, u> <= r for the unknowns u of a norm's form, which then have no price: the ball of radius r."""
+    free = Conic(norm.size, norm.extra, of_z=norm.of_z, of_u=norm.of_u, offset=norm.offset, cones=norm.cones)
+    row = norm.offset.size
+    return Conic(
+        free.size,
+        free.extra,
+        of_z=free.of_z,
+        of_u=joined([free.of_u, entries(row, np.arange(free.extra), -prices)]) if free.extra else free.of_u,
+        offset=np.append(free.offset, r),
+        cones=(*free.cones, Cone("nonnegative", 1)),
+    )
+
+
+def semidefinite_form(order: int) -> Conic:
+    """The symmetric part of a flat matrix is positive semidefinite."""
+    i, j = np.triu_indices(order)
+    row = np.arange(i.size)
+    half = np.where(i == j, 0.5, math.sqrt(0.5))
+    z = joined([Entries(row, i * order + j, half), Entries(row, j * order + i, half)])
+    cones = (Cone("semidefinite", i.size),) if order else ()
+    return Conic(order * order, of_z=z, offset=np.zeros(i.size), cones=cones)

@@ -1,0 +1,130 @@
+"""The conic forms of atoms against their definitions, and of whole problems against the canonical form."""
+
+from __future__ import annotations
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.conic import Conic, Entries
+from fwdsl.atoms.losses import LOSSES
+from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from tests.atoms.pairs import Case, each_matrix, each_vector, functions
+
+PRECISE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+
+
+def dense(entries: Entries, shape: tuple[int, int]) -> Array:
+    out = np.zeros(shape)
+    np.add.at(out, (entries.row, entries.column), entries.value)
+    return out
+
+
+def least(form: Conic, z: Array) -> float:
+    """The least value over the form's own unknowns, by cvxpy; inf where there are none."""
+    a, c, d, e = (
+        np.broadcast_to(np.asarray(v, dtype=float), (size,))
+        for v, size in (
+            (form.curvature, form.size),
+            (form.slope, form.size),
+            (form.extra_curvature, form.extra),
+            (form.extra_slope, form.extra),
+        )
+    )
+    m = form.offset.size
+    rows = dense(form.of_z, (m, form.size)) @ z + form.offset
+    u = cp.Variable(form.extra) if form.extra else None
+    if u is not None:
+        rows = rows + dense(form.of_u, (m, form.extra)) @ u
+    rows = cp.Constant(np.zeros(0)) if m == 0 else cp.reshape(rows, (m,), order="C")
+    constraints, at = [], 0
+    for kind, size in form.cones:
+        part = rows[at : at + size]
+        if kind == "zero":
+            constraints.append(part == 0)
+        elif kind == "nonnegative":
+            constraints.append(part >= 0)
+        elif kind == "second_order":
+            constraints.append(cp.SOC(part[0], part[1:]) if size > 1 else part[0] >= 0)
+        else:
+            order = (math.isqrt(8 * size + 1) - 1) // 2
+            M = cp.Variable((order, order), symmetric=True)
+            i, j = np.triu_indices(order)
+            weights = np.where(i == j, 1.0, math.sqrt(2.0))
+            constraints += [M >> 0, *(weights[k] * M[i[k], j[k]] == part[k] for k in range(size))]
+        at += size
+    fixed = form.constant + 0.5 * float(a @ z**2) + float(c @ z)
+    price = 0.0 if u is None else 0.5 * cp.sum(cp.multiply(d, cp.square(u))) + e @ u
+    problem = cp.Problem(cp.Minimize(price), constraints)
+    problem.solve(solver=cp.CLARABEL, **PRECISE)
+    return fixed + float(problem.value) if problem.status.startswith("optimal") else math.inf
+
+
+def check(case: Case, seed: int) -> None:
+    """At a point of the domain, and at one that is outside where there is an outside. Sets without an interior are left to other tests."""
+    rng = np.random.default_rng(seed)
+    found = False
+    for g in functions(case):
+        form = g.conic()
+        if form is None or g.radius() < 1e-3:
+            continue
+        found = True
+        inside = g.prox(symmetric(case, rng.normal(size=g.size)), 1.0)
+        assert least(form, inside) == pytest.approx(g.value(inside), rel=1e-5, abs=1e-5)
+        outside = symmetric(case, 4.0 * rng.normal(size=g.size))
+        expected = math.inf if g.violation(outside) > 0.05 else g.value(outside)
+        if not 0.0 < g.violation(outside) <= 0.05:
+            assert least(form, outside) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    assert found or not conic_by_its_words(case)
+
+
+def symmetric(case: Case, x: Array) -> Array:
+    """The symmetric part, where the function is of symmetric matrices."""
+    if not case.symmetric:
+        return x
+    X = x.reshape(case.shape)
+    return np.asarray(0.5 * (X + X.T)).reshape(-1)
+
+
+def conic_by_its_words(case: Case) -> bool:
+    """Polyhedral sets of few rows and plain norms have conic forms; spectra of singular values, sums over the k largest and entropies have none."""
+    return case.norm in (None, "norm1", "norm2", "norm_inf") and case.on in (None, "nonnegative", "box", "l1_ball")
+
+
+@each_vector
+def test_functions_of_vectors(case: Case) -> None:
+    check(case, 1)
+
+
+@each_matrix
+def test_functions_of_matrices(case: Case) -> None:
+    check(case, 2)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses(name: str) -> None:
+    """Weights that differ, one of them 0."""
+    loss = LOSSES[name]
+    rng = np.random.default_rng(3)
+    b = np.sign(rng.normal(size=4)) if loss.word.target == "signs" else rng.normal(size=4)
+    p = np.array([0.3] * len(loss.word.options))
+    f = LossFunction(loss, b, np.array([1.0, 0.5, 0.0, 2.0]), p)
+    form = f.conic()
+    if form is None:
+        assert not loss.piecewise_quadratic
+        return
+    for z in rng.normal(size=(3, 4)) * 2.0:
+        assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)
+
+
+def test_the_multiclass_hinge() -> None:
+    rng = np.random.default_rng(4)
+    f = VectorLossFunction(MulticlassHinge, np.array([0, 2, 1]), np.array([1.0, 0.0, 2.0]), 3)
+    form = f.conic()
+    assert form is not None
+    for z in rng.normal(size=(3, 9)):
+        assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)

@@ -1,0 +1,174 @@
+"""Whole runs of the interior-point method: against the oracle, in other units, without a solution, resumed and stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, diags_array
+
+import fwdsl as fw
+from fwdsl.backends.interior.run import InteriorRun
+from fwdsl.backends.interior.sizes import unreadable
+from tests.corpus import corpus
+from tests.runs import resumed, stepped
+
+LP = """data A: matrix[m, n], b: vector[m], q: vector[n]
+var x: vector[n] in nonnegative
+minimize dot(q, x)
+subject to A @ x >= b
+"""
+
+
+def lp(m: int, n: int, seed: int = 0) -> fw.Problem:
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((m, n))
+    return fw.parse(LP).bind(A=A, b=A @ rng.random(n) - rng.random(m), q=A.T @ rng.random(m))
+
+
+def canonical(problem: fw.Problem) -> object:
+    return problem.canonical
+
+
+@pytest.mark.parametrize("program", corpus()[::4], ids=lambda p: p.name)
+def test_it_solves_every_program_with_a_conic_form(program) -> None:  # type: ignore[no-untyped-def]
+    """As well as the planner's choice among the others does."""
+    problem = fw.parse(program.text).bind(**program.data)
+    if unreadable(problem.canonical.dense):
+        with pytest.raises(fw.FwError, match="FW5003"):
+            problem.solve(method="interior")
+        return
+    found, other = problem.solve(method="interior"), problem.solve(method="pdhg")
+    assert found.status == other.status == "optimal"
+    assert found.objective == pytest.approx(other.objective, rel=4e-6, abs=2e-6 * found.certificate.scale)
+
+
+@pytest.mark.parametrize(("m", "n"), [(12, 5), (90, 60), (400, 100)])
+def test_systems_of_every_kind_give_the_same_optimum(m: int, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole, condensed and sparse."""
+    problem = lp(m, n)
+    expected = problem.solve(method="interior", tol=1e-8)
+    assert expected.status == "optimal"
+    for order in (0, m + 2 * n, n):
+        monkeypatch.setattr("fwdsl.backends.interior.system.order_of_system", lambda *_, order=order: order)
+        found = problem.solve(method="interior", tol=1e-8)
+        assert found.status == "optimal"
+        assert found.objective == pytest.approx(expected.objective, rel=1e-7)
+
+
+def test_a_step_solves_the_linearised_equations() -> None:
+    """A x + s - tau b and P x + A'z + tau c shrink by the same share: 1 - (1 - sigma) times the step, whatever it is."""
+    run = stepped(lp(8, 4), "interior", 2)
+    assert isinstance(run, InteriorRun)
+
+    def residuals() -> np.ndarray:
+        now = run.state
+        left = run.P @ now.v + run.At @ now.z + now.tau * run.c
+        return np.concatenate([left, run.A @ now.v + now.s - now.tau * run.b])
+
+    before = residuals()
+    run.step()
+    after = residuals()
+    share = float(after @ before) / float(before @ before)
+    assert 0.0 <= share < 1.0
+    assert after == pytest.approx(share * before, abs=1e-9 * float(np.abs(before).max()))
+
+
+def test_trend_filtering_of_two_thousand_points() -> None:
+    """Sparse systems; first-order steps take seconds and thousands of iterations here."""
+    n, rng = 2000, np.random.default_rng(3)
+    y = np.cumsum(np.cumsum(rng.standard_normal(n) * (rng.random(n) < 0.02))) + rng.standard_normal(n)
+    D = csr_array(
+        diags_array([np.ones(n - 2), -2.0 * np.ones(n - 2), np.ones(n - 2)], offsets=[0, 1, 2], shape=(n - 2, n))
+    )
+    text = (
+        "data D: matrix[m, n], y: vector[n]\nvar x: vector[n]\nminimize 0.5 * sum_squares(x - y) + 50 * norm1(D @ x)\n"
+    )
+    found = fw.parse(text).bind(D=D, y=y).solve()
+    assert found.method == "interior"
+    assert found.status == "optimal"
+    assert found.iterations < 60
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_other_units_take_the_same_steps(unit: float) -> None:
+    natural = lp(30, 12).solve(method="interior")
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((30, 12))
+    b, q = A @ rng.random(12) - rng.random(30), A.T @ rng.random(30)
+    there = fw.parse(LP).bind(A=A / unit, b=b, q=q * unit**0.5).solve(method="interior")
+    assert there.status == natural.status == "optimal"
+    assert abs(there.iterations - natural.iterations) <= 2
+    assert there.objective == pytest.approx(natural.objective * unit**1.5, rel=1e-5)
+
+
+def test_without_a_solution_the_ray_is_a_proof() -> None:
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((6, 3))
+    both = fw.parse(LP).bind(A=np.vstack([A, -A[:1]]), b=np.append(A @ rng.random(3), 1e3), q=np.ones(3))
+    assert both.solve(method="interior").status == "infeasible"
+    down = fw.parse(LP).bind(A=np.ones((1, 3)), b=np.ones(1), q=np.array([1.0, -1.0, 0.0]))
+    assert down.solve(method="interior").status == "unbounded"
+
+
+def test_a_far_solution_is_reached_in_its_own_units() -> None:
+    """The optimum has an entry of 1e5 beside others of one: the run begins anew with other factors."""
+    T = np.zeros((2, 3, 3))
+    T[0, :2, :2], T[1, :2, :2] = [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 2.0]]
+    T[:, 2, 2] = -1e-5
+    text = (
+        "data T: tensor[m, n, n], h: vector[m]\nvar X: psd[n]\nminimize sum_squares(X)\nsubject to inner(T, X) <= h\n"
+    )
+    found = fw.parse(text).bind(T=T, h=np.array([-1.0, -1.0])).solve(method="interior")
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(1e10, rel=1e-3)
+
+
+def test_a_point_far_out_on_a_ray_is_never_optimal() -> None:
+    """With a point and multipliers both far out, |y|'|K||x| outgrew the gap, and called it small."""
+    text = """data A: matrix[m, n], h: vector[m], q: vector[n], E: matrix[k, n], e: vector[k], B: matrix[b, n], s: signs[b]
+var x: vector[n] in nonnegative
+minimize dot(q, x) + mean(hinge(B @ x, s))
+subject to A @ x <= h, E @ x == e
+"""
+    found = (
+        fw.parse(text)
+        .bind(
+            A=np.array([[2.0, -1.0], [2.0, -2.0], [3.0, -4.0]]),
+            h=np.array([3.0, -2.0, -4.0]),
+            q=np.array([-4.0, 1.0]),
+            E=np.array([[-22.0, 11.0]]),
+            e=np.array([-11.0]),
+            B=np.array([[-4.0, -1.0], [2.0, 1.0], [1.0, 0.0], [-2.0, 4.0], [1.0, 1.0], [0.0, 2.0]]),
+            s=np.array([-1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+        )
+        .solve(method="interior")
+    )
+    assert found.status == "unbounded"
+
+
+def test_a_run_that_is_resumed_goes_on_exactly(tmp_path: Path) -> None:
+    problem = lp(20, 8)
+    run = stepped(problem, "interior", 4)
+    again = resumed(run, tmp_path, {})
+    for _ in range(2):
+        run.step()
+        again.step()
+    assert np.array_equal(run.state.v, again.state.v)
+    assert np.array_equal(run.state.z, again.state.z)
+
+
+def test_limits_give_the_best_point_so_far() -> None:
+    found = lp(60, 30).solve(method="interior", max_iter=3)
+    assert found.status == "tolerance_not_reached"
+    assert found.iterations == 3
+    assert np.isfinite(found.objective)
+
+
+def test_a_loss_without_a_cone_is_refused_by_name() -> None:
+    problem = fw.parse(
+        "data A: matrix[m, n], y: signs[m]\nvar x: vector[n]\nminimize mean(logistic(A @ x, y)) + norm1(x)\n"
+    ).bind(A=np.eye(3), y=np.array([1.0, -1.0, 1.0]))
+    with pytest.raises(fw.FwError, match="has no conic form"):
+        problem.solve(method="interior")
