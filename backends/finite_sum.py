@@ -16,9 +16,9 @@ import numpy as np
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.atoms.losses import LOSSES, smoothness
 from fwdsl.backends.functions import FastLoss, FastVector
-from fwdsl.backends.kernels.compile import Function
+from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
-from fwdsl.backends.kernels.rows import row_kernels, rows_of
+from fwdsl.backends.kernels.rows import csr_row_squares, row_kernels, rows_of
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
@@ -74,15 +74,15 @@ def _listed(names: Collection[str | None]) -> str:
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     """Why a bound problem, which passed `reasons`, is still no sum over rows of one data matrix."""
     parts = canonical.terms[0].map.parts if len(canonical.terms) == 1 else ()
-    if len(parts) != 1 or _matrix(parts[0][1]) is None:
+    if len(parts) != 1 or matrix_by_rows(parts[0][1]) is None:
         return ("its predictions are not the rows of one data matrix times the variable",)
     return ()
 
 
-def _matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
+def matrix_by_rows(m: LinearMap) -> tuple[float, LinearMap] | None:
     """(c, A) where a map is c A for a matrix of data by rows."""
     if isinstance(m, Scaled):
-        inner = _matrix(m.inner)
+        inner = matrix_by_rows(m.inner)
         return (m.c * inner[0], inner[1]) if inner is not None else None
     if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")) and not m.transposed:
         return 1.0, m
@@ -106,7 +106,7 @@ class FiniteSum:
         """The view of a problem that passed `reasons` and `value_reasons`."""
         (term,) = problem.terms
         ((block, m),) = term.map.parts
-        found = _matrix(m)
+        found = matrix_by_rows(m)
         (f,), (g,) = problem.functions, problem.g
         assert found is not None and isinstance(found[1], KernelMatrix) and isinstance(f, FastLoss)
         return FiniteSum(found[1].operator, found[0], term.map.offset, f, g, block, problem.q)
@@ -149,9 +149,8 @@ class FiniteSum:
         """|c a_j|^2 for each j."""
         storage = self.operator.storage
         if isinstance(storage, Sparse):
-            indptr = storage.rows.indptr.astype(np.int64)
-            at = np.repeat(np.arange(self.n), indptr[1:] - indptr[:-1])
-            squares = np.bincount(at, np.square(storage.rows.data, dtype=np.float64), self.n).astype(np.float64)
+            squares = np.empty(self.n)
+            kernel(csr_row_squares)(self.rows, squares)
         else:
             A = storage.store.T if storage.transposed else storage.store
             squares = np.einsum("ij,ij->i", A, A, dtype=np.float64)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from fwdsl.atoms.base import Array
 from fwdsl.backends.option import Option, OptionValue
 from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.forms import FormKind
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Run(ABC, Generic[P, S]):
 class Method(ABC):
     """A method for canonical problems, without a state: its requirements, its predicted cost, its options, and `start`.
 
-    `form` is the canonical form or, for methods that are `factored`, one with a factored form; `problem` is it on kernels.
+    `form` is the canonical form, one that has the form that the method works on (`works_on`); `problem` is it on kernels.
     """
 
     name: ClassVar[str]
@@ -118,8 +119,8 @@ class Method(ABC):
     options: ClassVar[Mapping[str, Option]] = MappingProxyType({})
     #: The class of its runs, which names the method (`of=`).
     run: ClassVar[type[Run[Any, Any]]]
-    #: It works on the factored form (`fwdsl.canon.factored`), not on the dense one.
-    factored: ClassVar[bool] = False
+    #: The form that it works on (`fwdsl.canon.forms`).
+    works_on: ClassVar[FormKind] = "dense"
     #: Why the planner never chooses it by itself ("a baseline"); "" where predicted times decide.
     by_name_only: ClassVar[str] = ""
     #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.

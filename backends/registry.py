@@ -16,6 +16,9 @@ FACTORED = {
     "block_fw": ("lowrank.block_fw", "BlockFW", "BlockFWState"),
 }
 
+#: Those on expansions in samples, which only kernel machines have.
+EXPANDED = {"smo": ("smo.smo", "SMO", "SMOState")}
+
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
@@ -24,6 +27,8 @@ AUTOMATIC = {
     "coordinate_descent": ("coordinate", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
+    "dcd": ("dcd.dcd", "DCD", "DCDState"),
+    **EXPANDED,
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
     **FACTORED,
 }

@@ -28,7 +28,8 @@ from scipy.sparse import diags_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Scaling
-from fwdsl.backends.interior.program import Batch, Program, equilibrated
+from fwdsl.backends.interior.program import ORDER, Batch, Program, equilibrated
+from fwdsl.backends.interior.sizes import DENSE
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.interior.system import Systems
 from fwdsl.backends.method import Report, Run
@@ -52,6 +53,9 @@ ENOUGH = 2
 
 SHORT = 1e-3
 """The length of the step that sharpens a point, as a share of its size."""
+
+CLOSE = 1e-4
+"""Complementary products beside tau^2 from which on active rows are told."""
 
 SHARE, NEAR = 1.0, 1e-8
 """How many times the gap a sharpened point may cost, and the relative violation that it may have."""
@@ -279,27 +283,51 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
     def _point(self) -> _Point:
         """The point in the units of the problem, and its measures.
 
-        A step of the proximal gradient from it, at the dual point, has exact zeros and bounds, which an interior point never has. It takes the
-        point's place where it is no worse, beside the gap.
+        An interior point has no exact zeros and bounds. Moved onto the rows that are active, and then by a short step of the proximal gradient at the
+        dual point, it has; that point is taken where it is no worse, beside the gap.
         """
         v, z = self._unscaled(self.state.tau)
-        x, ys = self.program.point(v), self.program.multipliers(v, z)
+        ys = self.program.multipliers(v, z)
         gap = max(self._gap(), 0.0)
-        plain = self._measured(self.problem.prox_g(x, 0.0), ys)
+        plain = self._measured(self.problem.prox_g(self.program.point(v), 0.0), ys)
         plain = plain._replace(bound=plain.value - gap)
-        down = -(self.problem.canonical.q + self.problem.adjoint(ys))
-        length = np.ones_like(x)
-        for block in self.problem.canonical.blocks:
-            own = block.slice
-            length[own] = float(np.abs(x[own]).max(initial=0.0)) / (
-                float(np.abs(down[own]).max(initial=0.0)) or math.inf
-            )
-        sharp = self.problem.prox_g(x + length * down, 1.0, length)
+        if not self._is_near():
+            return plain
+        x = self.program.point(self._onto_active(v))
+        sharp = self._stepped(x, ys)
         if not np.isfinite(sharp).all():
             return plain
         other = self._measured(sharp, ys)._replace(bound=plain.bound)
         allowed = plain.value + plain.hidden + SHARE * gap
         return other if other.value + other.hidden <= allowed and other.infeasibility <= NEAR else plain
+
+    def _is_near(self) -> bool:
+        """Whether the products <s, z> are small enough to tell active rows from others."""
+        now = self.state
+        return float(now.s @ now.z) + now.tau * now.kappa < CLOSE * now.tau**2
+
+    def _onto_active(self, v: Array) -> Array:
+        """v moved by the least change, in the scales of the program, that makes the slacks 0 of rows whose multipliers are larger than these."""
+        now = self.state
+        kinds = [k for k in self.batches if k.kind in ORDER[:2]]
+        rows = np.concatenate([np.zeros(0, dtype=np.intp), *(np.arange(k.start, k.stop) for k in kinds)])
+        active = rows[now.s[rows] <= now.z[rows]]
+        if not active.size or self.systems.sparse or active.size > DENSE:
+            return v
+        A = self.systems.A[active]
+        missed = self.b[active] - A @ (now.v / now.tau)
+        step = A.T @ np.linalg.lstsq(A @ A.T, missed, rcond=1e-12)[0]
+        return np.asarray(v + self.d * step / now.of_b)
+
+    def _stepped(self, x: Array, ys: list[Array]) -> Array:
+        """A short step of the proximal gradient."""
+        down = -(self.problem.canonical.q + self.problem.adjoint(ys))
+        length = np.ones_like(x)
+        for block in self.problem.canonical.blocks:
+            own = block.slice
+            steepest = float(np.abs(down[own]).max(initial=0.0)) or math.inf
+            length[own] = SHORT * float(np.abs(x[own]).max(initial=0.0)) / steepest
+        return self.problem.prox_g(x + length * down, 1.0, length)
 
     def _measured(self, x: Array, ys: list[Array]) -> _Point:
         zs = self.problem.forward(x)

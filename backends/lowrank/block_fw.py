@@ -88,7 +88,7 @@ class BlockFW(Method):
             ),
         }
     )
-    factored = True
+    works_on = "factored"
     most_iterations = 20_000
 
     @classmethod

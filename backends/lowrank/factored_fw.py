@@ -101,7 +101,7 @@ class FactoredFW(Method):
             "correct": Option("span", "the steps between oracle calls", choices=("span", "away", "none")),
         }
     )
-    factored = True
+    works_on = "factored"
     most_iterations = 20_000
 
     @classmethod

@@ -37,7 +37,7 @@ class LowRankMethod(Method):
     )
     source = "Burer, Monteiro 2003; Srebro, Rennie, Jaakkola 2005; Beck, Teboulle 2009"
     options = MappingProxyType({"rank": Option(8, "columns of the factors to start with", lower=1)})
-    factored = True
+    works_on = "factored"
     most_iterations = 20_000
 
     @classmethod

@@ -34,6 +34,10 @@ class Loss(ABC):
     #: l is quadratic: l'' is constant.
     quadratic: ClassVar[bool] = False
 
+    #: dual_kink(p) -> e where l*(u; b) = s u^2 / 2 + b u + e |u| on its domain, with s = 1 / smoothness, or 0 where l is not smooth; None where
+    #: l* has another form
+    dual_kink: ClassVar[Callable[..., float] | None] = None
+
     #: It has kernels that can be compiled. A loss from outside may have references only, which then are its kernels.
     compiled: ClassVar[bool] = True
 
@@ -97,6 +101,16 @@ class Loss(ABC):
     conic: ClassVar[Callable[..., Conic] | None] = None
     #: cvxpy(z, b, p) -> l(z_j; b_j) as an expression of cvxpy, for `fwdsl verify`; z is one, b an array. None where `fwdsl.oracle` has it, or nobody
     cvxpy: ClassVar[Callable[..., Any] | None] = None
+
+
+def no_kink(p: Array) -> float:
+    """0: the conjugate is smooth inside its domain."""
+    return 0.0
+
+
+def first_parameter(p: Array) -> float:
+    """The half-width of a tube."""
+    return float(p[0])
 
 
 def _bring_in(cls: type[Loss], word: LossWord) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..bind.features import implicit_maps
 from ..model import Constraint, Expr, Model, SetRef, Term, Type, once_per_model
 from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX
 from .groups import overlapping, same_groups
@@ -20,7 +21,7 @@ from .pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key
 class BlockPlan:
     """g of one variable: indices of the model's terms (`norms`, `ridges`) and constraints (`sets`, all merged into `set`).
 
-    `set` is a set's key (`rows(simplex)`: `names.key_of`).
+    `set` is a set's key (`rows(simplex)`: `names.key_of`); `implicit` says that the variable is over an implicit feature map.
     """
 
     name: str
@@ -31,6 +32,7 @@ class BlockPlan:
     sets: tuple[int, ...] = ()
     ridges: tuple[int, ...] = ()
     moved: tuple[str, ...] = ()
+    implicit: bool = False
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,7 @@ def _arrange_block(
         kept_sets,
         tuple(ridges),
         tuple(moved),
+        name in implicit_maps(model),
     )
 
 

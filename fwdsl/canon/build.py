@@ -24,6 +24,7 @@ from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
 from .emptiness import Empty, Region, check_box, check_meeting
+from .expansion import Expansion, expansion_of, unexpanded
 from .factored import LARGEST_DENSE_FORM, factored_form
 from .form import Block, Canonical, Stacked, SumTerm
 from .forms import Form
@@ -51,6 +52,9 @@ def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...
         factored = factored_form(instance, arrangement)
         if factored is not None and factored.size > LARGEST_DENSE_FORM:
             return factored, ()
+        expansion = _expansion(instance, arrangement, apart)
+        if expansion is not None:
+            return expansion, ()
         refusal = too_large(instance, arrangement) if factored is None else None
         if refusal is not None:
             return None, (refusal,)
@@ -60,6 +64,20 @@ def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...
             return _contradicted(instance, apart, error), ()
     except (Unsupported, NotFinite, BadArguments) as error:
         return None, (_refusal(instance, error),)
+
+
+def _expansion(instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]]) -> Expansion | None:
+    """The form by expansion coefficients, where the program has one. The dense form, whose Gram matrix is factored, waits until it is asked for."""
+    if unexpanded(arrangement):
+        return None
+
+    def dense() -> Canonical | None:
+        try:
+            return _Builder(instance, arrangement, apart).build()
+        except Unsupported:
+            return None
+
+    return expansion_of(_Builder(instance, arrangement, apart, expanded=True).build(), dense)
 
 
 def _refusal(instance: Instance, error: Unsupported | NotFinite | BadArguments) -> Diagnostic:
@@ -102,10 +120,18 @@ def _products_with_maps(model: Model) -> tuple[Expr, ...]:
 
 
 class _Builder:
-    """Builds the canonical form of an instance; `empty` says that no point meets the constraints."""
+    """Builds the canonical form of an instance; `empty` says that no point meets the constraints.
+
+    Where it is `expanded` the variables over implicit feature maps are their expansion coefficients, which only `Expansion` makes sense of.
+    """
 
     def __init__(
-        self, instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]], empty: bool = False
+        self,
+        instance: Instance,
+        arrangement: Arrangement,
+        apart: frozenset[tuple[str, int]],
+        empty: bool = False,
+        expanded: bool = False,
     ) -> None:
         self.instance = instance
         self.model = instance.model
@@ -113,7 +139,7 @@ class _Builder:
         self.sense = 1 if self.model.sense == "minimize" else -1
         self.reader = AffineReader(instance, {})
         self.apart = apart
-        self.empty = empty
+        self.empty, self.expanded = empty, expanded
         self.sets = SetReader(self.reader)
         self.indicators = IndicatorReader(self.reader, self.sets, empty)
 
@@ -173,6 +199,8 @@ class _Builder:
             if id(gram) not in self.reader.factors:
                 if not gram.is_finite:
                     raise NotFinite("a Gram matrix that is not finite", node.args[0])
+                if self.expanded:
+                    continue
                 factor = gram.factor(LARGEST_FACTOR)
                 if factor is None:
                     what = f"a Gram matrix of {gram.shape[0]:,} samples whose factor needs over 8 GB"

@@ -25,6 +25,7 @@ from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan
 from .data_matrix import DataMatrix
+from .forms import NO_EXPANSION, FormKind
 from .intercept import added, best_shift
 from .matrix_prediction import MatrixPrediction, Multipliers, matrix_prediction
 from .terms import bare_factor, loss_function
@@ -124,6 +125,7 @@ class Factored:
     intercept: FreeIntercept | None = None
     contradiction: ClassVar[None] = None
     dense: ClassVar[None] = None
+    expansion: ClassVar[None] = None
 
     @property
     def factored(self) -> Factored:
@@ -161,11 +163,15 @@ class Factored:
         b = best_shift(self.f, self.k * self.data.predict(x), self.intercept.columns) / self.intercept.d
         return {self.name: x, self.intercept.name: b if self.intercept.is_vector else float(b[0])}
 
-    def why_not(self, *, factored: bool) -> tuple[str, ...]:
+    def why_not(self, kind: FormKind) -> tuple[str, ...]:
         """The size of the matrix."""
-        return (
-            () if factored else (f"{self.name} has {self.size:,} numbers, and this method would write them all down",)
-        )
+        if kind == "expansion":
+            return (NO_EXPANSION,)
+        written = f"{self.name} has {self.size:,} numbers, and this method would write them all down"
+        return () if kind == "factored" else (written,)
+
+    def at_hand(self, kind: FormKind) -> Factored:
+        return self
 
     def auxiliary(self, x: LowRank) -> Mapping[str, Any]:
         return {}

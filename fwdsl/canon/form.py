@@ -24,10 +24,11 @@ from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from .data_maps import Matrix
-from .forms import NO_VALUES
+from .forms import NO_EXPANSION, NO_VALUES, FormKind
 from .maps import LinearMap
 
 if TYPE_CHECKING:
+    from .expansion import Expansion
     from .factored import Factored
 
 
@@ -171,9 +172,10 @@ class Canonical:
     """The canonical form of an instance, with what is needed to speak of it in the user's words.
 
     `size_of_affine` is the sum of the sizes of the affine terms at zero; `constraint_place[i]` tells where constraint i went,
-    ("block", B) or ("term", i): to several places where its set is an intersection, to none where it says nothing; `factored` is the form
-    that keeps the one matrix variable as factors, where it has one. `contradiction` is set where the numbers alone show that no point meets
-    the constraints: FW5010, whose message is the proof. Each constraint is a term of its own then.
+    ("block", B) or ("term", i): to several places where its set is an intersection, to none where it says nothing. `factored` is the form
+    that keeps the one matrix variable as factors, `expansion` that of one function over an implicit feature map, where it has one.
+    `contradiction` is set where the numbers alone show that no point meets the constraints: FW5010, whose message is the proof. Each
+    constraint is a term of its own then.
     """
 
     instance: Instance
@@ -186,6 +188,7 @@ class Canonical:
     facts: tuple[str, ...] = ()
     constraint_place: Sequence[tuple[tuple[str, int], ...]] = ()
     factored: Factored | None = None
+    expansion: Expansion | None = None
     contradiction: Diagnostic | None = None
 
     @property
@@ -256,9 +259,14 @@ class Canonical:
         """The variables' values by name, in their shapes; scalars as floats."""
         return {b.name: b.decoded(x) for b in self.blocks if not b.auxiliary}
 
-    def why_not(self, *, factored: bool) -> tuple[str, ...]:
-        """The numbers bound may leave no factored form."""
-        return (NO_VALUES,) if factored and self.factored is None else ()
+    def why_not(self, kind: FormKind) -> tuple[str, ...]:
+        """The numbers bound may leave no other form."""
+        if kind == "expansion":
+            return (NO_EXPANSION,) if self.expansion is None else ()
+        return (NO_VALUES,) if kind == "factored" and self.factored is None else ()
+
+    def at_hand(self, kind: FormKind) -> Canonical:
+        return self
 
     def auxiliary(self, x: Array) -> Mapping[str, Any]:
         """The values of auxiliary blocks, by name."""

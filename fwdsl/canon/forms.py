@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..bind.instance import Instance
 from ..grammar.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
+    from .expansion import Expansion
     from .factored import Factored
     from .form import Canonical
 
+FormKind = Literal["dense", "factored", "expansion"]
+"""The forms that methods work on: every variable written down, one matrix as factors, one function as an expansion in its samples."""
+
+NO_EXPANSION = "its predictions are not those of one variable over an implicit feature map, with a `sum_squares` and perhaps an intercept"
 
 NO_VALUES = (
     "the numbers bound leave no factored form: the data is neither dense nor sparse numbers, a constant stands beside"
@@ -40,7 +45,8 @@ class FormTerm(Protocol):
 
 
 class Form(Protocol):
-    """A bound problem in the shape that some methods solve: `Canonical` writes every variable down, `Factored` keeps one matrix as factors.
+    """A bound problem in the shape that some methods solve: `Canonical` writes every variable down, `Factored` keeps one matrix as factors,
+    `Expansion` one function over an implicit feature map by the coefficients of its samples.
 
     A point x and the parts of a dual point are whatever the form's methods work on (a vector, factors, handles to arrays elsewhere); only the
     form itself looks inside. `fwdsl.solve.forms.Solvable` is what a run asks of it beside this.
@@ -78,8 +84,15 @@ class Form(Protocol):
     def factored(self) -> Factored | None:
         """The same problem with its one matrix kept as factors; None where it has no such form."""
 
-    def why_not(self, *, factored: bool) -> tuple[str, ...]:
-        """Why methods on factors, or those on what is written down, have no form to work on, a sentence each; empty where they have."""
+    @property
+    def expansion(self) -> Expansion | None:
+        """The same problem with its one function as an expansion in samples; None where it has no such form."""
+
+    def why_not(self, kind: FormKind) -> tuple[str, ...]:
+        """Why methods that work on a kind of form have none here, a sentence each; empty where they have."""
+
+    def at_hand(self, kind: FormKind) -> Form | None:
+        """A form that tells methods of a kind what they would cost; None where it would take work to have one."""
 
     def split(self, x: Any) -> Mapping[str, Any]:
         """The variables' values by name, as the user sees them."""

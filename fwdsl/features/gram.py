@@ -14,12 +14,13 @@ import numpy as np
 from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .factor import GramFactor, pivoted_cholesky
-from .matrices import inner, squared_norms
+from .matrices import inner, is_sparse, squared_norms
 
 CACHE = 1 << 28
 """The bytes of blocks and rows that an operator keeps."""
 
 _SIDE = 512  # rows and columns of a block
+_CHUNK = 1 << 22  # numbers of the columns that a combination is taken of at a time
 
 
 class Kernel(FeatureMap):
@@ -35,6 +36,10 @@ class Kernel(FeatureMap):
     def block(self, X: Any, Y: Any, squares_x: Array, squares_y: Array) -> Array:
         """K(x_i, y_j) for rows of X and Y, dense."""
         return self.of_products(inner(X, Y), squares_x, squares_y)
+
+    @abstractmethod
+    def dimension(self, inputs: int) -> float:
+        """The largest dimension of the span of any samples' features; inf where it has no bound."""
 
     @abstractmethod
     def of_products(self, products: Array, squares_x: Array, squares_y: Array) -> Array:
@@ -86,6 +91,9 @@ class Rbf(Kernel):
             products *= -self.gamma
         return np.asarray(np.exp(products, out=products))
 
+    def dimension(self, inputs: int) -> float:
+        return math.inf if inputs else 1.0
+
     def diagonal(self, squares: Array) -> Array:
         """Ones."""
         return np.ones(squares.size)
@@ -108,6 +116,10 @@ class Polynomial(Kernel):
         with np.errstate(over="ignore"):
             return np.asarray(products**self.degree)
 
+    def dimension(self, inputs: int) -> float:
+        """The number of monomials up to the degree."""
+        return float(math.comb(inputs + self.degree, self.degree))
+
     def diagonal(self, squares: Array) -> Array:
         """The kernel of a point with itself."""
         return np.asarray((squares + self.coef0) ** self.degree)
@@ -123,6 +135,9 @@ class Linear(Kernel):
     def of_products(self, products: Array, squares_x: Array, squares_y: Array) -> Array:
         """The inner products as they are."""
         return products
+
+    def dimension(self, inputs: int) -> float:
+        return float(inputs)
 
     def diagonal(self, squares: Array) -> Array:
         """The squared norms."""
@@ -236,6 +251,41 @@ class GramOperator:
         while len(self._rows) > self._kept_rows:
             self._rows.popitem(last=False)
         return out
+
+    def combine(self, a: Array) -> Array:
+        """K a for a vector (n,), from the columns where it is not 0: they are computed by block and not kept."""
+        S, support = self._samples, np.flatnonzero(a)
+        out = np.zeros(a.size)
+        step = max(1, _CHUNK // max(1, S.X.shape[1] if is_sparse(S.X) else a.size // 16))
+        for few in (support[i : i + step] for i in range(0, support.size, step)):
+            there = S.rows(few)
+            there = there.toarray() if is_sparse(there) else there
+            for part in _parts(a.size):
+                block = self.kernel.block(S.rows(part), there, S.squares[part], S.squares[few])
+                own = np.flatnonzero((few >= part.start) & (few < part.stop))
+                block[few[own] - part.start, own] = self._diagonal[few[own]]
+                out[part] += block @ a[few]
+        return out
+
+    @property
+    def samples(self) -> Any:
+        """The rows of data, as they are."""
+        return self._samples.X
+
+    @property
+    def centre(self) -> Array | None:
+        """What samples and squared norms have had taken off, where anything."""
+        return self._samples.centre
+
+    @property
+    def squares(self) -> Array:
+        """The squared norms of the rows."""
+        return self._samples.squares
+
+    @property
+    def dimension(self) -> float:
+        """A bound of the rank of K."""
+        return min(float(self.shape[0]), self.kernel.dimension(int(self.samples.shape[1])))
 
     def cross(self, X: Any) -> CrossGram:
         """K(X, samples) for new rows."""

@@ -6,22 +6,25 @@ import math
 
 from ..atoms.base import VectorFunction
 from ..canon.arrange import Arrangement, BlockPlan
-from ..canon.form import Canonical
+from ..canon.forms import Form, FormKind
 from ..canon.pairs import is_compact, words_of
 from ..words import BOX, CONVEX
 
 UNBOUNDED = "an equality of the dual: exact where met to rounding, else conditional"
 
 
-def expected_certificate(arrangement: Arrangement, form: Canonical | None = None, factored: bool = False) -> str:
+def expected_certificate(arrangement: Arrangement, form: Form | None = None, kind: FormKind = "dense") -> str:
     """The grounds of the dual bound to come: a clause a block, and one for each term of the sum whose conjugate takes a dense decomposition.
 
-    With a `form` it is told from its functions, numbers included, else from the records of the words; `factored` where the method works on
-    factors.
+    With a `form` it is told from its functions, numbers included, else from the records of the words; `kind` is that of the form that the
+    method works on.
     """
-    if factored:
+    if kind == "expansion":
+        return f"{next(b.name for b in arrangement.blocks if b.implicit)}: exact, its quadratic term has a finite conjugate"
+    if kind == "factored":
         name = arrangement.blocks[0].name
         return f"{name}: rigorous where it is small, else probabilistic, by a bound of the gradient's largest singular value"
+    form = None if form is None else form.dense
     functions = {} if form is None else {block.name: block.g for block in form.blocks}
     # a norm bounds its variable by the objective of a feasible point, where the rest of the objective is bounded below
     certain = not arrangement.linear and not any(s.is_constraint for s in arrangement.sums)

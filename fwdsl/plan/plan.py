@@ -9,8 +9,9 @@ from functools import cached_property, partial
 from typing import Any
 
 from ..backends.method import Estimate, Method
-from ..backends.registry import AUTOMATIC, FACTORED, METHODS
+from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
+from ..canon.expansion import Expansion, unexpanded
 from ..canon.factored import unfactored
 from ..canon.forms import Form
 from ..canon.groups import weightless
@@ -128,15 +129,19 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     form = None if isinstance(problem, Model) or contradiction is not None else problem
     apart: frozenset[tuple[str, int]] = frozenset() if form is None else weightless(form.instance)
     arrangement = arrange(model, apart)
+    form = _written_down(form, options)
 
     def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
         return tuple(_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol) for name in names)
 
     def told() -> tuple[str, tuple[str, ...]]:
-        expected = expected_certificate(arrangement, None if form is None else form.dense, METHODS[chosen].factored)
+        expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)
         return expected, structure_lines(arrangement, form)
 
-    pointless = FACTORED if unfactored(arrangement) else {}
+    pointless = {
+        *(FACTORED if unfactored(arrangement) else ()),
+        *(EXPANDED if unexpanded(arrangement) else ()),
+    }
     names = [n for n in METHODS if n == options.method or (n in AUTOMATIC and n not in pointless)]
     weighed = weigh(names)
     if options.method == "auto":
@@ -161,6 +166,14 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     return plan, ()
 
 
+def _written_down(form: Form | None, options: Options) -> Form | None:
+    """The dense form in the place of an expansion in samples, where a method is named that works on it, or where it is small: times then decide."""
+    if not isinstance(form, Expansion):
+        return form
+    named = METHODS[options.method].works_on if options.method in METHODS else "expansion"
+    return form.dense or form if named == "dense" or form.is_small_space else form
+
+
 @once_per_model
 def _reasons(model: Model, apart: frozenset[tuple[str, int]], name: str) -> tuple[str, ...]:
     """Why a method does not apply, from names alone."""
@@ -169,8 +182,11 @@ def _reasons(model: Model, apart: frozenset[tuple[str, int]], name: str) -> tupl
 
 def _candidate(method: type[Method], reasons: tuple[str, ...], form: Form | None, tol: float) -> Candidate:
     if not reasons and form is not None:
-        reasons = form.why_not(factored=method.factored) or method.requires_values(form)
-    estimate = method.estimate(form, tol) if form is not None and not reasons else None
+        reasons = form.why_not(method.works_on)
+    told = form.at_hand(method.works_on) if form is not None and not reasons else None
+    if told is not None:
+        reasons = method.requires_values(told)
+    estimate = method.estimate(told, tol) if told is not None and not reasons else None
     return Candidate(method.name, method.title, reasons, estimate, method.by_name_only)
 
 

@@ -40,7 +40,7 @@ class Solvable(Protocol):
     """A form with everything that a run needs. `solve`, the driver and `solution_of` know no other difference between forms.
 
     A further form (data on several machines, on a GPU) is a class that keeps `fwdsl.canon.Form`, one that keeps this protocol, and a line in
-    `solvable`, which goes by what a method says that it works on (`Method.factored`). What crosses the seam:
+    `solvable`, which goes by what a method says that it works on (`Method.works_on`). What crosses the seam:
 
     - x and the parts of a dual point are the form's own. The driver copies a point (`x.copy()`), keeps it and hands it back, and never looks
       inside. What `Form.split`, `duals` and `terms` return is in local memory.

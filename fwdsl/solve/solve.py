@@ -14,7 +14,7 @@ import numpy as np
 from ..backends.kernels.compile import compile_seconds
 from ..backends.kernels.pool import serial_blas
 from ..backends.registry import METHODS
-from ..canon.forms import Form
+from ..canon.forms import Form, FormKind
 from ..model.options import Options
 from ..plan import Plan
 from ..results.solution import Progress, Solution
@@ -47,8 +47,8 @@ def solve(
     step; a `watch` sees what is certified on the way. Ctrl-C ends it too (`interruptible`), wherever it stands.
     """
     if form.contradiction is not None:
-        return contradicted(solvable(form, False, options), plan, start, watch)
-    task = solvable(form, METHODS[plan.method].factored, options)
+        return contradicted(solvable(form, "dense", options), plan, start, watch)
+    task = solvable(form, METHODS[plan.method].works_on, options)
     control = control or Control()
     with interruptible(control):
         began, compiling = time.perf_counter(), compile_seconds()
@@ -58,12 +58,17 @@ def solve(
         return solution_of(task, plan, outcome, origin, seconds, kernels, duals)
 
 
-def solvable(form: Form, factored: bool, options: Options) -> Solvable:
+def solvable(form: Form, kind: FormKind, options: Options) -> Solvable:
     """The form that a method works on, with everything that a run needs."""
-    own = SolvableFactored(form.factored, options) if factored and form.factored is not None else None
-    found = own if factored else SolvableCanonical(form.dense, options) if form.dense is not None else None
-    assert found is not None, "the planner chose a method that has no form of the problem"
-    return found
+    if kind == "factored" and form.factored is not None:
+        return SolvableFactored(form.factored, options)
+    if kind == "expansion" and form.expansion is not None:
+        # other programs load no kernel machine
+        from .expansion import SolvableExpansion
+
+        return SolvableExpansion(form.expansion, options)
+    assert kind == "dense" and form.dense is not None, "the planner chose a method that has no form of the problem"
+    return SolvableCanonical(form.dense, options)
 
 
 def _run(

@@ -26,6 +26,9 @@ PROGRAMS = {
     "penalty": SIGNS + "var x: vector[d]\nminimize mean(huber(A @ x, s, delta=0.7)) + 0.05 * norm1(x)",
     "intercept": SIGNS
     + "var x: vector[d], b: real\nminimize mean(squared_hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
+    "linear": SIGNS + "var x: vector[d], b: real\nminimize mean(hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
+    "kernel": SIGNS
+    + "let Phi = rbf(A, gamma=0.5)\nvar w: vector[dim(Phi)]\nminimize mean(hinge(Phi @ w, s)) + 0.05 * sum_squares(w)",
     "machine": CLASSES + "\nminimize mean(multiclass_hinge(A @ W, y)) + 0.05 * sum_squares(W)",
     "classes": CLASSES + " in l1_ball(2)\nminimize mean(multiclass_hinge(A @ W, y))",
     "outputs": OUTPUTS + "minimize mean(squared(A @ W, B))",
@@ -37,6 +40,8 @@ COVERED = {
     "l2svm_dual": "intercept",
     "coordinate_descent": "penalty",
     "dspdc": "ridge",
+    "dcd": "linear",
+    "smo": "kernel",
     "gsfw": "plain ball",
     **dict.fromkeys(("mirror_descent", "mirror_prox", "sublinear"), "classes"),
     **dict.fromkeys(("lowrank", "factored_fw", "block_fw"), "outputs"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic, Piece, by_entries
-from ..loss import Loss
+from ..loss import Loss, no_kink
 
 
 class Absolute(Loss):
@@ -19,6 +19,7 @@ class Absolute(Loss):
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True
+    dual_kink = staticmethod(no_kink)
 
     @staticmethod
     def value(z, b, w, p):

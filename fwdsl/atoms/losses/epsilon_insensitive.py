@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic, Piece, by_entries
-from ..loss import Loss
+from ..loss import Loss, first_parameter
 
 
 class EpsilonInsensitive(Loss):
@@ -20,6 +20,7 @@ class EpsilonInsensitive(Loss):
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True
+    dual_kink = staticmethod(first_parameter)
 
     @staticmethod
     def value(z, b, w, p):

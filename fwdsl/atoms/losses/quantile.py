@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic, Piece, by_entries
-from ..loss import Loss
+from ..loss import Loss, no_kink
 
 
 class Quantile(Loss):
@@ -20,6 +20,7 @@ class Quantile(Loss):
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True
+    dual_kink = staticmethod(no_kink)
 
     @staticmethod
     def value(z, b, w, p):

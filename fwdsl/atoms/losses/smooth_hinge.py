@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic, Piece, by_entries
-from ..loss import Loss
+from ..loss import Loss, no_kink
 
 
 class SmoothHinge(Loss):
@@ -19,6 +19,7 @@ class SmoothHinge(Loss):
     name = "smooth_hinge"
     smoothness = 1.0
     piecewise_quadratic = True
+    dual_kink = staticmethod(no_kink)
 
     @staticmethod
     def value(z, b, w, p):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic, by_entries
-from ..loss import Loss
+from ..loss import Loss, no_kink
 
 
 class Squared(Loss):
@@ -19,6 +19,7 @@ class Squared(Loss):
     smoothness = 2.0
     strong_convexity = 2.0
     piecewise_quadratic = True
+    dual_kink = staticmethod(no_kink)
     quadratic = True
 
     @staticmethod

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic, Piece, by_entries
-from ..loss import Loss
+from ..loss import Loss, first_parameter
 
 
 class SquaredEpsilonInsensitive(Loss):
@@ -19,6 +19,7 @@ class SquaredEpsilonInsensitive(Loss):
     name = "squared_epsilon_insensitive"
     smoothness = 2.0
     piecewise_quadratic = True
+    dual_kink = staticmethod(first_parameter)
 
     @staticmethod
     def value(z, b, w, p):

@@ -1,0 +1,1 @@
+"""Dual coordinate descent with shrinking, and an interior point on the samples that matter, for linear machines."""

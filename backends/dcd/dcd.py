@@ -1,0 +1,370 @@
+r"""Dual coordinate descent with shrinking, and an interior point on the samples near their corners, for linear machines.
+
+Problem: min over x and perhaps b   f(c A x + o + d b 1) + <q, x> + q_b b + mu/2 |x|^2 + mu_b/2 b^2, for every loss whose conjugate is a quadratic
+with at most one kink (`backends.dcd.machine` has the dual, `backends.signed_dual` the losses): hinges, absolute, quantile, huber, squared, both
+epsilon-insensitive ones.
+
+*Coordinate descent.* Entries of the dual are visited in a random order, each moved to its minimiser: with g = z_j + s_j v_j - t_j and
+h = |c a_j|^2 / mu + s_j
+
+    v_j <- [S(v_j - g / h, e / h)] cut to [lo_j, hi_j],   x <- x + (c / mu) (change of v_j) a_j
+
+S the soft threshold. An entry at an end whose slope holds it there by more than the largest violation of the last sweep is left out until the others
+have converged (Hsieh et al. 2008).
+
+*The interior point*, for losses with corners and up to 2,000 unknowns, after 10 sweeps or as many as take its time: the tail of coordinate descent is
+long where C is not small. The samples between their ends, 6 d + 50 nearest to a corner, and at most 4 times as many with the largest shares of
+the gap are solved for exactly by `backends.dcd.interior`, the others kept; then all are looked at again. Each round is an ascent of the dual on a
+block.
+
+An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is, then the side that weighs too much is
+scaled down, and the interior point has it exactly. So it is taken only where that follows.
+
+Source: Hsieh et al. 2008 (liblinear); Mehrotra 1992; Ferris, Munson 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends import costs
+from fwdsl.backends.dcd import interior, loops
+from fwdsl.backends.dcd.machine import Machine, reasons, value_reasons
+from fwdsl.backends.finite_sum import draws
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+
+SWEEPS, MOST_SWEEPS = 10, 1_000
+"""The least and the most sweeps before the interior point is tried; as many follow each time it brought little."""
+
+ROUNDS = 3
+"""Rounds of the interior point that a run takes, as measured."""
+
+WIDEST = 2_000
+"""Unknowns up to which the interior point forms its system."""
+
+MOST_ENTRIES = 1 << 25
+"""Numbers of the rows of an interior point: 256 MB."""
+
+LOOK = 2_000_000
+"""Numbers touched between two looks at the clock."""
+
+FIRST_CHECK, REST = 10, 1.5
+"""The sweeps before the first certificate, and how much they grow from one to the next: each takes as long as a sweep or two."""
+
+CONVERGED = 0.1
+"""The share of the violation over all entries at which those that are left have converged, and the others come back."""
+
+MOST_REST = 50
+"""Sweeps between two certificates at most: a run that shows no change for long is taken for one that makes none."""
+
+LEAST_WORK = 50_000
+"""Numbers touched that a step has at least."""
+
+SNAP = 1e-6
+"""The share of an interval within which an entry is taken for its end, where its slope holds it there."""
+
+
+@dataclass
+class DCDState(State):
+    """Where a run of `dcd` stands."""
+
+    v: Array  # the dual point, signs turned
+    x: Array  # (c A'v - q) / mu
+    b: Array  # the intercept, one number
+    index: NDArray[np.int64]  # the entries of this sweep, in their order
+    keep: NDArray[np.bool_]  # those that stay for the next one
+    at: int  # the entries visited of this sweep
+    worst: float  # the largest violation of this sweep so far
+    bar: float  # that of the last one, inf after the entries that were left out came back
+    full: float  # that of the last one over all entries
+    sweeps: int  # so far
+    check_at: int  # the sweep at which bounds are next computed
+    interior_at: int  # and at which the interior point is tried, -1 where it is not
+    rounds: int  # of the interior point so far
+    value: float  # P at the last certificate
+    bound: float  # D there
+    best_x: Array  # the point of it, as the canonical form has it
+    best_v: Array  # the dual point of it
+
+    def counts(self) -> dict[str, int]:
+        """Sweeps, and rounds of the interior point."""
+        return {"sweeps": self.sweeps, "rounds": self.rounds}
+
+
+class DCD(Method):
+    """Dual coordinate descent and the interior point; no options."""
+
+    name = "dcd"
+    title = "dual coordinate descent with shrinking, an interior point on the samples near their corners"
+    source = "Hsieh et al. 2008; Mehrotra 1992; Ferris, Munson 2002"
+    most_iterations = 1_000_000
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """One loss with a dual as above of one vector with a ridge, and at most an intercept beside."""
+        return reasons(arrangement)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """Rows of one data matrix; an intercept without a penalty only where the interior point follows."""
+        found = value_reasons(canonical)
+        if found:
+            return found
+        free = [b.name for b in canonical.blocks if not b.shape and b.g.curvature == 0.0]
+        if free and not _has_interior(canonical):
+            return (f"{free[0]} has no penalty, which it takes for losses with corners and up to {WIDEST:,} unknowns",)
+        return ()
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """Sweeps and three rounds of the interior point, or sweeps by the conditioning."""
+        (term,) = canonical.terms
+        assert isinstance(term.f, LossFunction)
+        n, d = term.f.size, canonical.size
+        if _has_interior(canonical):
+            first = _sweeps_first(canonical)
+            passes, rounds = 2.0 * first + 8.0, ROUNDS * _round_seconds(canonical)
+            why = f"{first} sweeps, then some {ROUNDS} rounds of an interior point on samples near their corners"
+            memory = costs.memory(canonical, 8, 14, 8.0 * 3.0 * min(n, 12 * d + 100) * d)
+            return Estimate(passes, costs.seconds(canonical, passes, first) + rounds, memory, why)
+        ridge = max(b.g.curvature for b in canonical.blocks)
+        row = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
+        stiff = term.curvature * float(term.f.w.max(initial=0.0)) * min(row, 1e150) ** 2 / ridge
+        # of losses with corners no rate is known; they took 30 to 1,200 sweeps
+        sweeps = (1.0 - math.log10(tol)) * (4.0 + 4.0 * stiff if term.is_smooth else 20.0)
+        passes = 2.5 * sweeps
+        why = f"about {sweeps:.0f} sweeps over the samples"
+        return Estimate(passes, costs.seconds(canonical, passes, sweeps), costs.memory(canonical, 8, 14), why)
+
+
+def _has_interior(canonical: Canonical) -> bool:
+    (term,) = canonical.terms
+    return not term.is_smooth and canonical.size <= WIDEST
+
+
+def _round_seconds(canonical: Canonical) -> float:
+    """Predicted seconds of a round: of the Gram matrix of the block, of products with it, and of the Cholesky factor, 15 times."""
+    (term,) = canonical.terms
+    n, d = term.map.rows, canonical.size
+    rows, stored = float(min(n, 12 * d + 100)), canonical.nnz / max(1, n)
+    return 15e-9 * (rows * min(0.06 * d * d, 0.5 * stored * stored) + 15.0 * rows * stored + 0.03 * d**3)
+
+
+def _sweeps_first(canonical: Canonical) -> int:
+    """Sweeps before the interior point: as many as take the time of a round, so that neither wastes much beside the other."""
+    return int(min(max(SWEEPS, _round_seconds(canonical) / (1.5e-9 * canonical.nnz)), MOST_SWEEPS))
+
+
+class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
+    """A run on a machine."""
+
+    def __init__(self, problem: PreparedProblem) -> None:
+        super().__init__(problem)
+        self.machine = m = Machine(problem)
+        self.first = _sweeps_first(problem.canonical) if _has_interior(problem.canonical) else -1
+        # while the sweeps run, an intercept without a penalty has that of x
+        self.mu_b = m.mu_b if m.mu_b > 0.0 else m.mu
+        self.squares = m.squares / m.mu + (m.d**2 / self.mu_b if m.place >= 0 else 0.0)
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> DCDState:
+        """v of the dual point; else the slopes at a point that was given, and 0 at the origin."""
+        m, problem = self.machine, self.problem
+        if ys is not None and len(ys) == 1 and ys[0].size == m.n:
+            v = -ys[0]
+        elif x.any():
+            out = np.empty(m.n)
+            m.loss.value_gradient(problem.forward(x)[0], out)
+            v = -out
+        else:
+            v = np.zeros(m.n)
+        v = np.clip(v, m.dual.lo, m.dual.hi)
+        none = np.zeros(0)
+        s = DCDState(
+            0, v, none, np.zeros(1), np.arange(m.n), np.ones(m.n, dtype=np.bool_), 0, 0.0, math.inf, math.inf, 0, FIRST_CHECK,
+            self.first, 0, math.inf, -math.inf, none, none,
+        )  # fmt: skip
+        self._refresh(s)
+        s.index = draws(problem.seed, 0).permutation(m.n)
+        self._certify(s)
+        return s
+
+    def _refresh(self, s: DCDState) -> None:
+        """x and the intercept of v, computed anew."""
+        m = self.machine
+        s.x, _ = m.primal(s.v)
+        s.b = np.array([(m.d * float(s.v.sum()) - m.q_b) / self.mu_b if m.place >= 0 else 0.0])
+
+    def _certify(self, s: DCDState) -> None:
+        """P and D; where there is an equality, at a dual point moved onto it."""
+        m = self.machine
+        v, x, b = s.v, s.x, float(s.b[0])
+        if m.is_balanced:
+            v = m.feasible(v)
+            x, _ = m.primal(v)
+            b = float(s.best_x[m.place]) if s.best_x.size else 0.0
+        bound = m.bound(v, x, b)
+        if bound > s.bound or not s.best_v.size:
+            s.bound, s.best_v = bound, v.copy()
+        self._note(s, x, b)
+
+    def _note(self, s: DCDState, x: Array, b: float) -> None:
+        """Keep a point where it is better than those before."""
+        value, b, _ = self.machine.value(x, b)
+        if value < s.value:
+            s.value, s.best_x = value, self.machine.joined(x, b)
+
+    # --- steps --------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Some sweeps, or a round of the interior point."""
+        s = self.state
+        if s.interior_at >= 0 and s.sweeps >= s.interior_at and s.at == 0:
+            self._round(s)
+        elif not self._sweeps(s):
+            return
+        s.iteration += 1
+
+    def _sweeps(self, s: DCDState) -> bool:
+        """Sweeps that touch `LEAST_WORK` numbers, and bounds where they are due; False where the run is to end within one."""
+        work = 0.0
+        while work < LEAST_WORK:
+            touched = self._sweep(s)
+            work += touched
+            if s.at < s.index.size:
+                return False
+            self._next_sweep(s)
+            if s.sweeps >= s.check_at or s.sweeps == s.interior_at:
+                self._refresh(s)
+                self._certify(s)
+                s.check_at = s.sweeps + min(max(1, int((REST - 1.0) * s.sweeps)), MOST_REST)
+                break
+        return True
+
+    def _sweep(self, s: DCDState) -> float:
+        """The rest of a sweep, in parts between which the clock is looked at; the numbers touched."""
+        m, dual = self.machine, self.machine.dual
+        of = m.sum
+        row_kernels: dict[str, Any] = dict(of.row_kernels)
+        loop: Any = kernel(loops.sweep, **row_kernels)
+        most = max(1, int(LOOK * m.n / max(1, of.operator.nnz)))
+        steps = of.c / m.mu, (m.d / self.mu_b if m.place >= 0 else 0.0)
+        total = 0.0
+        while s.at < s.index.size:
+            part = slice(s.at, s.at + most)
+            worst, touched = loop(
+                of.rows, of.c, s.index[part], s.keep[part], s.v, s.x, s.b, m.d, *steps,
+                self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi, s.bar,
+            )  # fmt: skip
+            of.count(touched)
+            total += touched
+            s.worst = max(s.worst, worst)
+            s.at = min(s.at + most, s.index.size)
+            if s.at < s.index.size and self.problem.must_stop():
+                break
+        return total + s.index.size
+
+    def _next_sweep(self, s: DCDState) -> None:
+        """The order of the next sweep, without the entries that are held; all of them where the others have converged."""
+        n = self.machine.n
+        left = s.index[s.keep[: s.index.size]]
+        s.sweeps += 1
+        if s.index.size == n:
+            s.full = s.worst
+        if (s.index.size < n and s.worst <= CONVERGED * s.full) or left.size == 0:
+            left, s.bar = np.arange(n), math.inf
+        else:
+            s.bar = s.worst
+        s.index = left[draws(self.problem.seed, s.sweeps).permutation(left.size)]
+        s.keep, s.at, s.worst = np.ones(left.size, dtype=np.bool_), 0, 0.0
+
+    # --- the interior point -------------------------------------------------------------------------------------------
+
+    def _round(self, s: DCDState) -> None:
+        """The block of samples near their corners, solved exactly; bounds at what comes of it."""
+        m, look = self.machine, self.problem.look
+        before = s.value - s.bound
+        v = m.feasible(s.v)
+        x, b = m.primal(v)
+        _, b, z = m.value(x, float(s.best_x[m.place]) if m.is_balanced else b)
+        at = self._block(v, z)
+        look()
+        new, found = self._solved(v, np.append(x, b) if m.place >= 0 else x, at)
+        s.v = m.feasible(new) if m.is_balanced else new
+        s.rounds += 1
+        self._refresh(s)
+        self._certify(s)
+        # what comes of the dual point has its rounding many times over where C is large
+        self._note(s, found[: m.sum.d], float(found[-1]) if m.place >= 0 else 0.0)
+        if s.value - s.bound > 0.5 * before:
+            # it brought little: sweeps go on for a while
+            s.interior_at = s.sweeps + self.first
+            s.check_at = min(s.check_at, s.interior_at)
+
+    def _block(self, v: Array, z: Array) -> NDArray[np.intp]:
+        """Entries between their ends, those nearest to a corner, and those with the largest shares of the gap."""
+        m, dual = self.machine, self.machine.dual
+        near = 6 * m.width + 50
+        if m.n <= 2 * near:
+            return np.arange(m.n)
+        slope = z - m.sum.offset + dual.s * v - dual.t
+        far = np.abs(slope) if dual.e == 0.0 else np.minimum(np.abs(slope - dual.e), np.abs(slope + dual.e))
+        far = np.where(dual.is_free(v), -1.0, far)
+        share = m.shares(v, z)
+        most = min(m.n, MOST_ENTRIES // m.width)
+        nearest = min(most, max(near, int(np.count_nonzero(far < 0.0))))
+        chosen = np.zeros(m.n, dtype=bool)
+        chosen[np.argpartition(far, nearest - 1)[:nearest]] = True
+        share[chosen] = 0.0
+        count = min(4 * near, most - nearest, int(np.count_nonzero(share > 1e-9 * share.max(initial=0.0))))
+        if count > 0:
+            chosen[np.argpartition(-share, count - 1)[:count]] = True
+        return np.flatnonzero(chosen)
+
+    def _solved(self, v: Array, x: Array, at: NDArray[np.intp]) -> tuple[Array, Array]:
+        """v with the entries of a block at their best, and x."""
+        m, dual = self.machine, self.machine.dual
+        q = np.append(m.q, m.q_b) if m.place >= 0 else m.q
+        rho = np.append(np.full(m.sum.d, m.mu), m.mu_b) if m.place >= 0 else np.full(m.sum.d, m.mu)
+        others = v.copy()
+        others[at] = 0.0
+        r = m.sum.adjoint(others)
+        r = (np.append(r, m.d * float(others.sum())) if m.place >= 0 else r) - q
+        lo, hi, t, s = dual.lo[at], dual.hi[at], dual.t[at], dual.s[at]
+        own = np.arange(at.size)
+        split = dual.e > 0.0
+        if split:
+            own, t = np.concatenate([own, own]), np.concatenate([t - dual.e, t + dual.e])
+            lo, hi = np.concatenate([np.maximum(lo, 0.0), lo]), np.concatenate([hi, np.minimum(hi, 0.0)])
+            s = np.concatenate([s, s])
+        live, found = hi > lo, lo.copy()
+        if live.any():
+            tol = 1e-9 * max(abs(self.state.value), abs(self.state.bound), 1e-300)
+            Z = m.rows(at[own[live]])
+            part = interior.Part(Z, r, rho, s[live], t[live], lo[live], hi[live])
+            u, x = interior.solve(part, x, tol, self.problem.look)
+            slope, span = Z.times(x) + part.s * u - part.t, part.hi - part.lo
+            u = np.where((u - part.lo < SNAP * span) & (slope > 0.0), part.lo, u)
+            found[live] = np.where((part.hi - u < SNAP * span) & (slope < 0.0), part.hi, u)
+        new = v.copy()
+        new[at] = found[: at.size] + found[at.size :] if split else found
+        return np.clip(new, dual.lo, dual.hi), x
+
+    def report(self) -> Report:
+        """P and D at the last certificate."""
+        s = self.state
+        return Report(s.value, s.bound, "interior point" if s.rounds else "dual coordinate descent")
+
+    def candidate(self) -> tuple[Array, list[Array] | None]:
+        """The best point, and the dual point of the best bound."""
+        return self.state.best_x, [-self.state.best_v]

@@ -1,0 +1,95 @@
+r"""The dual of one loss of single predictions, signs turned, for methods that work on its entries.
+
+For a loss whose conjugate is a quadratic with at most one kink (`Loss.dual_kink`), v = -y and t = b - o (targets less offsets of the predictions):
+
+    f*(-v) + <o, v> = sum_j h_j(v_j),    h_j(v) = s_j v^2 / 2 - t_j v + e |v|    on lo_j <= v <= hi_j
+
+s_j is 1 / (smoothness w_j), 0 for a loss with corners; e is the half-width of a tube.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends.functions import FastLoss
+
+
+@dataclass(frozen=True, eq=False)
+class SignedDual:
+    """h above."""
+
+    t: Array
+    s: Array
+    e: float
+    lo: Array
+    hi: Array
+
+    @staticmethod
+    def of(f: LossFunction, offset: Array) -> SignedDual:
+        """That of a loss with such a conjugate."""
+        smoothness, kink = f.loss.smoothness, f.loss.dual_kink
+        assert kink is not None
+        live = f.w > 0.0
+        s = np.zeros(f.size)
+        if smoothness is not None:
+            s[live] = 1.0 / (smoothness * f.w[live])
+        low, high = f.dual_bounds()
+        return SignedDual(f.b - offset, s, kink(f.p), -high, -low)
+
+    def value(self, v: Array) -> float:
+        """sum_j h_j(v_j)."""
+        return float(v @ (0.5 * self.s * v - self.t)) + self.e * float(np.abs(v).sum())
+
+    def is_free(self, v: Array) -> NDArray[np.bool_]:
+        """Which entries are neither at an end nor at the kink."""
+        free = (v > self.lo) & (v < self.hi)
+        found: NDArray[np.bool_] = free & (v != 0.0) if self.e > 0.0 else free
+        return found
+
+    def on_equality(self, v: Array, total: float) -> Array:
+        """v in the box with sum(v) = total: what is missing goes to the first entries that have room, as much as they have."""
+        v = np.clip(v, self.lo, self.hi)
+        missing = total - float(v.sum())
+        if abs(missing) <= 1e-12 * (float(np.abs(v).sum()) + abs(total)):
+            return v
+        room = self.hi - v if missing > 0.0 else v - self.lo
+        endless = np.isinf(room)
+        if endless.any():
+            return np.asarray(v + np.where(endless, missing / np.count_nonzero(endless), 0.0))
+        before = np.concatenate(([0.0], np.cumsum(room)[:-1]))
+        step = np.clip(abs(missing) - before, 0.0, room)
+        moved = np.where(step == room, self.hi if missing > 0.0 else self.lo, v + np.copysign(step, missing))
+        return np.asarray(np.where(step > 0.0, moved, v))
+
+
+def best_shift(loss: FastLoss, z: Array, total: float, guess: float, width: float) -> float:
+    """argmin over t of f(z + t) + total t, by bisection on the slope, in an interval that grows from guess +- width."""
+    out = np.empty_like(z)
+
+    def slope(t: float) -> float:
+        loss.value_gradient(z + t, out)
+        return float(out.sum()) + total
+
+    unit = max(float(np.abs(z).max(initial=0.0)), float(np.abs(loss.f.b).max(initial=0.0)), abs(guess), 1e-300)
+    width = max(width, 1e-12 * unit)
+    low, high = guess - width, guess + width
+    for _ in range(60):
+        if slope(low) <= 0.0:
+            break
+        low, high, width = low - 4.0 * width, low, 4.0 * width
+    width = high - low
+    for _ in range(60):
+        if slope(high) >= 0.0:
+            break
+        low, high, width = high, high + 4.0 * width, 4.0 * width
+    while high - low > 1e-15 * unit:
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        at = slope(middle)
+        low, high = (middle if at <= 0.0 else low), (middle if at >= 0.0 else high)
+    return min(low, high, key=lambda t: loss.value(z + t) + total * t)

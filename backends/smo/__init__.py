@@ -1,0 +1,1 @@
+"""Sequential minimal optimisation for kernel machines."""

@@ -1,0 +1,198 @@
+"""Rows of a Gram matrix, computed many at a time and kept within a number of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.smo import loops
+from fwdsl.features.gram import GramOperator
+from fwdsl.features.matrices import inner, is_sparse
+
+BATCH = 32
+"""Rows computed at a time."""
+
+LEAST = 8
+"""Rows that are kept whatever the bytes."""
+
+LARGEST_COPY = 1 << 28
+"""Bytes of a copy of dense samples, centred and in double precision; beyond, their blocks are made anew each time."""
+
+COLUMNS = 1 << 13
+"""Samples whose products with a batch are taken at a time where there is no copy."""
+
+_KEPT: WeakKeyDictionary[GramOperator, Rows] = WeakKeyDictionary()
+"""The rows of a Gram matrix as long as it lives: solving again with another parameter computes none twice."""
+
+
+class Rows:
+    """Rows in slots of one array, the least recently used given up where it is full.
+
+    A row's last digits may depend on those it was computed with, so the batch of each is known: `record` has all that a resumed run needs to make
+    the same rows again, and to give up the same ones.
+    """
+
+    def __init__(self, gram: GramOperator, most_bytes: float) -> None:
+        self.n = gram.shape[0]
+        self.most_bytes = most_bytes
+        self.slots = int(max(min(self.n, LEAST), min(self.n, most_bytes // (8 * self.n))))
+        self.store = np.empty((self.slots, self.n))
+        self.slot_of = np.full(self.n, -1, dtype=np.int64)
+        self.row_in = np.full(self.slots, -1, dtype=np.int64)
+        self.used = np.zeros(self.slots, dtype=np.int64)
+        self.batch_in = np.zeros(self.slots, dtype=np.int64)
+        self.batches: dict[int, NDArray[np.int64]] = {}
+        self.clock = 0
+        self.filled = 0
+        self._samples: Any = None
+
+    @staticmethod
+    def taken(gram: GramOperator, most_bytes: float) -> Rows:
+        """Those that an earlier solve gave back, where they take as many bytes."""
+        found = _KEPT.pop(gram, None)
+        return found if found is not None and found.most_bytes == most_bytes else Rows(gram, most_bytes)
+
+    def give_back(self, gram: GramOperator) -> None:
+        """Keep the rows for the next solve, which has them alone."""
+        _KEPT[gram] = self
+
+    # --- records ------------------------------------------------------------------------------------------------------
+
+    def record(self) -> NDArray[np.int64]:
+        """Which rows are kept, when they were used, and the batches they were computed in: a line of numbers for a state."""
+        k = self.filled
+        live = np.unique(self.batch_in[:k][self.row_in[:k] >= 0])
+        self.batches = {int(b): self.batches[int(b)] for b in live}
+        tables = [self.row_in[:k], self.used[:k], np.searchsorted(live, self.batch_in[:k])]
+        return np.concatenate([[self.clock, k], *tables, *self.batches.values()])
+
+    def restore(self, gram: GramOperator, record: NDArray[np.int64], look: Callable[[], None]) -> None:
+        """Make the rows of a record again, where they are not those kept already."""
+        if np.array_equal(record, self.record()):
+            return
+        clock, k = int(record[0]), int(record[1])
+        row_in, used, batch_in = (record[2 + i * k : 2 + (i + 1) * k] for i in range(3))
+        batches = record[2 + 3 * k :].reshape(-1, BATCH)
+        self.slot_of[:], self.row_in[:], self.clock, self.filled = -1, -1, 0, k
+        self.used[:k], self.batch_in[:k] = used, batch_in
+        self.batches = {b: rows.copy() for b, rows in enumerate(batches)}
+        for b, rows in self.batches.items():
+            look()
+            slots = np.flatnonzero((batch_in == b) & (row_in >= 0))
+            places = np.array([int(np.flatnonzero(rows == row_in[slot])[0]) for slot in slots], dtype=np.int64)
+            self._write(gram, rows, places, slots)
+            self.slot_of[row_in[slots]], self.row_in[slots] = slots, row_in[slots]
+        self.clock = clock
+
+    # --- sums ---------------------------------------------------------------------------------------------------------
+
+    def block(self, gram: GramOperator, at: NDArray[np.int64]) -> Array:
+        """K of some samples with each other: from rows that are kept, else computed by itself, for most other rows will not be needed."""
+        slots = self.slot_of[at]
+        out = np.empty((at.size, at.size))
+        kernel(loops.gather)(self.store, slots, at, out)
+        missing = np.flatnonzero(slots < 0)
+        if missing.size:
+            few, squares = at[missing], gram.squares
+            here, there = self._rows(gram, few), self._rows(gram, at)
+            dense = isinstance(here, np.ndarray) and isinstance(there, np.ndarray)
+            products = np.asarray(here @ there.T) if dense else inner(here, there)
+            out[missing] = gram.kernel.of_products(products, squares[few], squares[at])
+        np.fill_diagonal(out, gram.diag()[at])
+        return out
+
+    def add(self, gram: GramOperator, at: NDArray[np.int64], step: Array, look: Callable[[], None], out: Array) -> None:
+        """out += K step for a step of some entries."""
+        most = max(1, self.slots // 2)
+        for start in range(0, at.size, most):
+            look()
+            some = slice(start, start + most)
+            slots = self._fetch(gram, at[some], look)
+            kernel(loops.add_rows, fuse=True)(self.store, slots, step[some], out)
+
+    def _fetch(self, gram: GramOperator, wanted: NDArray[np.int64], look: Callable[[], None]) -> NDArray[np.int64]:
+        """The slots of rows."""
+        here = self.slot_of[wanted]
+        self.clock += 1
+        self.used[here[here >= 0]] = self.clock
+        missing = wanted[here < 0]
+        for start in range(0, missing.size, BATCH):
+            look()
+            self._compute(gram, missing[start : start + BATCH])
+        return self.slot_of[wanted]
+
+    def _compute(self, gram: GramOperator, rows: NDArray[np.int64]) -> None:
+        slots = self._free(rows.size)
+        self.slot_of[self.row_in[slots][self.row_in[slots] >= 0]] = -1
+        self.row_in[slots] = -1
+        batch = max(self.batches, default=-1) + 1
+        self.batches[batch] = np.concatenate([rows, np.repeat(rows[-1:], BATCH - rows.size)])
+        self._write(gram, self.batches[batch], np.arange(rows.size), slots)
+        self.batch_in[slots], self.used[slots] = batch, self.clock
+        self.slot_of[rows], self.row_in[slots] = slots, rows
+
+    def _free(self, count: int) -> NDArray[np.int64]:
+        """Slots that nothing is in, then those whose rows were not used for longest."""
+        fresh = np.arange(self.filled, min(self.slots, self.filled + count))
+        self.filled += fresh.size
+        if fresh.size == count:
+            return fresh
+        oldest = np.argsort(self.used[: self.filled - fresh.size], kind="stable")[: count - fresh.size]
+        return np.concatenate([fresh, oldest])
+
+    def _write(
+        self, gram: GramOperator, batch: NDArray[np.int64], places: NDArray[np.int64], slots: NDArray[np.int64]
+    ) -> None:
+        """Rows at some places of a batch into their slots, by parts of the columns that stay in cache."""
+        squares, here = gram.squares, self._rows(gram, batch)
+        for start in range(0, self.n, COLUMNS):
+            part = slice(start, min(self.n, start + COLUMNS))
+            products = self._products(gram, here, part)
+            self.store[slots, part] = gram.kernel.of_products(products, squares[batch], squares[part])[places]
+        rows = batch[places]
+        self.store[slots, rows] = gram.diag()[rows]
+
+    def _rows(self, gram: GramOperator, rows: NDArray[np.int64]) -> Any:
+        found = self._all(gram)[rows]
+        if is_sparse(found) and 8 * rows.size * found.shape[1] <= LARGEST_COPY:
+            return found.toarray()
+        return found
+
+    def _products(self, gram: GramOperator, here: Any, part: slice) -> Array:
+        there = self._all(gram)[part]
+        if isinstance(here, np.ndarray) and is_sparse(there):
+            return np.ascontiguousarray((there @ here.T).T)
+        if isinstance(here, np.ndarray) and isinstance(there, np.ndarray):
+            return np.asarray(here @ there.T)
+        return inner(here, there)
+
+    def _all(self, gram: GramOperator) -> Any:
+        """The samples, centred as their squared norms are; dense ones in a copy where that is small."""
+        if self._samples is None:
+            X = gram.samples
+            if isinstance(X, np.ndarray) and X.size * 8 <= LARGEST_COPY:
+                X = np.asarray(X, dtype=np.float64)
+                X = X if gram.centre is None else X - gram.centre
+            elif isinstance(X, np.ndarray):
+                X = _Centred(X, gram.centre)
+            elif is_sparse(X):
+                X = X.astype(np.float64, copy=False)
+            self._samples = X
+        return self._samples
+
+
+class _Centred:
+    """Blocks of large dense samples, made as they are asked for."""
+
+    def __init__(self, X: Array, centre: Array | None) -> None:
+        self.X, self.centre = X, centre
+
+    def __getitem__(self, item: Any) -> Array:
+        part = np.asarray(self.X[item], dtype=np.float64)
+        return part if self.centre is None else part - self.centre

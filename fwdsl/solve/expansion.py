@@ -1,0 +1,118 @@
+"""Solving a form by expansion coefficients: x is a and b, and the verifier makes the dual point from a."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array
+from ..backends.smo.problem import ExpansionProblem
+from ..canon.affine import AffineReader
+from ..canon.expansion import Expansion
+from ..canon.terms import bare_factor, value_at
+from ..certify.expansion import verify_expansion
+from ..certify.verified import Verified
+from ..model.options import Options
+from ..results.solution import Solution
+from .forms import Start, default_threads
+from .start import flaw, realigned, refused, values_of
+
+
+class SolvableExpansion:
+    """An `Expansion` that can be solved (`fwdsl.solve.forms.Solvable`)."""
+
+    def __init__(self, form: Expansion, options: Options) -> None:
+        self.form = form
+        self._options = options
+
+    def prepare(self) -> ExpansionProblem:
+        """The dual in the notation of its methods."""
+        return ExpansionProblem(self.form, self._options.threads or default_threads())
+
+    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+        """Zero, values by name, or a solution with its dual point where that fits."""
+        form = self.form
+        if given is None:
+            return Start(np.zeros(form.size), None, "zero")
+        values = realigned(given, form.instance) if isinstance(given, Solution) else values_of(given)
+        shapes: dict[str, tuple[int, ...]] = {form.name: (form.n,)}
+        if form.intercept is not None:
+            shapes[form.intercept.name] = ()
+        known = [n for n in values if n in shapes]
+        unknown = [n for n in values if n not in shapes]
+        names = ", ".join(f"`{n}`" for n in shapes)
+        wrong = [found for n in known if (found := flaw(n, values[n], shapes[n]))]
+        if unknown and not (isinstance(given, Solution) and known):
+            wrong += [f"there is no variable `{n}`; the program has {names}" for n in unknown]
+        if wrong:
+            raise refused(wrong)
+        a = np.asarray(values.get(form.name, np.zeros(form.n)), dtype=np.float64)
+        b = float(values.get(form.intercept.name, 0.0)) if form.intercept is not None else 0.0
+        x = form.joined(a, b)
+        if not isinstance(given, Solution):
+            return Start(x, None, f"given values of {', '.join(values)}")
+        ys = given.record.get("dual_point")
+        fits = ys is not None and values is given.variables and [y.size for y in ys] == [form.n]
+        origin = f"a solution by {given.method} with objective {given.objective:.6g}"
+        return Start(x, list(ys) if fits and ys is not None else None, origin)
+
+    def verify(
+        self,
+        problem: ExpansionProblem,
+        x: Array,
+        ys: list[Array] | None,
+        scales: Array | None,
+        first: bool,
+        stop: Callable[[], bool],
+    ) -> Iterator[tuple[Array, Verified]]:
+        """The point of the dual point that belongs to x."""
+        yield verify_expansion(self.form, x)
+
+    def measure(self, x: Array) -> Verified:
+        """P at x as it is."""
+        return verify_expansion(self.form, x, bounded=False)[1]
+
+    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
+        """Nothing: there are no constraints."""
+        return {}
+
+    def terms(self, x: Array) -> dict[str, float]:
+        """The values of named terms by their own formulas."""
+        form = self.form
+        out: dict[str, float] = {}
+        model, reader = form.instance.model, AffineReader(form.instance, {})
+        if not any(term.name for term in model.terms):
+            return {}
+        a, b = form.parts(x)
+        ka = form.gram.combine(a)
+        shift = 0.0 if form.intercept is None else form.intercept.d * b
+        for i, term in enumerate(model.terms):
+            if not term.name:
+                continue
+            if i == form.term.origin:
+                value = value_at(reader, term, form.c * ka + form.offset + shift)
+            elif term.kind == "affine":
+                # of the intercept, whose linear terms are read from the form's own map
+                value = reader.scalar(term.coefficient) * self._affine(term.argument, b)
+            else:
+                value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** 2 * float(a @ ka)
+            out[term.name] = out.get(term.name, 0.0) + value
+        return out
+
+    def _affine(self, expr: Any, b: float) -> float:
+        """The value of an affine expression of the intercept."""
+        form = self.form
+        blocks = {block.name: block for block, _ in form.term.map.parts}
+        reader = AffineReader(form.instance, blocks)
+        stacked = reader.stacked(expr)
+        total = float(stacked.offset[0])
+        for block, m in stacked.parts:
+            if form.intercept is not None and block.name == form.intercept.name:
+                total += float(m.apply(np.array([b]))[0])
+        return total
+
+    def warnings(self, x: Array) -> tuple[str, ...]:
+        """No warnings: a ridge bounds the function."""
+        return ()

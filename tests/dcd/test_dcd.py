@@ -1,0 +1,268 @@
+"""`dcd` against cvxpy, against its formulas in NumPy, and under limits and interruptions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.dcd import interior, loops
+from fwdsl.backends.dcd.dcd import DCD, DCDRun
+from fwdsl.backends.dcd.rows import DenseRows, SparseRows, chosen
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.model.options import Options
+from fwdsl.solve import Control, solve
+from fwdsl.solve.state import load_state, save_state
+from tests.dcd.problems import CORNERS, LOSSES, Linear
+
+
+def agrees(machine: Linear, tol: float = 1e-7, **options: Any) -> fw.Solution:
+    found = machine.bound().solve(method="dcd", tol=tol, threads=1, **options)
+    assert found.status == "optimal" and found.method == "dcd"
+    assert found.objective == pytest.approx(machine.optimum(), rel=1e-5, abs=1e-6)
+    return found
+
+
+@pytest.mark.parametrize("intercept", ["none", "penalised"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_reaches_the_optimum(loss: str, intercept: str) -> None:
+    agrees(Linear(loss, intercept, seed=len(loss)))
+
+
+@pytest.mark.parametrize("storage", ["dense", "csr", "float32"])
+@pytest.mark.parametrize("loss", CORNERS)
+def test_an_intercept_that_nothing_penalises_is_an_equality(loss: str, storage: str) -> None:
+    agrees(Linear(loss, "free", storage, C=4.0))
+
+
+def test_a_smooth_loss_with_such_an_intercept_is_left_to_others() -> None:
+    bound = Linear("squared_hinge", "free").bound()
+    reasons = {c.name: c.reasons for c in bound.plan().candidates}["dcd"]
+    assert "no penalty" in reasons[0]
+    with pytest.raises(fw.PlanError):
+        bound.solve(method="dcd")
+
+
+@pytest.mark.parametrize("intercept", ["none", "free", "penalised"])
+@pytest.mark.parametrize("loss", ["hinge", "quantile", "epsilon_insensitive"])
+def test_weights_numbers_and_constants_are_part_of_the_problem(loss: str, intercept: str) -> None:
+    machine = Linear(
+        loss, intercept, k=-0.7, d=2.0, mu=0.3, mean=True, C=30.0, weighted=True, shifted=True, linear=True, seed=5
+    )
+    agrees(machine)
+    agrees(replace(machine, storage="csr", q_b=0.4 if intercept != "none" else 0.0))
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+@pytest.mark.parametrize("loss", CORNERS)
+def test_a_block_of_the_samples_is_enough(loss: str, intercept: str) -> None:
+    machine = Linear(loss, intercept, n=600, p=3, C=20.0)
+    found = agrees(machine, tol=1e-9)
+    assert found.record["counts"]["rounds"] >= 1
+
+
+def test_samples_without_features_are_settled_at_once() -> None:
+    for loss in ("hinge", "absolute", "epsilon_insensitive", "squared_hinge"):
+        for storage in ("dense", "csr"):
+            agrees(Linear(loss, storage=storage, empty=9))
+
+
+def test_the_planner_chooses_it_for_hinges_and_leaves_it_to_time() -> None:
+    plan = Linear(n=400).bound().plan()
+    assert plan.method == "dcd"
+    assert "dcd" in {c.name for c in Linear("squared_hinge", n=400).bound().plan().candidates if c.applies}
+    text = Linear().text.replace("minimize", "minimize 0.1 * norm1(w) +")
+    assert not next(c for c in fw.parse(text).bind(**Linear().data).plan().candidates if c.name == "dcd").applies
+
+
+# --- formulas ---------------------------------------------------------------------------------------------------------
+
+
+def started(machine: Linear) -> DCDRun:
+    canonical = machine.bound().canonical.dense
+    assert canonical is not None
+    run = DCD.start(PreparedProblem(canonical, 1), {}, np.zeros(canonical.size))
+    assert isinstance(run, DCDRun)
+    return run
+
+
+@pytest.mark.parametrize("intercept", ["none", "free", "penalised"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sweeps_are_those_of_the_formulas(loss: str, intercept: str) -> None:
+    if intercept == "free" and loss not in CORNERS:
+        return
+    machine = Linear(loss, intercept, n=12, seed=3)
+    run = started(machine)
+    m, s = run.machine, run.state
+    X, dual = machine.data["X"], m.dual
+    mu_b = {"none": np.inf, "free": machine.mu, "penalised": 0.4}[intercept]
+    v = s.v.copy()
+    for _ in range(3):
+        order = s.index.copy()
+        for j in order:
+            x, b = X.T @ v / machine.mu, v.sum() / mu_b
+            g = X[j] @ x + b + dual.s[j] * v[j] - dual.t[j]
+            h = X[j] @ X[j] / machine.mu + 1.0 / mu_b + dual.s[j]
+            if h == 0.0:
+                v[j] = dual.hi[j] if g < 0 else dual.lo[j]
+                continue
+            new = v[j] - g / h
+            new = np.sign(new) * max(abs(new) - dual.e / h, 0.0)
+            v[j] = np.clip(new, dual.lo[j], dual.hi[j])
+        run._sweep(s)
+        # with all entries in every sweep
+        s.keep[:] = True
+        run._next_sweep(s)
+        s.bar = np.inf
+        np.testing.assert_allclose(s.v, v, atol=1e-12)
+    np.testing.assert_allclose(s.x, X.T @ v / machine.mu, atol=1e-12)
+
+
+def test_entries_that_are_left_out_come_back() -> None:
+    run = started(Linear(n=200, C=0.05))
+    s = run.state
+    sizes = []
+    for _ in range(25):
+        run._sweep(s)
+        run._next_sweep(s)
+        sizes.append(s.index.size)
+    assert min(sizes) < 150 and sizes.count(200) >= 2
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_the_interior_point_finds_the_minimum(free: bool) -> None:
+    import cvxpy as cp
+
+    rng = np.random.default_rng(0)
+    Z, d = rng.standard_normal((40, 5)), 5
+    Z[:, -1] = 1.0
+    rho = np.ones(d)
+    rho[-1] = 0.0 if free else 0.5
+    s, t = np.where(rng.random(40) < 0.5, 0.3, 0.0), rng.standard_normal(40)
+    lo, hi = -rng.random(40), rng.random(40)
+    r = 0.1 * rng.standard_normal(d)
+    part = interior.Part(DenseRows(Z), r, rho, s, t, lo, hi)
+    u, x = interior.solve(part, np.zeros(d), 1e-11, lambda: None)
+    var = cp.Variable(40)
+    w = Z.T @ var + r
+    live = rho > 0.0
+    objective = 0.5 * cp.sum(cp.multiply(1.0 / rho[live], cp.square(w[live]))) + 0.5 * cp.sum(
+        cp.multiply(s, cp.square(var))
+    )
+    constraints = [var >= lo, var <= hi] + ([w[-1] == 0] if free else [])
+    cp.Problem(cp.Minimize(objective - t @ var), constraints).solve(solver=cp.CLARABEL)
+    assert u == pytest.approx(var.value, abs=1e-4)
+    assert rho * x == pytest.approx(r + Z.T @ u, abs=1e-8)
+
+
+def test_rows_are_the_same_however_they_are_kept() -> None:
+    rng = np.random.default_rng(1)
+    from scipy.sparse import csr_array
+
+    A = csr_array(rng.standard_normal((30, 9)) * (rng.random((30, 9)) < 0.4))
+    at = rng.permutation(30)[:13]
+    indptr, places = chosen(A.indptr, at)
+    sparse = SparseRows(indptr, A.indices[places].astype(np.int64), A.data[places], 9)
+    dense = DenseRows(A.toarray()[at])
+    x, u, w = rng.standard_normal(9), rng.standard_normal(13), rng.random(13)
+    np.testing.assert_allclose(sparse.times(x), dense.times(x), atol=1e-13)
+    np.testing.assert_allclose(sparse.adjoint(u), dense.adjoint(u), atol=1e-13)
+    np.testing.assert_allclose(np.tril(sparse.gram(w)), np.tril(dense.gram(w)), atol=1e-13)
+    few = np.array([3, 1, 7])
+    np.testing.assert_allclose(sparse.taken(few).times(x), dense.taken(few).times(x), atol=1e-13)
+    np.testing.assert_allclose(sparse.best().times(x), dense.times(x), atol=1e-13)
+    assert loops.rows_times is not kernel(loops.rows_times)
+
+
+def test_bounds_are_those_of_the_verifier() -> None:
+    from fwdsl.certify.verify import verify
+
+    for loss in LOSSES:
+        for intercept in ("none", "penalised", "free") if loss in CORNERS else ("none", "penalised"):
+            run = started(Linear(loss, intercept, C=4.0))
+            for _ in range(14):
+                run.step()
+            x, ys = run.candidate()
+            verified = verify(run.problem.canonical, x, ys)
+            report = run.report()
+            assert verified.primal == pytest.approx(report.objective, rel=1e-9)
+            assert verified.dual == pytest.approx(report.bound, rel=1e-9) or intercept == "free"
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("loss", "intercept"), [("hinge", "free"), ("squared_hinge", "none")])
+def test_a_run_goes_on_bit_for_bit(loss: str, intercept: str, tmp_path: Path) -> None:
+    bound = Linear(loss, intercept, n=500, C=20.0, storage="csr").bound()
+    options = Options(method="dcd", tol=1e-9, threads=1)
+    plan, form = bound.plan(method="dcd", tol=1e-9), bound.canonical
+    saved: list[Path] = []
+
+    def keep(state: Any) -> None:
+        if state.iteration < 14 or state.iteration % 50 == 0:
+            saved.append(tmp_path / f"{state.iteration}.npz")
+            save_state(saved[-1], form, state)
+
+    whole = solve(form, plan, options, on_state=keep)
+    assert whole.status == "optimal" and len(saved) >= 2
+    for file in saved[:14]:
+        other = solve(form, plan, options, resume=load_state(file, form))
+        assert np.array_equal(whole["w"], other["w"])
+        numbers = [(s.iterations, s.objective, s.dual_bound) for s in (whole, other)]
+        assert numbers[0] == numbers[1]
+        assert whole.passes == pytest.approx(other.passes, rel=1e-12)
+
+
+def test_limits_end_it_with_a_bound() -> None:
+    bound = Linear("squared_hinge", n=300, C=1e4).bound()
+    found = bound.solve(method="dcd", max_iter=2, threads=1)
+    assert found.status == "tolerance_not_reached" and found.iterations == 2
+    assert np.isfinite(found.objective) and found.dual_bound <= found.objective
+    assert bound.solve(method="dcd", time=1e-9, threads=1).status == "tolerance_not_reached"
+
+
+def test_an_interruption_ends_a_sweep_and_the_next_step_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fwdsl.backends.dcd.dcd.LOOK", 50)
+    machine = Linear(n=200)
+    whole, cut = started(machine), started(machine)
+    asked = [0]
+
+    def stop() -> bool:
+        asked[0] += 1
+        return asked[0] % 3 == 0
+
+    for _ in range(5):
+        whole._sweep(whole.state)
+        whole._next_sweep(whole.state)
+    cut.problem.pool.must_stop = stop
+    while cut.state.sweeps < 5:
+        cut._sweep(cut.state)
+        if cut.state.at == cut.state.index.size:
+            cut._next_sweep(cut.state)
+    assert asked[0] > 5 and np.array_equal(whole.state.v, cut.state.v)
+    control = Control()
+    control.stop = True
+    bound = machine.bound()
+    found = solve(bound.canonical, bound.plan(method="dcd"), Options(method="dcd", threads=1), control=control)
+    assert found.status == "interrupted" and np.isfinite(found.objective)
+
+
+def test_a_warm_start_begins_where_the_last_solve_ended() -> None:
+    machine = Linear(n=300, intercept="penalised")
+    first = machine.bound().solve(method="dcd", threads=1)
+    again = machine.bound().solve(method="dcd", threads=1, start=first)
+    assert again.status == "optimal" and again.iterations <= 1
+    by_values = machine.bound().solve(method="dcd", threads=1, start={"w": first["w"], "b": first["b"]})
+    assert by_values.status == "optimal"
+
+
+def test_where_no_multipliers_balance_the_intercept_others_show_that_there_is_no_minimum() -> None:
+    bound = Linear("hinge", "free", q_b=-1e4).bound()
+    assert "no minimum" in {c.name: c.reasons for c in bound.plan().candidates}["dcd"][0]
+    assert bound.solve(threads=1).status == "unbounded"
