@@ -10,6 +10,7 @@ from fwdsl.atoms.vector_loss import VectorLoss
 from fwdsl.backends.interior.sizes import LARGEST, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.method import Estimate, Method
+from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
@@ -37,6 +38,11 @@ class Interior(Method):
         text = unreadable(form)
         if text:
             return (f"`{text}` has no conic form",)
+        products = [name for name, value in form.instance.values.items() if isinstance(value, DataOperator)]
+        if products:
+            return tuple(
+                f"`{name}` is known by its products alone, and its systems need the entries" for name in products
+            )
         order = size_of(form).order
         return (f"its dense systems would have {order:,} rows, over {LARGEST:,}",) if order > LARGEST else ()
 

@@ -97,6 +97,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
 
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
+        self.given: tuple[Array, list[Array]] | None = None  # a start from a solution
         program = self.program = Program.of(problem.canonical)
         self.d, self.e = equilibrated(program)
         D, E = diags_array(self.d), diags_array(self.e)
@@ -116,7 +117,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         self.systems = Systems(self.P.tocsr(), self.A, self.program.equations)
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
-        """The middle of the cones: a method of this kind does not gain by a start."""
+        """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""
+        self.given = (np.asarray(x), list(ys)) if x is not None and ys is not None else None
         unit = np.zeros(self.b.size)
         for batch in self.batches:
             if batch.kind in KINDS:
@@ -286,6 +288,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         An interior point has no exact zeros and bounds. Moved onto the rows that are active, and then by a short step of the proximal gradient at the
         dual point, it has; that point is taken where it is no worse, beside the gap.
         """
+        if self.given is not None and self.state.iteration == 0:
+            found = self._measured(*self.given)
+            # only the verifier knows its bound
+            return found._replace(bound=found.value)
         v, z = self._unscaled(self.state.tau)
         ys = self.program.multipliers(v, z)
         gap = max(self._gap(), 0.0)

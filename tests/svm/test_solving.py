@@ -175,7 +175,7 @@ def test_the_planner_takes_exact_steps_for_several_classes() -> None:
 
 def test_the_planner_leaves_dear_samples_in_tall_data_to_the_general_method() -> None:
     # at C |x|^2 beyond a few hundred the exact steps need tens of thousands of sweeps, but on wide data they never do
-    assert classes("multiclass_hinge", C=1e4).plan().method == "pdhg"
+    assert classes("multiclass_hinge", C=1e4).plan().method in ("pdhg", "interior")
     assert classes("weston_watkins", C=1e4, n=6, d=40).plan().method == "bcfw"
 
 
