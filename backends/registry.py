@@ -24,6 +24,7 @@ AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
+    "coordinate_descent": ("coordinate", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "dcd": ("dcd.dcd", "DCD", "DCDState"),

@@ -23,6 +23,7 @@ PROGRAMS = {
     "ball": SIGNS + "var x: vector[d] in l1_ball(2)\nminimize mean(smooth_hinge(A @ x, s)) + 0.05 * sum_squares(x)",
     "plain ball": SIGNS + "var x: vector[d] in l1_ball(2)\nminimize mean(logistic(A @ x, s))",
     "ridge": SIGNS + "var x: vector[d]\nminimize mean(logistic(A @ x, s)) + 0.05 * sum_squares(x)",
+    "penalty": SIGNS + "var x: vector[d]\nminimize mean(huber(A @ x, s, delta=0.7)) + 0.05 * norm1(x)",
     "intercept": SIGNS
     + "var x: vector[d], b: real\nminimize mean(squared_hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
     "linear": SIGNS + "var x: vector[d], b: real\nminimize mean(hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
@@ -37,6 +38,7 @@ COVERED = {
     "bcfw": "machine",
     "matrix_fw": "machine",
     "l2svm_dual": "intercept",
+    "coordinate_descent": "penalty",
     "dspdc": "ridge",
     "dcd": "linear",
     "smo": "kernel",

@@ -27,7 +27,18 @@ from fwdsl.solve.interrupt import interruptible
 from tests.problems import random_problem
 from tests.solve.test_clock import WATCHDOG, bound, entries
 
-METHODS_TRIED = ("apg", "pdhg", "frank_wolfe", "pdbfw", "svrg", "sdca", "gsfw", "sfw", "pairwise_frank_wolfe")
+METHODS_TRIED = (
+    "apg",
+    "pdhg",
+    "coordinate_descent",
+    "frank_wolfe",
+    "pdbfw",
+    "svrg",
+    "sdca",
+    "gsfw",
+    "sfw",
+    "pairwise_frank_wolfe",
+)
 
 
 @contextmanager

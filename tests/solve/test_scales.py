@@ -168,9 +168,10 @@ def test_a_sparse_penalty_and_a_column_out_of_scale(loss: str, scale: float) -> 
     text = (
         f"data A: matrix[n, p], {target}\nvar x: vector[p]\nminimize mean({loss}(A @ x, {target[0]})) + 0.01*norm1(x)\n"
     )
-    solution = fw.parse(text).bind(A=data["A"], **{target[0]: data[target[0]]}).solve(threads=1, max_iter=200)
-    assert solution.status == "optimal", solution.reason
-    assert solution.method == "apg"
+    problem = fw.parse(text).bind(A=data["A"], **{target[0]: data[target[0]]})
+    for method in ("apg", "coordinate_descent"):
+        solution = problem.solve(threads=1, max_iter=200, method=method)
+        assert solution.status == "optimal", solution.reason
 
 
 def test_more_columns_than_rows_and_a_small_penalty() -> None:

@@ -1,0 +1,250 @@
+"""The columns of a problem's one matrix of data, and the few of its other maps, as the loops of coordinate descent take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.coordinate import loops
+from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.pool import serial_blas
+from fwdsl.backends.kernels.rows import csr_row_add, csr_row_dot, dense_row_add, dense_row_dot
+from fwdsl.backends.kernels.storage import Dense, readonly
+from fwdsl.backends.maps import KernelMatrix
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Block, Canonical, SumTerm
+from fwdsl.canon.maps import LinearMap
+
+Indices = NDArray[np.intp]
+
+MOST_EXTRA = 32
+"""Coordinates of other maps than the data, whose columns are formed: intercepts as a rule."""
+
+LONGEST_GROUP = 64
+"""Coordinates of a group up to which the largest singular value of its columns is found; beyond, their length serves."""
+
+COPIED_NUMBERS = 1 << 24
+"""Numbers of dense data by rows that may be copied by columns, where that is more than a quarter of the data."""
+
+
+def factor_and_matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
+    """(c, A) where a map is c A for data that store their columns."""
+    if isinstance(m, Scaled):
+        inner = factor_and_matrix(m.inner)
+        return None if inner is None else (m.c * inner[0], inner[1])
+    if isinstance(m, Matrix):
+        stores = isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")
+        return (1.0, m) if stores and not m.transposed else None
+    return (1.0, m) if isinstance(m, KernelMatrix) and not m.transposed else None
+
+
+def main_part(term: SumTerm) -> int | None:
+    """Which part of a loss's map is the matrix of data, where the others have few coordinates; the widest if there are several."""
+    found = [i for i, (_, m) in enumerate(term.map.parts) if factor_and_matrix(m) is not None]
+    if not found:
+        return None
+    best = max(found, key=lambda i: term.map.parts[i][1].columns)
+    rest = sum(m.columns for i, (_, m) in enumerate(term.map.parts) if i != best)
+    return best if rest <= MOST_EXTRA else None
+
+
+def other_blocks(term: SumTerm, blocks: Sequence[Block]) -> list[Block]:
+    """The blocks that are not the variable of the data."""
+    best = main_part(term)
+    return [b for b in blocks if best is None or b is not term.map.parts[best][0]]
+
+
+def value_reasons(canonical: Canonical) -> tuple[str, ...]:
+    """Why the predictions of a bound problem's one loss have no columns to go along."""
+    if len(canonical.terms) == 1 and main_part(canonical.terms[0]) is not None:
+        return ()
+    return (f"its predictions are not columns of one data matrix, with at most {MOST_EXTRA} others",)
+
+
+def _linked(fn: Any, dense: bool) -> Function:
+    """A loop that works with dense or with sparse columns."""
+    dot = kernel(dense_row_dot, reorder=True)
+    links: dict[str, Any] = {"extra_dot": dot, "extra_add": dense_row_add}
+    if dense:
+        links |= {"column_dot": dot, "column_add": dense_row_add}
+        links["column_square"] = kernel(loops.dense_row_square, reorder=True)
+    else:
+        links |= {"column_dot": csr_row_dot, "column_add": csr_row_add, "column_square": loops.csr_row_square}
+    return kernel(fn, **{name: link for name, link in links.items() if name in fn.__code__.co_names})
+
+
+class Columns:
+    """K = [E, c A] by columns: `extra` ones as rows of E, whose places in x are `extra_at`, and those of the data A, whose first is `start`.
+
+    A working set is an array of places in x: those of E first, all of them, and then some of A. Columns of dense data by rows are copied when they
+    are first asked for.
+    """
+
+    def __init__(self, problem: PreparedProblem) -> None:
+        (term,) = problem.terms
+        best = main_part(term)
+        assert best is not None
+        extra: list[Array] = []
+        places: list[int] = []
+        for i, (block, m) in enumerate(term.map.parts):
+            if i != best:
+                extra += [m.apply(unit).copy() for unit in np.eye(m.columns)]
+                places += range(block.start, block.stop)
+        block, m = term.map.parts[best]
+        found = factor_and_matrix(m)
+        assert found is not None and isinstance(found[1], KernelMatrix)
+        self.problem = problem
+        self.operator = found[1].operator
+        self.factor = found[0]
+        self.start = block.start
+        self.extra = np.array(extra).reshape(len(extra), term.map.rows)
+        self.extra_at = np.array(places, dtype=np.intp)
+        storage = self.operator.storage
+        self.dense = isinstance(storage, Dense)
+        self.by_rows = isinstance(storage, Dense) and not storage.transposed
+        self._held = np.zeros((0, term.map.rows))
+        self._place = np.full(self.operator.shape[1] if self.by_rows else 0, -1, dtype=np.intp)
+        self._count = 0
+        self._chosen: tuple[Indices, Operator] | None = None
+        self.residual_epochs = _linked(loops.residual_epochs, self.dense)
+        self._squares = _linked(loops.column_squares, self.dense)
+        self._group_grams = _linked(loops.group_grams, self.dense)
+        self._dots = _linked(loops.column_dots, self.dense)
+        self._sum = _linked(loops.column_sum, self.dense)
+
+    def main(self, work: Indices) -> Indices:
+        """The columns of the data in a working set."""
+        return work[self.extra_at.size :] - self.start
+
+    def stored(self, main: Indices) -> tuple[tuple[Any, ...], Indices]:
+        """The columns of the data as the loops take them, and where the chosen ones are."""
+        storage = self.operator.storage
+        if not isinstance(storage, Dense):
+            return tuple(storage.by_columns), main
+        if not self.by_rows:
+            return (storage.store,), main
+        new = main[self._place[main] < 0]
+        if new.size:
+            size = self._count + new.size
+            if size > len(self._held):
+                held = np.empty((min(2 * size, self._place.size), storage.shape[0]))
+                held[: self._count] = self._held[: self._count]
+                self._held = held
+            for first in range(0, new.size, 64):
+                some = new[first : first + 64]
+                self._held[self._count + first : self._count + first + some.size] = storage.store[:, some].T
+            self._place[new] = np.arange(self._count, size)
+            self._count = size
+            self.count_work(new)
+        return (readonly(self._held),), self._place[main]
+
+    def weighted(self, main: Indices, root: Array) -> tuple[tuple[Any, ...], Indices]:
+        """The chosen columns of c A, their rows times `root`."""
+        root = self.factor * root
+        columns, cols = self.stored(main)
+        every = np.arange(main.size)
+        if self.dense:
+            return (readonly(np.multiply(columns[0][cols], root, dtype=np.float64)),), every
+        indptr, indices, _ = columns
+        total = int((indptr[cols + 1] - indptr[cols]).sum())
+        out = np.zeros(main.size + 1, indptr.dtype), np.empty(total, indices.dtype), np.empty(total)
+        kernel(loops.weighted_rows)(*columns, cols, root, *out)
+        return tuple(map(readonly, out)), every
+
+    def squares(self, columns: tuple[Any, ...], cols: Indices) -> Array:
+        """|a_j|^2 of stored columns."""
+        out = np.empty(cols.size)
+        self._squares(columns, cols, out)
+        return out
+
+    def sizes(self, columns: tuple[Any, ...], cols: Indices, extra: Array, start: Indices) -> Array:
+        """sigma_max(K_g)^2 of the groups of extra columns, each alone, and of stored ones; at least that for long groups."""
+        m = extra.shape[0]
+        squares = np.concatenate([np.einsum("ij,ij->i", extra, extra), self.squares(columns, cols)])
+        longest = int(np.diff(start).max(initial=1))
+        if longest == 1:
+            return squares
+        sums = np.add.reduceat(squares, start[:-1])
+        if longest <= LONGEST_GROUP:
+            blocks = np.zeros((start.size - 1 - m, longest, longest))
+            self._group_grams(columns, cols, start[m:] - m, longest, self.operator.shape[0], blocks)
+            sums[m:] = np.minimum(sums[m:], (1.0 + 1e-12) * np.linalg.eigvalsh(blocks)[:, -1])
+        return np.asarray(sums)
+
+    def dots(self, work: Indices, y: Array) -> Array:
+        """K_j'y for the coordinates of a working set."""
+        main = self.main(work)
+        columns, cols = self.stored(main)
+        out = np.empty(main.size)
+        self._dots(columns, cols, y, out)
+        self.count_work(main)
+        return np.concatenate([self.extra @ y, self.factor * out])
+
+    def add(self, columns: tuple[Any, ...], cols: Indices, extra: Array, x: Array, out: Array) -> None:
+        """out += the sum of extra columns and of stored ones times x."""
+        m = extra.shape[0]
+        self._sum(columns, cols, x[m:], out)
+        if m:
+            out += x[:m] @ extra
+
+    def gram(self, work: Indices, h: Array, known: Array) -> Array:
+        """K_W'diag(h) K_W for a working set that begins with one whose matrix is `known`."""
+        main = self.main(work)
+        if not self.dense:
+            return self._sparse_gram(main, h)
+        if not self.copies(main.size) or (self.by_rows and not len(known) and main.size == self._place.size):
+            return self.problem.gram(work, [h])
+        columns, cols = self.stored(main)
+        chosen, old, m = _rows(columns[0], cols), len(known), self.extra.shape[0]
+        gram = np.empty((work.size, work.size))
+        gram[:old, :old] = known
+        self.count_work(main)
+        with serial_blas():
+            if not old:
+                root, rows = np.sqrt(h), np.empty((work.size, h.size))
+                np.multiply(self.extra, root, out=rows[:m])
+                np.multiply(chosen, self.factor * root, out=rows[m:])
+                np.matmul(rows, rows.T, out=gram)
+                return gram
+            # what is known has the extra columns
+            new = (self.factor * h) * chosen[old - m :]
+            gram[old:, :m] = new @ self.extra.T
+            gram[old:, m:] = self.factor * (new @ chosen.T)
+        gram[:old, old:] = gram[old:, :old].T
+        return gram
+
+    def _sparse_gram(self, main: Indices, h: Array) -> Array:
+        """The same by rows of the chosen columns, which are copied once for working sets that stay."""
+        if self._chosen is None or not np.array_equal(self._chosen[0], main):
+            whole = np.array_equal(main, np.arange(self.operator.shape[1]))
+            self._chosen = main, self.operator if whole else self.operator.columns(main)
+        m = self.extra.shape[0]
+        gram = np.empty((m + main.size, m + main.size))
+        gram[m:, m:] = self.factor**2 * self._chosen[1].gram(None, h)
+        if m:
+            weighed = self.extra * h
+            gram[:m, :m] = weighed @ self.extra.T
+            gram[:m, m:] = self.factor * np.array([self._chosen[1].rmatvec(row) for row in weighed])
+            gram[m:, :m] = gram[:m, m:].T
+        return gram
+
+    def copies(self, count: int) -> bool:
+        """Whether so many dense columns may be copied."""
+        n, d = self.operator.shape
+        return n * count <= max(COPIED_NUMBERS, n * d // 4)
+
+    def count_work(self, main: Indices, times: float = 1.0) -> None:
+        """Count the stored numbers of columns of the data as touched."""
+        self.operator.counter.touched += round(times * self.operator.storage.cost_of_columns(main))
+
+
+def _rows(stored: NDArray[Any], at: Indices) -> NDArray[Any]:
+    """Some rows, as a view where they are the first ones in their order."""
+    return stored[: at.size] if np.array_equal(at, np.arange(at.size)) else stored[at]

@@ -1,0 +1,125 @@
+"""What the parts of coordinate descent cost, on the scale of `backends.costs`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends import costs
+from fwdsl.backends.coordinate.columns import Indices, factor_and_matrix, main_part
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.storage import Dense, Sparse
+from fwdsl.backends.method import Estimate
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Canonical
+
+NS_PER_NUMBER = {"dense": 0.6, "sparse": 1.5}
+"""A stored number of a column in an epoch: its product with the residual, and now and then its share in a change."""
+
+NS_PER_PRODUCT = {"dense": 0.02, "sparse": 1.2}
+"""A product of two numbers of a row in a Gram matrix: by blocks and BLAS, or pair by pair."""
+
+MOST_SHARE = 6
+"""The share of the columns in a working set, one in so many, from which the Gram matrix of all dense ones is formed."""
+
+MOST_GRAM = 1_500
+"""Columns up to which a Gram matrix is formed."""
+
+WHOLE = 6.0
+"""Passes over the data that the Gram matrix of all columns may cost to be formed at once."""
+
+
+def column_lengths(canonical: Canonical) -> Array:
+    """|K_j| for the columns of the data, as bind has measured them, for each coordinate of x; 1 for the others, and where it is 0 or not known."""
+    (term,) = canonical.terms
+    best = main_part(term)
+    out = np.ones(canonical.size)
+    if best is None:
+        return out
+    block, m = term.map.parts[best]
+    found = factor_and_matrix(m)
+    assert found is not None and isinstance(found[1], Matrix)
+    values, A = canonical.instance.values, found[1].A
+    norms = next((s.column_norms for name, s in canonical.instance.stats.items() if values[name] is A), None)
+    if norms is not None:
+        out[block.slice] = np.where((norms > 0.0) & np.isfinite(norms), abs(found[0]) * norms, 1.0)
+    return out
+
+
+def _shape(canonical: Canonical) -> tuple[int, int, int, str]:
+    """Rows, columns and stored numbers of the data, and how they are stored."""
+    (term,) = canonical.terms
+    best = main_part(term)
+    assert best is not None
+    m = term.map.parts[best][1]
+    found = factor_and_matrix(m)
+    assert found is not None and isinstance(found[1], Matrix)
+    kind = "dense" if isinstance(found[1].A, np.ndarray) else "sparse"
+    return m.rows, m.columns, m.nnz, kind
+
+
+def _gram(n: int, stored: float, columns: int, kind: str) -> float:
+    """Nanoseconds that the Gram matrix of columns with so many stored numbers takes."""
+    pairs = n * columns**2 if kind == "dense" else 0.5 * stored * (stored / max(1, n) + 1.0)
+    return NS_PER_PRODUCT[kind] * pairs
+
+
+def is_quadratic(canonical: Canonical) -> bool:
+    """Whether the loss has a constant second derivative."""
+    f = canonical.terms[0].f
+    return isinstance(f, LossFunction) and f.loss.quadratic
+
+
+def is_whole(canonical: Canonical) -> bool:
+    """Whether to form the Gram matrix of all columns at once: where that takes a few passes, or where no penalty leaves coordinates at zero."""
+    n, d, nnz, kind = _shape(canonical)
+    if d > MOST_GRAM:
+        return False
+    # one that changes with x is formed again and again
+    share = 1.0 if is_quadratic(canonical) else 0.1
+    cheap = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz
+    return cheap or (n >= d and all(b.g.pair[0] is None for b in canonical.blocks))
+
+
+def most_gram(operator: Operator) -> int:
+    """Columns of a working set up to which its Gram matrix is formed: no more than there are rows, beyond which it is singular."""
+    return min(MOST_GRAM, operator.shape[0])
+
+
+def of_models(operator: Operator, main: Indices) -> tuple[float, float]:
+    """(an epoch over columns, their Gram matrix) in nanoseconds; inf for more than can be formed."""
+    kind = "sparse" if isinstance(operator.storage, Sparse) else "dense"
+    stored = operator.storage.cost_of_columns(main)
+    # rows are gone through as a whole
+    gram = _gram(operator.shape[0], stored, main.size, kind) + (1.0 * operator.nnz if kind == "sparse" else 0.0)
+    return NS_PER_NUMBER[kind] * stored, gram if main.size <= most_gram(operator) else math.inf
+
+
+def is_wide(operator: Operator, size: int) -> bool:
+    """Whether so many dense columns are nearly all as their Gram matrix goes: BLAS forms that of all faster than one by parts."""
+    n, d = operator.shape
+    return isinstance(operator.storage, Dense) and d <= min(MOST_GRAM, n) and MOST_SHARE * size >= d
+
+
+def estimate(canonical: Canonical, tol: float) -> Estimate:
+    """A few steps of a pass each, and epochs over the columns of the support, which is taken to be a fifth of them at most; or the Gram matrix."""
+    n, d, nnz, kind = _shape(canonical)
+    digits = max(1.0, -math.log10(tol)) / 6.0
+    quadratic = is_quadratic(canonical)
+    models = 1.0 if quadratic else 6.0
+    if is_whole(canonical):
+        steps, passes = 2.0 * digits, 4.0 + models * (3.0 if quadratic else 2.0)
+        extra = models * _gram(n, nnz, d, kind) + 20.0 * d * d
+        why = f"the Gram matrix of all {d:,} columns, and Newton steps on it"
+    else:
+        steps = 8.0 * digits
+        # nothing keeps a variable without norm and bounds from being dense
+        plain = all(b.g.pair == (None, None) for b in canonical.blocks)
+        passes, width = 2.0 * steps, d if plain else min(d, n) / 5.0
+        extra = 60.0 * digits * NS_PER_NUMBER[kind] * nnz * min(1.0, width / d)
+        why = f"about {steps:.0f} steps of a pass over all columns, and epochs over those of the support"
+    seconds = costs.seconds(canonical, passes, steps * (1.0 if quadratic else 3.0)) + 1e-9 * extra
+    memory = costs.memory(canonical, 12, 12, 8.0 * min(d, MOST_GRAM) ** 2)
+    return Estimate(passes, seconds, memory, costs.with_copy(canonical, why))

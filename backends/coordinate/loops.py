@@ -1,0 +1,256 @@
+"""The loops of coordinate descent, by groups of coordinates: over the columns of a matrix with a residual kept, and over a Gram matrix with a
+gradient kept. `column_dot`, `column_add`, `column_square`, `extra_dot` and `extra_add` are linked in (`kernels.compile`).
+
+Group g, the coordinates from start[g] to start[g + 1], has the penalty c_g |x_g|_2; one alone stays in lo <= x <= hi. `size` bounds its second
+derivative, that of its ridge included; groups of size 0 stay where they are. The columns of a matrix come as the rows of its transpose do in
+`backends.kernels.rows`; `extra` has columns of other maps as its rows, whose coordinates come first. Both loops return (epochs, measure): the
+measure bounds about what an epoch's violations of optimality cost, sum_i |v_i x_i| + max_g |v_g| / c_g times the penalty.
+"""
+
+# ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
+
+import math
+
+import numpy as np
+
+
+def moved(x, slope, size, c, lo, hi):
+    """argmin over u in [lo, hi] of slope (u - x) + size (u - x)^2 / 2 + c |u|."""
+    a = x - slope / size
+    threshold = c / size
+    if a > threshold:
+        a -= threshold
+    elif a < -threshold:
+        a += threshold
+    else:
+        a = 0.0
+    return min(max(a, lo), hi)
+
+
+def group_share(x, v, start, stop, size, c):
+    """The share of u = x - v / size that is left of a group shrunk by c / size: u / |u| times max(|u| - c / size, 0). Puts u into v."""
+    total = 0.0
+    for i in range(start, stop):
+        v[i] = x[i] - v[i] / size
+        total += v[i] * v[i]
+    length = math.sqrt(total)
+    return max(length - c / size, 0.0) / length if length > 0.0 else 0.0
+
+
+def residual_epochs(
+    columns, cols, extra, r, scale, slope, start, size, c, ridge, lo, hi, x, rounds, enough, trail, first
+):
+    """Epochs of coordinate descent on scale |r|^2 / 2 + <slope, x> + sum_i ridge_i x_i^2 / 2 + sum_g c_g |x_g|, r changing by M dx, until the
+    measure is `enough`. `trail` gets x after each epoch, `first` the measure of the first one."""
+    m = extra.shape[0]
+    measure = 0.0
+    v = np.empty(x.size)
+    for epoch in range(rounds):
+        lean = 0.0
+        worst = 0.0
+        weight = 0.0
+        for g in range(size.size):
+            if not size[g] > 0.0:
+                continue
+            for i in range(start[g], start[g + 1]):
+                dot = extra_dot((extra,), i, r) if i < m else column_dot(columns, cols[i - m], r)
+                v[i] = scale * dot + slope[i] + ridge[i] * x[i]
+            alone = start[g + 1] - start[g] == 1
+            share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g])
+            moves = 0.0
+            length = 0.0
+            for i in range(start[g], start[g + 1]):
+                old = x[i]
+                new = moved(old, v[i], size[g], c[g], lo[i], hi[i]) if alone else share * v[i]
+                step = new - old
+                length += new * new
+                if step != 0.0:
+                    x[i] = new
+                    if i < m:
+                        extra_add((extra,), i, step, r)
+                    else:
+                        column_add(columns, cols[i - m], step, r)
+                    lean += abs(step) * size[g] * max(abs(new), abs(old))
+                    moves += step * step
+            if moves > 0.0 and c[g] > 0.0:
+                worst = max(worst, math.sqrt(moves) * size[g] / c[g])
+            weight += c[g] * math.sqrt(length)
+        trail[epoch] = x
+        measure = lean + worst * weight
+        if epoch == 0:
+            first[0] = measure
+        if measure <= enough:
+            return epoch + 1, measure
+    return rounds, measure
+
+
+def gram_epochs(gram, slope, start, size, c, lo, hi, x, rounds, enough, first):
+    """The same on <slope, d> + d' gram d / 2 + sum_g c_g |x_g|, `slope` being kept at x; a coordinate that stays costs nothing."""
+    measure = 0.0
+    v = np.empty(x.size)
+    for epoch in range(rounds):
+        lean = 0.0
+        worst = 0.0
+        weight = 0.0
+        for g in range(size.size):
+            if not size[g] > 0.0:
+                continue
+            for i in range(start[g], start[g + 1]):
+                v[i] = slope[i]
+            alone = start[g + 1] - start[g] == 1
+            share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g])
+            moves = 0.0
+            length = 0.0
+            for i in range(start[g], start[g + 1]):
+                old = x[i]
+                new = moved(old, v[i], size[g], c[g], lo[i], hi[i]) if alone else share * v[i]
+                step = new - old
+                length += new * new
+                if step != 0.0:
+                    x[i] = new
+                    for j in range(x.size):
+                        slope[j] += step * gram[i, j]
+                    lean += abs(step) * size[g] * max(abs(new), abs(old))
+                    moves += step * step
+            if moves > 0.0 and c[g] > 0.0:
+                worst = max(worst, math.sqrt(moves) * size[g] / c[g])
+            weight += c[g] * math.sqrt(length)
+        measure = lean + worst * weight
+        if epoch == 0:
+            first[0] = measure
+        if measure <= enough:
+            return epoch + 1, measure
+    return rounds, measure
+
+
+def group_grams(columns, cols, start, longest, length, out):
+    """out[g] = M_g'M_g for the columns of group g, whose length is that of a sample's vector; zero beyond the group."""
+    buffer = np.zeros(length)
+    for g in range(start.size - 1):
+        for i in range(start[g], start[g + 1]):
+            column_add(columns, cols[i], 1.0, buffer)
+            for j in range(i, start[g + 1]):
+                dot = column_dot(columns, cols[j], buffer)
+                out[g, i - start[g], j - start[g]] = dot
+                out[g, j - start[g], i - start[g]] = dot
+            for j in range(length):
+                buffer[j] = 0.0
+
+
+def column_squares(columns, cols, out):
+    """|a_j|^2 for the columns in `cols`."""
+    for i in range(cols.size):
+        out[i] = column_square(columns, cols[i])
+
+
+def column_dots(columns, cols, y, out):
+    """a_j . y for the columns in `cols`."""
+    for i in range(cols.size):
+        out[i] = column_dot(columns, cols[i], y)
+
+
+def column_sum(columns, cols, x, out):
+    """out += the sum over i of x_i times column cols[i]."""
+    for i in range(cols.size):
+        if x[i] != 0.0:
+            column_add(columns, cols[i], x[i], out)
+
+
+def csr_row_square(rows, i):
+    """|a_i|^2."""
+    indptr, _indices, data = rows
+    total = 0.0
+    for k in range(indptr[i], indptr[i + 1]):
+        total += np.float64(data[k]) * data[k]
+    return total
+
+
+def dense_row_square(rows, i):
+    """|a_i|^2."""
+    A = rows[0]
+    total = 0.0
+    for j in range(A.shape[1]):
+        total += np.float64(A[i, j]) * A[i, j]
+    return total
+
+
+def weighted_rows(indptr, indices, data, chosen, root, out_indptr, out_indices, out_data):
+    """The chosen rows, their entries times those of `root` in their columns."""
+    at = 0
+    for i in range(chosen.size):
+        for k in range(indptr[chosen[i]], indptr[chosen[i] + 1]):
+            out_indices[at] = indices[k]
+            out_data[at] = data[k] * root[indices[k]]
+            at += 1
+        out_indptr[i + 1] = at
+
+
+def survey(x, kty, order, start, c, ridge, lo, hi, q, length, out):
+    """out_j = the distance of u = -(kty + q + ridge x) from the subdifferential of the penalty at x, in the group of j, over its length.
+
+    Group g has the coordinates order[start[g] : start[g + 1]] and the penalty c_g |x_g|; those of one coordinate stay in [lo, hi]. Returns the
+    largest s in [0, 1] with -(q + s kty) in the domain of the conjugate, as far as that takes a positive s.
+    """
+    share = 1.0
+    for g in range(start.size - 1):
+        j = order[start[g]]
+        if start[g + 1] - start[g] == 1:
+            u = -(kty[j] + q[j] + ridge[j] * x[j])
+            right = math.inf if x[j] >= hi[j] else (c[g] if x[j] >= 0.0 else -c[g])
+            left = -math.inf if x[j] <= lo[j] else (c[g] if x[j] > 0.0 else -c[g])
+            out[j] = max(u - right, left - u, 0.0) / length[j]
+            if ridge[j] == 0.0 and kty[j] != 0.0:
+                bounded = lo[j] != -math.inf if kty[j] > 0.0 else hi[j] != math.inf
+                room = c[g] - q[j] if kty[j] > 0.0 else c[g] + q[j]
+                if not bounded and room > 0.0 and abs(kty[j]) * share > room:
+                    share = room / abs(kty[j])
+            continue
+        size = 0.0
+        for k in range(start[g], start[g + 1]):
+            size += x[order[k]] ** 2
+        size = math.sqrt(size)
+        miss = 0.0
+        least = 0.0
+        most = 0.0
+        flat = ridge[j] == 0.0
+        for k in range(start[g], start[g + 1]):
+            i = order[k]
+            u = -(kty[i] + q[i] + ridge[i] * x[i])
+            if size > 0.0:
+                u -= c[g] * x[i] / size
+            miss += u * u
+            least += q[i] * q[i]
+            most += kty[i] * kty[i]
+        miss = math.sqrt(miss)
+        miss = miss if size > 0.0 else max(miss - c[g], 0.0)
+        room = c[g] - math.sqrt(least)
+        if flat and room > 0.0 and math.sqrt(most) * share > room:
+            share = room / math.sqrt(most)
+        for k in range(start[g], start[g + 1]):
+            out[order[k]] = miss / length[order[k]]
+    return share
+
+
+def conjugate(kty, share, order, start, c, ridge, lo, hi, q):
+    """The sum over groups of sup <v, x> - c |x| - ridge |x|^2 / 2 over [lo, hi] at v = -(q + share kty), those left out that are infinite."""
+    total = 0.0
+    for g in range(start.size - 1):
+        j = order[start[g]]
+        if start[g + 1] - start[g] > 1:
+            size = 0.0
+            for k in range(start[g], start[g + 1]):
+                size += (q[order[k]] + share * kty[order[k]]) ** 2
+            if ridge[j] > 0.0:
+                total += 0.5 * max(math.sqrt(size) - c[g], 0.0) ** 2 / ridge[j]
+            continue
+        v = -(q[j] + share * kty[j])
+        slack = max(abs(v) - c[g], 0.0)
+        best = 0.0
+        if slack > 0.0:
+            best = math.copysign(slack / ridge[j] if ridge[j] > 0.0 else math.inf, v)
+        best = min(max(best, lo[j]), hi[j])
+        if abs(best) == math.inf:
+            best = min(max(0.0, lo[j]), hi[j])
+        total += v * best - c[g] * abs(best) - 0.5 * ridge[j] * best * best
+    return total

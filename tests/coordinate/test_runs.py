@@ -1,0 +1,194 @@
+"""Runs of coordinate descent: against a plain transcription, resumed, on threads, stopped; what it refuses and what the planner does with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fwdsl as fw
+from fwdsl.backends.coordinate import loops
+from fwdsl.backends.coordinate.model import extrapolated
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.pool import Stopped
+from fwdsl.errors import PlanError
+from tests.problems import laid_out
+from tests.runs import resumed, started, stepped
+
+METHOD = "coordinate_descent"
+INNER: tuple[dict[str, Any], ...] = ({}, {"inner": "residual"}, {"inner": "gram"})
+LASSO = "data A: matrix[n, d], b: vector[n]\nparam l: positive\nvar x: vector[d]\nminimize 0.5 * mean(squared(A @ x, b)) + l * norm1(x)\n"
+SPARSE_LOGISTIC = "data A: matrix[n, d], y: signs[n]\nvar x: vector[d], c: real\nminimize mean(logistic(A @ x + c, y)) + 0.02 * norm1(x)\n"
+
+
+def data(n: int = 60, d: int = 90, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    A = np.where(rng.random((n, d)) < 0.5, rng.standard_normal((n, d)), 0.0)
+    return A, A[:, :6] @ rng.standard_normal(6) + 0.2 * rng.standard_normal(n)
+
+
+def lasso(layout: str = "dense", l: float = 0.02) -> fw.Problem:
+    A, b = data()
+    return fw.parse(LASSO).bind(A=laid_out(A, layout), b=b, l=l)
+
+
+def logistic(layout: str = "dense") -> fw.Problem:
+    A, b = data()
+    return fw.parse(SPARSE_LOGISTIC).bind(A=laid_out(A, layout), y=np.where(b > 0.0, 1.0, -1.0))
+
+
+def soft(v: float, t: float) -> float:
+    return float(np.sign(v) * max(abs(v) - t, 0.0))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: bool) -> None:
+    """x_g <- the minimiser in group g of <q, x> + |r|^2 / 2 + ridge |x|^2 / 2 + c |x_g|, one after the other; with the bound of its curvature."""
+    A, b = data(20, 9)
+    rng = np.random.default_rng(1)
+    q, lo, hi, ridge = 0.1 * rng.standard_normal(9), np.full(9, -0.4), np.full(9, 0.5), np.full(9, 0.3)
+    groups = [[0], [1], [2], [3], [4, 5], [6, 7, 8]]
+    c = rng.random(6)
+    lo[4:], hi[4:] = -np.inf, np.inf
+    x, r = np.zeros(9), -b
+    for _ in range(3):
+        for k, g in enumerate(groups):
+            size = np.linalg.norm(A[:, g], 2) ** 2 + 0.3
+            u = x[g] - (A[:, g].T @ r + q[g] + 0.3 * x[g]) / size
+            share = max(1.0 - c[k] / size / np.linalg.norm(u), 0.0)
+            new = np.clip(share * u, lo[g], hi[g])
+            r = r + A[:, g] @ (new - x[g])
+            x[g] = new
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in box(-1, 1)\nminimize sum(squared(A @ x, b))\n"
+    columns = started(fw.parse(text).bind(A=sp.csr_array(A) if sparse else A, b=b), METHOD).columns
+    start = np.cumsum([0, *map(len, groups)])
+    stored, cols = columns.stored(np.arange(9))
+    none = np.zeros((0, 20))
+    size = columns.sizes(stored, cols, none, start) + 0.3
+    u, rest, trail, first = np.zeros(9), -b, np.empty((3, 9)), np.zeros(1)
+    done, _ = columns.residual_epochs(
+        stored, cols, none, rest, 1.0, q, start, size, c, ridge, lo, hi, u, 3, 0.0, trail, first
+    )
+    np.testing.assert_allclose(u, x, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(rest, r, rtol=0, atol=1e-9)
+    assert done == 3 and np.array_equal(trail[-1], u)
+    v = np.zeros(9)
+    kernel(loops.gram_epochs)(A.T @ A + np.diag(ridge), q - A.T @ b, start, size, c, lo, hi, v, 3, 0.0, first)
+    np.testing.assert_allclose(v, x, rtol=0, atol=1e-9)
+
+
+def test_extrapolation_finds_the_limit_of_a_linear_recursion() -> None:
+    rng = np.random.default_rng(0)
+    M = 0.5 * np.diag(rng.random(4))
+    limit = np.linalg.solve(np.eye(4) - M, np.ones(4))
+    trail = [np.zeros(4)]
+    for _ in range(5):
+        trail.append(M @ trail[-1] + 1.0)
+    ahead = extrapolated(np.array(trail))
+    assert ahead is not None
+    assert np.linalg.norm(ahead - limit) < 1e-3 * np.linalg.norm(trail[-1] - limit)
+    assert extrapolated(np.ones((6, 4))) is None
+
+
+@pytest.mark.parametrize("problem", [lasso, logistic])
+def test_the_working_set_grows_from_the_worst_violations(problem: Any) -> None:
+    run = started(problem(), METHOD, inner="residual")
+    seen = []
+    for _ in range(4):
+        worst = np.argmax(run.state.misses)
+        before = run.state.value
+        run.step()
+        seen.append(run.state.work.size)
+        assert worst in run.state.work and run.state.value <= before
+        assert set(np.flatnonzero(run.state.x)) <= set(run.state.work)
+    assert seen[0] <= 21 and seen[-1] < 91
+
+
+@pytest.mark.parametrize("layout", ["dense", "fortran", "float32", "csr"])
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("problem", [lasso, logistic])
+def test_a_resumed_run_is_the_unbroken_one(problem: Any, inner: dict[str, Any], layout: str, tmp_path: Path) -> None:
+    whole = stepped(problem(layout), METHOD, 5, **inner)
+    half = resumed(stepped(problem(layout), METHOD, 2, **inner), tmp_path, inner)
+    for _ in range(3):
+        half.step()
+    for name, value in vars(whole.state).items():
+        assert np.array_equal(value, getattr(half.state, name)), name
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("problem", [lasso, logistic])
+def test_threads_change_nothing(problem: Any, layout: str) -> None:
+    one, two = (stepped(problem(layout), METHOD, 4, threads=k).state for k in (1, 2))
+    assert np.array_equal(one.x, two.x) and one.best_bound == two.best_bound
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("problem", [lasso, logistic])
+def test_sparse_data_are_solved_as_dense(problem: Any, inner: dict[str, Any]) -> None:
+    dense, sparse = (problem(layout).solve(method=METHOD, tol=1e-10, **inner) for layout in ("dense", "csc"))
+    assert dense.status == sparse.status == "optimal"
+    np.testing.assert_allclose(dense["x"], sparse["x"], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("problem", [lasso, logistic])
+def test_a_step_that_is_stopped_leaves_the_state_as_it_was(problem: Any) -> None:
+    run = stepped(problem(), METHOD, 1)
+    before = {name: np.copy(value) for name, value in vars(run.state).items()}
+    run.problem.must_stop = lambda: True
+    with pytest.raises(Stopped):
+        run.step()
+    assert all(np.array_equal(before[name], value) for name, value in vars(run.state).items())
+    run.problem.must_stop = lambda: False
+    run.step()
+    assert run.state.iteration == 2
+
+
+def test_limits_are_statuses() -> None:
+    few = lasso().solve(method=METHOD, max_iter=1, tol=1e-12, inner="residual")
+    assert few.status == "tolerance_not_reached" and few.iterations == 1
+    none = lasso().solve(method=METHOD, time=0.0, tol=1e-12)
+    assert none.status == "tolerance_not_reached" and none.iterations == 0
+    stopped = lasso().solve(method=METHOD, tol=1e-12, inner="residual", callback=lambda progress: False)
+    assert stopped.status == "interrupted"
+
+
+def test_warm_starts_take_fewer_steps() -> None:
+    first = lasso().solve(method=METHOD, tol=1e-9, inner="residual")
+    warm = lasso(l=0.0199).solve(method=METHOD, tol=1e-9, inner="residual", start=first)
+    cold = lasso(l=0.0199).solve(method=METHOD, tol=1e-9, inner="residual")
+    assert warm.status == "optimal" and warm.iterations < cold.iterations
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("mean(absolute(A @ x, b))", "not smooth"),
+        ("mean(squared(A @ x, b)) + norm2(x)", "sum over entries or groups"),
+        ("mean(squared(A @ x, b)) + mean(huber(A @ x, b)) + norm1(x)", "one loss"),
+        ("mean(squared(A @ x, b)) + norm1(A @ x)", "one loss"),
+        ("sum(squared(x, b))", "columns of one data matrix"),
+    ],
+)
+def test_what_it_refuses(body: str, reason: str) -> None:
+    A, b = data(9, 9)
+    with pytest.raises(PlanError, match=reason):
+        fw.parse(f"data A: matrix[n, n], b: vector[n]\nvar x: vector[n]\nminimize {body}\n").bind(A=A, b=b).solve(
+            method=METHOD
+        )
+
+
+def test_the_planner_takes_it_for_sparse_regression() -> None:
+    assert lasso().plan().method == logistic().plan().method == METHOD
+    rng = np.random.default_rng(0)
+    A = np.abs(rng.standard_normal((2000, 40)))
+    nonnegative = fw.parse(
+        "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in nonnegative\nminimize sum_squares(A @ x - b)\n"
+    )
+    problem = nonnegative.bind(A=A, b=A @ rng.standard_normal(40))
+    assert problem.plan().method == METHOD
+    s = problem.solve(tol=1e-9)
+    assert s.status == "optimal" and s.iterations <= 2 and s["x"].min() == 0.0
