@@ -25,7 +25,8 @@ from fwdsl.backends.interior.sizes import DENSE, order_of_system
 SHIFT = 1e-11
 """By how much diagonals are moved away from zero, beside entries of about one."""
 
-REFINEMENTS = 5
+REFINEMENTS, ENOUGH = 5, 1e-14
+"""Refinements of an answer at most, and the relative residual that needs no more."""
 
 Solve = Callable[[Array], Array]
 
@@ -103,16 +104,24 @@ class System:
         for _ in range(REFINEMENTS + 1):
             found = found + self.solve(rest)
             v, u = found[:n], found[n:]
-            below = r - self.A @ v
+            across, along = self.At @ u, self.A @ v
+            below = r - along
             below[k:] += u[k:]
-            rest = np.concatenate([p - (self.P @ v + self.At @ u), below])
-            size = float(np.abs(rest).max(initial=0.0))
+            rest = np.concatenate([p - (self.P @ v + across), below])
+            # each part beside its own right-hand side and the rounding of its terms
+            size = max(_share(rest[:n], p, across), _share(below, r, along))
             if not size < 0.5 * least:
                 break
             best, least = found, size
-            if size <= 1e-15 * float(np.abs(right).max(initial=0.0)):
+            if size <= ENOUGH:
                 break
         return best[:n], best[n:]
+
+
+def _share(rest: Array, right: Array, terms: Array) -> float:
+    """The largest residual beside the largest right-hand side, and a hundredth of the rounding of the terms."""
+    size = float(np.abs(right).max(initial=0.0)) + 1e-18 * float(np.abs(terms).max(initial=0.0))
+    return float(np.abs(rest).max(initial=0.0)) / size if size > 0.0 else 0.0
 
 
 def _indefinite(matrix: Array) -> Solve:

@@ -232,7 +232,9 @@ def _settle(
 ) -> _Settled:
     """The first of the three rules that serves an equality, whose `terms` are the sizes of the terms of its sums."""
     if np.all(np.abs(miss) <= rounding):
-        return _Settled(f"the equality of {block.name} is met to rounding{_measure(canonical)}")
+        # what rounding may cost at x: entries of one variable may differ in size by more than rounding is small
+        cost = float(np.abs(miss) @ np.abs(x[block.slice]))
+        return _Settled(f"the equality of {block.name} is met to rounding{_measure(canonical)}", taken=cost)
     bound = _implied_bound(canonical, block, point)
     if bound is not None:
         r, norm, why = bound
