@@ -39,6 +39,9 @@ BOUND_ABOVE = "FW9002"
 
 OUT_OF_RANGE = "a decomposition failed: the numbers are out of range, or nearly so"
 
+NUMERIC = (np.linalg.LinAlgError, ArithmeticError)
+"""What LAPACK and Python raise at numbers that are out of range."""
+
 OnState = Callable[[Checkpoint], None]
 
 CERTIFIED: tuple[Status, str] = ("optimal", "the tolerance is certified")
@@ -101,9 +104,9 @@ def drive(
                 checkpoint = Checkpoint(method.name, given, run.state, journal)
                 status, reason = _loop(over, run, checkpoint, on_state)
             report = run.report()
-        except (BrokenOff, Stopped, np.linalg.LinAlgError) as error:
+        except (BrokenOff, Stopped, *NUMERIC) as error:
             status, reason = over.ending() or ("interrupted", "interrupted")
-            if isinstance(error, np.linalg.LinAlgError):
+            if isinstance(error, NUMERIC):
                 status, reason = over.give_up(OUT_OF_RANGE)
             report = _rescue(over, at.x)
             checkpoint = None
@@ -186,7 +189,7 @@ def _loop(over: Supervisor, run: Run[Any, Any], checkpoint: Checkpoint, on_state
             run.step()
         except Stopped:
             vars(run.state).update(before)
-        except np.linalg.LinAlgError:
+        except NUMERIC:
             return over.give_up(OUT_OF_RANGE)
         over.iteration = run.state.iteration
         over.journal.passes = over.passes
