@@ -6,14 +6,14 @@ The status starts as "not solved"; only a verified certificate within the tolera
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..backends.kernels.pool import Stopped
-from ..backends.method import Report, Run
+from ..backends.method import Method, Report, Run
 from ..backends.registry import METHODS
 from ..certify.verified import DualBound, Verified
 from ..model.options import Options
@@ -38,9 +38,6 @@ BOUND_ABOVE = "FW9002"
 """The code of a bound above the objective of a feasible point."""
 
 OUT_OF_RANGE = "a decomposition failed: the numbers are out of range, or nearly so"
-
-NUMERIC = (np.linalg.LinAlgError, ArithmeticError)
-"""What LAPACK and Python raise at numbers that are out of range."""
 
 OnState = Callable[[Checkpoint], None]
 
@@ -95,18 +92,15 @@ def drive(
         try:
             with over.control.breakable():
                 with over.asked(over.must_not_start):
-                    if resume is not None:
-                        over.iteration = resume.iteration
-                        run = method.resume(problem, given, resume.state)
-                    else:
-                        run = method.start(problem, given, at.x, at.ys)
+                    over.iteration = 0 if resume is None else resume.iteration
+                    run = _begun(method, problem, given, at, resume)
                 over.run, over.iteration, journal.passes = run, run.state.iteration, over.passes
                 checkpoint = Checkpoint(method.name, given, run.state, journal)
                 status, reason = _loop(over, run, checkpoint, on_state)
             report = run.report()
-        except (BrokenOff, Stopped, *NUMERIC) as error:
+        except (BrokenOff, Stopped, np.linalg.LinAlgError) as error:
             status, reason = over.ending() or ("interrupted", "interrupted")
-            if isinstance(error, NUMERIC):
+            if isinstance(error, np.linalg.LinAlgError):
                 status, reason = over.give_up(OUT_OF_RANGE)
             report = _rescue(over, at.x)
             checkpoint = None
@@ -116,6 +110,18 @@ def drive(
             status, reason = _verified_at_last(over, status, reason)
     over.tell(report, last=True)
     return _outcome(over, status, reason, checkpoint)
+
+
+def _begun(
+    method: type[Method], problem: Any, given: Mapping[str, Any], at: Start, resume: Checkpoint | None
+) -> Run[Any, Any]:
+    """The run from a start or a saved state. Raises `LinAlgError` where the numbers are out of range."""
+    try:
+        if resume is not None:
+            return method.resume(problem, given, resume.state)
+        return method.start(problem, given, at.x, at.ys)
+    except ArithmeticError as error:
+        raise np.linalg.LinAlgError(OUT_OF_RANGE) from error
 
 
 def _rescue(over: Supervisor, x: Any) -> Report:
@@ -189,7 +195,7 @@ def _loop(over: Supervisor, run: Run[Any, Any], checkpoint: Checkpoint, on_state
             run.step()
         except Stopped:
             vars(run.state).update(before)
-        except NUMERIC:
+        except (np.linalg.LinAlgError, ArithmeticError):
             return over.give_up(OUT_OF_RANGE)
         over.iteration = run.state.iteration
         over.journal.passes = over.passes
