@@ -35,6 +35,9 @@ DENSE_LIMIT = 1_500
 FEW = 64
 """Equalities up to which E W E' is formed column by column where a loss of rows stands in the sum."""
 
+INDEPENDENT = 1e-5
+"""The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose columns are far from dependent."""
+
 CG_STEPS = 1_000
 LOST = 1e8
 """A squared residual so many times the least one so far shows that the system has no solution."""
@@ -301,6 +304,11 @@ def _solve(
     gram *= inverse[:, None] * inverse
     if not np.all(np.isfinite(gram)):
         return None
+    if wanted.size > FEW:
+        # many equalities that are far from dependent need no eigenvalues
+        found = _independent(gram, inverse * miss)
+        if found is not None:
+            return inverse * found
     try:
         values, vectors = np.linalg.eigh(gram)
     except np.linalg.LinAlgError:
@@ -308,6 +316,17 @@ def _solve(
     # least norm: dependent columns (an intercept beside one-hot features) leave the system singular and consistent
     keep = values > max(float(values[-1]), 0.0) * 1e-13
     return np.asarray(inverse * (vectors[:, keep] @ ((vectors[:, keep].T @ (inverse * miss)) / values[keep])))
+
+
+def _independent(gram: Array, right: Array) -> Array | None:
+    """The solution of a system with ones on its diagonal; None where it is singular, or nearly so."""
+    try:
+        lower = np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        return None
+    if not float(lower.diagonal().min()) > INDEPENDENT:
+        return None
+    return np.asarray(np.linalg.solve(gram, right))
 
 
 def _apply(problem: PreparedProblem, metrics: Sequence[_Metric], wanted: NDArray[np.intp], lam: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,13 @@ from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Block
 from fwdsl.canon.maps import LinearMap
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+FEW = 64
+"""Columns up to which those of maps without stored numbers (slices, differences) are formed densely."""
 
 
 class KernelMatrix(LinearMap):
@@ -127,19 +135,22 @@ def is_by_columns(m: LinearMap) -> bool:
 
 @dataclass(frozen=True)
 class Columns:
-    """Some columns of one map: of a matrix by reference, or formed densely where the map is another (an intercept, a slice, a product)."""
+    """Some columns of one map: of a matrix by reference, or formed where the map is another (an intercept, a product), sparsely for slices."""
 
     at: NDArray[np.intp]
     local: NDArray[np.intp]
     factor: float
     operator: Operator | None
-    dense: Array | None
+    dense: Array | csr_array | None
 
     def gram(self, w: Array) -> Array:
         """C' diag(w) C."""
         if self.operator is not None:
             return self.factor**2 * self.operator.gram(self.local, w)
         assert self.dense is not None
+        if not isinstance(self.dense, np.ndarray):
+            scaled = self.dense.multiply(w[:, None])
+            return np.asarray((self.dense.T @ scaled).toarray())
         return np.asarray(self.dense.T @ (w[:, None] * self.dense))
 
     def adjoint(self, y: Array) -> Array:
@@ -152,7 +163,8 @@ class Columns:
     def column(self, c: int) -> Array:
         """Column c."""
         if self.dense is not None:
-            return self.dense[:, c]
+            found = self.dense[:, [c]]
+            return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).reshape(-1)
         assert self.operator is not None
         unit = np.zeros(self.operator.shape[1])
         unit[self.local[c]] = self.factor
@@ -173,6 +185,8 @@ def columns_of(m: LinearMap, block: Block, free: NDArray[np.intp], look: Callabl
     factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)
     if isinstance(inner, KernelMatrix) and not inner.transposed:
         return Columns(at, local, factor, inner.operator, None)
+    if m.nnz == 0 and at.size > FEW:
+        return Columns(at, local, 1.0, None, m.sparse()[:, local])
     dense = np.empty((m.rows, at.size))
     unit = np.zeros(m.columns)
     for c, j in enumerate(local):
