@@ -105,6 +105,53 @@ def _live(options: Options) -> Iterator[OnProgress]:
         yield show
 
 
+OnPoint = Callable[[str], OnProgress]
+"""Tells that the next of several solves begins, by its name, and gives the callback for its progress."""
+
+
+@contextmanager
+def counting(output: Output, options: Options, total: int) -> Iterator[OnPoint]:
+    """One progress bar for many solves, on a terminal; compilations are announced once."""
+    from ..backends.kernels import on_compile
+
+    with ExitStack() as stack:
+        stack.enter_context(on_compile(announcer(output)))
+        if output.mode == "text" and style_of(sys.stderr).terminal and style_of(sys.stdout).terminal:
+            yield stack.enter_context(_bar(options, total))
+        else:
+            yield lambda _name: _silent
+
+
+@contextmanager
+def _bar(options: Options, total: int) -> Iterator[OnPoint]:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    numbers, due = count(), Throttle()
+    # what is printed meanwhile goes above the bar
+    with Live(Text("starting"), console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+
+        def begin(name: str) -> OnProgress:
+            done = next(numbers)
+
+            def show(p: Progress) -> None:
+                if due("solving"):
+                    line = Table.grid(padding=(0, 1))
+                    line.add_row(
+                        ProgressBar(total, done, width=20),
+                        Text(f"{done} of {total}", no_wrap=True),
+                        Text(f"{name}  {progress_line(p, options.tol)}", no_wrap=True, overflow="ellipsis"),
+                    )
+                    live.update(line, refresh=True)
+
+            return show
+
+        yield begin
+
+
 @contextmanager
 def compiling(output: Output, name: str) -> Iterator[None]:
     """While open, a live line on a terminal tells each kernel that is compiled for a program."""
