@@ -169,7 +169,8 @@ class Problem:
 
         With `folds` the points are compared by cross-validation: by `score`, the mean "loss" or the "error" rate of samples left out. Rows are
         shuffled with `seed`. Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the
-        samples do not allow, FW0207 for error rates of a program that classifies nothing.
+        samples do not allow, FW0207 for error rates of a program that classifies nothing, FW0208 for a loss
+        that changes along the grid.
         """
         return self._over(swept_values(self.model, values), start, folds, score, options)
 
@@ -194,7 +195,7 @@ class Problem:
 
         require_folds(folds, score)
         callback = options.pop("callback", None)
-        session = self._with(resolve_options(self.model, **options))
+        session = problems[1]._with(resolve_options(self.model, **options))
         return cross_validate(session, names, points, folds, score, lambda at, before: at.solve(callback, before))
 
     def race(

@@ -14,16 +14,17 @@ from typing import Any, Literal
 import numpy as np
 
 from ..bind import Bindings
+from ..bind.instance import Instance
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Type
-from ..results.evaluation import Evaluated, Fit, evaluate, fit_of, labelled
+from ..results.evaluation import Fit, evaluate, fit_of, labelled
 from ..results.solution import Solution
 from ..results.status import Status
 from ..session import Raising, Session
 from ..words import LOSSES
 from .grid import Point, at_point, solve_over, table_line
-from .samples import Samples, deal, part_of, rows_of, samples_of
+from .samples import Samples, deal, part_of, rows_of, sample_count, samples_of
 
 ScoreName = Literal["loss", "error"]
 
@@ -31,6 +32,8 @@ Solve = Callable[[Session, Any], Solution]
 """Solves a session from a start."""
 
 COLUMNS = ("mean", "standard error", "training loss")
+
+_WIDTHS = (16, 16, 16)
 
 _ONE = Expr("const", Type("real"), value=1.0, sign="positive")
 
@@ -120,13 +123,15 @@ class CrossValidation:
 
     def __repr__(self) -> str:
         best, near = self.chosen
-        lines = [table_line([*self.parameters, *COLUMNS, ""], len(self.parameters)).rstrip()]
+        lines = [table_line([*self.parameters, *COLUMNS, ""], len(self.parameters), _WIDTHS).rstrip()]
         rows = zip(self.points, self.mean, self.standard_error, self.training_loss, strict=True)
         for i, (point, *numbers) in enumerate(rows):
             marks = [word for word, at in (("best", best), ("one standard error", near)) if at == i]
             cells = [*(f"{v:.6g}" for v in point), *(f"{v:.6g}" for v in numbers), ", ".join(marks)]
-            lines.append(table_line(cells, len(point)).rstrip())
+            lines.append(table_line(cells, len(point), _WIDTHS).rstrip())
         what = "mean loss" if self.score == "loss" else "error rate"
+        if best is None and self.status != "interrupted":
+            lines.append("no point has a fit in every fold")
         return "\n".join(
             [*lines, f"{what} by {self.folds} folds of the samples `{self.samples}`, shuffled with seed {self.seed}"]
         )
@@ -141,12 +146,15 @@ def cross_validate(
     """Score every point by folds, choose, and fit to all samples. Folds are shuffled with the seed of the session's options.
 
     Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the samples do not allow, FW0207 for error
-    rates of a program that classifies nothing.
+    rates of a program that classifies nothing, FW0208 for losses that change along the grid.
     """
     samples = samples_of(session.compile())
     if score == "error":
         _require_classes(samples)
+    else:
+        _require_comparable(samples, parameters)
     instance, seed = session.bind(), session.options.seed
+    scores = _scorer(samples, instance, score)
     parts = deal(samples, instance, folds, seed)
     total = sum(part.size for part in parts)
     by_fold, training = np.full((2, len(points), folds), np.nan)
@@ -159,7 +167,7 @@ def cross_validate(
         grid = solve_over(parameters, points, problems, solve)
         unseen = Bindings(data=rows_of(samples, instance, held))
         for i, solution in enumerate(grid):
-            by_fold[i, j], training[i, j] = _scores(samples, solution, unseen, (rows.size, held.size), score)
+            by_fold[i, j], training[i, j] = scores(solution, unseen, (held.size, rows.size))
         if grid[-1].status == "interrupted":
             by_fold[len(grid) - 1, j], status = np.nan, "interrupted"
             break
@@ -184,36 +192,57 @@ def _require_classes(samples: Samples) -> None:
         )
 
 
-def _scores(
-    samples: Samples, solution: Solution, unseen: Bindings, counts: tuple[int, int], score: ScoreName
-) -> tuple[float, float]:
-    """The score of a fit on samples left out, and its mean loss on those fitted to; not finite where there is no fit.
+def _require_comparable(samples: Samples, parameters: Sequence[str]) -> None:
+    """Raise `RunError` FW0208 where a loss itself changes along the grid, so that its values say nothing of which fit is better."""
+    for i in samples.terms:
+        term = samples.model.terms[i]
+        parts = [term.target, term.weights, *(e for _, e in term.options)]
+        used = {e.name for part in parts if part is not None for e in part.walk() if e.op == "param"}
+        changing = [n for n in parameters if n in used]
+        if changing:
+            found = (
+                f"the loss `{term.atom}` is another one at each value of `{changing[0]}`: its values cannot be compared"
+            )
+            rule = "Points are compared by a score that is the same at all of them."
+            hint = f"leave `{changing[0]}` at one value, or compare classifiers by their error rate"
+            raise RunError([Diagnostic("FW0208", found, rule=rule, hint=hint)])
 
-    Losses are taken without their coefficients, by sample; several are averaged with the weights of their coefficients in the fit.
-    """
-    if solution.status in ("infeasible", "unbounded"):
-        return np.inf, np.nan
-    terms = samples.model.terms
-    bare: Model = replace(samples.model, terms=tuple(replace(t, coefficient=_ONE) for t in terms), lets=())
-    fit: Fit = replace(fit_of(solution.instance, solution.variables), model=bare)
-    names = [name for i, name in enumerate(labelled(bare)) if i in samples.terms]
-    summed = {n: terms[i].reduce != "mean" for n, i in zip(names, samples.terms, strict=True)}
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores fits by the terms that sum over samples: each without its coefficient and by sample, several averaged with `weights`."""
+
+    bare: Model
+    score: ScoreName
+    weights: Mapping[str, float]
+    summed: frozenset[str]
+
+    def __call__(self, solution: Solution, unseen: Bindings, counts: tuple[int, int]) -> tuple[float, float]:
+        """The score on samples left out, and the mean loss of those fitted to, of which there are `counts`; not finite where there is no fit."""
+        if solution.status in ("infeasible", "unbounded"):
+            return np.inf, np.nan
+        fit: Fit = replace(fit_of(solution.instance, solution.variables), model=self.bare)
+        names = list(self.weights)
+        found, seen = evaluate(fit, names, unseen, Path()), evaluate(fit, names, Bindings(), Path())
+        score = self._average(found.error_rates) if self.score == "error" else self._loss(found.values, counts[0])
+        return score, self._loss(seen.values, counts[1])
+
+    def _loss(self, values: Mapping[str, float], count: int) -> float:
+        return self._average({n: v / count if n in self.summed else v for n, v in values.items()})
+
+    def _average(self, values: Mapping[str, float]) -> float:
+        return float(np.average(list(values.values()), weights=[self.weights[n] for n in values]))
+
+
+def _scorer(samples: Samples, instance: Instance, score: ScoreName) -> _Scorer:
+    """The scorer of a grid. Its weights are those of the terms at the first point, as all points are to have the same score."""
+    bare: Model = replace(
+        samples.model, terms=tuple(replace(t, coefficient=_ONE) for t in samples.model.terms), lets=()
+    )
+    names = {name: samples.model.terms[i] for i, name in enumerate(labelled(bare)) if i in samples.terms}
+    summed = frozenset(n for n, term in names.items() if term.reduce != "mean")
+    count = sample_count(samples, instance)
     weights = {
-        n: abs(float(solution.instance.evaluate(terms[i].coefficient))) * (counts[0] if summed[n] else 1)
-        for n, i in zip(names, samples.terms, strict=True)
+        n: abs(float(instance.evaluate(t.coefficient))) * (count if n in summed else 1) for n, t in names.items()
     }
-
-    def mean_loss(found: Evaluated, count: int) -> float:
-        return _average({n: v / count if summed[n] else v for n, v in found.values.items()}, weights)
-
-    found, seen = evaluate(fit, names, unseen, Path()), evaluate(fit, names, Bindings(), Path())
-    unseen_score = _average(found.error_rates, weights) if score == "error" else mean_loss(found, counts[1])
-    return unseen_score, mean_loss(seen, counts[0])
-
-
-def _average(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """The mean of values, by weight where there is any."""
-    total = sum(weights[n] for n in values)
-    if not total:
-        return float(np.mean(list(values.values())))
-    return float(sum(weights[n] * v for n, v in values.items()) / total)
+    return _Scorer(bare, score, weights if all(weights.values()) else dict.fromkeys(weights, 1.0), summed)

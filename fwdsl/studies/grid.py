@@ -140,10 +140,10 @@ def row_text(point: Point, solution: Solution) -> str:
     return table_line(cells, len(point))
 
 
-def table_line(cells: Sequence[str], parameters: int) -> str:
-    """Cells in columns: those of the parameters, then the others."""
-    widths = (*(13,) * parameters, 16, 14, 9, 9, 9)
-    return "".join(f"{cell:<{w}}" for cell, w in zip(cells[:-1], widths, strict=False)) + cells[-1]
+def table_line(cells: Sequence[str], parameters: int, others: Sequence[int] = (16, 14, 9, 9, 9)) -> str:
+    """Cells in columns: those of the parameters, then the others, of these widths."""
+    widths = (*(13,) * parameters, *others)
+    return "".join(f"{cell:<{w}}" for cell, w in zip(cells[:-1], widths, strict=True)) + cells[-1]
 
 
 def save_grid(name: str, grid: SolutionGrid) -> None:
