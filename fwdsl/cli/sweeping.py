@@ -101,7 +101,8 @@ def _solved(
         def solve(at: tuple[Point, Session], start: Solution | None) -> Solution:
             point, session = at
             session.plan()  # so that what it finds is told before progress
-            solution = session.solve(begin(_name(names, point)), start)
+            with begin(_name(names, point)) as on_progress:
+                solution = session.solve(on_progress, start)
             output.text(row_text(point, solution) + "\n")
             return solution
 
@@ -126,7 +127,8 @@ def _folded(
         def solve(session: Session, start: Solution | None) -> Solution:
             solved[:] = [session]
             values = session.bindings.params
-            return session.solve(begin(_name(names, [float(str(values[n])) for n in names])), start)
+            with begin(_name(names, [float(str(values[n])) for n in names])) as on_progress:
+                return session.solve(on_progress, start)
 
         found = cross_validate(first, names, points, known.folds, known.score, solve)
     unsaved = _written(
