@@ -234,3 +234,10 @@ class Session:
         other._earlier = (self._bound if self._bound.value is not None else self._earlier) if same_data else None
         other._bound, other._canonical, other._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")
         return other
+
+    def with_model(self, model: Model, given: Bindings, sink: Sink) -> Session:
+        """Another model with its own bindings, solved with the same options."""
+        other = self.bound_to(given)
+        other._compiled, other.sink = Stage("compile"), sink
+        other._compiled.value = model
+        return other

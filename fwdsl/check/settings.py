@@ -6,7 +6,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import misuse
 from ..model import Model, once_per_model
@@ -53,24 +53,59 @@ def swept(model: Model, given: Mapping[str, object]) -> tuple[str, tuple[float, 
     """The one swept parameter among the arguments of `path`, and its values. Raises `BuildError` FW0313 where there is not exactly one."""
     params = [p.name for p in model.params]
     names = [n for n in given if n in params]
-    listed = ", ".join(f"`{n}`" for n in params) or "none"
-    rule = f"A path goes along the values of one parameter; the program has {listed}."
-    if len(names) != 1:
-        unknown = [n for n in given if n not in params and n not in _NAMES]
-        close = get_close_matches(unknown[0], params, n=1) if unknown else []
-        hint = (
-            f"did you mean {close[0]}=?"
-            if close
-            else f"write problem.path({params[0] if params else 'delta'}=[0.1, 1, 10])"
+    if len(names) == 1:
+        return names[0], swept_values(model, {names[0]: given[names[0]]}, "path")[names[0]]
+    unknown = [n for n in given if n not in params and n not in _NAMES]
+    close = get_close_matches(unknown[0], params, n=1) if unknown else []
+    hint = (
+        f"did you mean {close[0]}=?"
+        if close
+        else f"write problem.path({params[0] if params else 'delta'}=[0.1, 1, 10])"
+    )
+    if len(names) > 1:
+        hint = f"write problem.grid({{{', '.join(f'{n!r}: [...]' for n in names)}}})"
+    found = "is given no parameter" if not names else f"is given {len(names)} parameters: {', '.join(names)}"
+    raise misuse("FW0313", f"path {found}", rule=_rule(model, "path"), hint=hint)
+
+
+def swept_values(model: Model, given: object, call: Literal["path", "grid"] = "grid") -> dict[str, tuple[float, ...]]:
+    """The values of each parameter of a grid. Raises `BuildError` FW0313 where a name is no parameter, or has no list of numbers."""
+    params, rule = [p.name for p in model.params], _rule(model, call)
+    if not isinstance(given, Mapping) or not given:
+        hint = f'write problem.grid({{"{params[0] if params else "delta"}": [0.1, 1, 10]}})'
+        raise misuse("FW0313", "grid is given no parameter", rule=rule, hint=hint)
+    for name in given:
+        if name not in params:
+            close = get_close_matches(str(name), params, n=1)
+            hint = (
+                f"did you mean {close[0]!r}?" if close else "a grid is over parameters; other names are given to bind"
+            )
+            raise misuse("FW0313", f"{name!r} is no parameter of the program", rule=rule, hint=hint)
+    return {name: _numbers(name, value, rule) for name, value in given.items()}
+
+
+def require_folds(folds: object, score: object) -> None:
+    """Raise `BuildError` FW0310 unless these are a number of folds and the name of a score."""
+    if isinstance(folds, bool) or not isinstance(folds, numbers.Integral):
+        raise misuse(
+            "FW0310", f"folds={folds!r} is not what the option takes", rule="`folds` takes a whole number from 2."
         )
-        found = "is given no parameter" if not names else f"is given {len(names)} parameters: {', '.join(names)}"
-        raise misuse("FW0313", f"path {found}", rule=rule, hint=hint)
-    (name,) = names
-    value = given[name]
+    if score not in ("loss", "error"):
+        rule = '`score` takes "loss" or "error".'
+        raise misuse("FW0310", f"score={score!r} is not what the option takes", rule=rule)
+
+
+def _rule(model: Model, call: Literal["path", "grid"]) -> str:
+    listed = ", ".join(f"`{p.name}`" for p in model.params) or "none"
+    over = {"path": "A path goes along the values of one parameter", "grid": "A grid is over values of parameters"}
+    return f"{over[call]}; the program has {listed}."
+
+
+def _numbers(name: str, value: object, rule: str) -> tuple[float, ...]:
     values = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else ()
     if not values or not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in values):
         raise misuse("FW0313", f"{name}={value!r} is no list of numbers", rule=rule, hint=f"write {name}=[0.1, 1, 10]")
-    return name, tuple(float(v) for v in values)
+    return tuple(float(v) for v in values)
 
 
 @once_per_model

@@ -29,6 +29,7 @@ COMMANDS = {
     "eval": ("evaluate", "values of a saved solution on new data: terms, `let`s, error rates"),
     "race": ("race", "run methods under one clock: table and plot of gap against time and passes"),
     "path": ("path", "solve along values of a parameter, each from the answer before"),
+    "grid": ("grid", "solve over values of several parameters, each from the nearest answer"),
     "warm": ("warm", "compile ahead what programs use, so that their first runs do not wait for it"),
 }
 

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict
 from itertools import count
 from typing import TYPE_CHECKING
@@ -103,6 +103,51 @@ def _live(options: Options) -> Iterator[OnProgress]:
                 live.update(Text(progress_line(p, options.tol), no_wrap=True, overflow="ellipsis"), refresh=True)
 
         yield show
+
+
+OnPoint = Callable[[str], AbstractContextManager[OnProgress]]
+"""Opens the next of several solves, by its name: gives the callback for its progress."""
+
+
+@contextmanager
+def counting(output: Output, options: Options, total: int) -> Iterator[OnPoint]:
+    """One progress bar for many solves, on a terminal; compilations are announced once."""
+    from ..backends.kernels import on_compile
+
+    with on_compile(announcer(output)):
+        if output.mode == "text" and style_of(sys.stderr).terminal and style_of(sys.stdout).terminal:
+            yield _bar(options, total)
+        else:
+            yield lambda _name: nullcontext(_silent)
+
+
+def _bar(options: Options, total: int) -> OnPoint:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    console, numbers, due = Console(stderr=True, highlight=False), count(), Throttle()
+
+    @contextmanager
+    def solving(name: str) -> Iterator[OnProgress]:
+        done = next(numbers)
+        with ExitStack() as stack:
+            # taken away after each solve, so that what is printed then is as on a pipe; not drawn for solves that are soon over
+            live: list[Live] = []
+
+            def show(p: Progress) -> None:
+                if due("solving"):
+                    line = Table.grid(padding=(0, 1))
+                    text = Text(f"{name}  {progress_line(p, options.tol)}", no_wrap=True, overflow="ellipsis")
+                    line.add_row(ProgressBar(total, done, width=20), Text(f"{done} of {total}", no_wrap=True), text)
+                    live[:] = live or [stack.enter_context(Live(console=console, transient=True, auto_refresh=False))]
+                    live[0].update(line, refresh=True)
+
+            yield show
+
+    return solving
 
 
 @contextmanager

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..plan import Plan
     from ..results.solution import Solution
     from ..results.status import Status
 
@@ -41,22 +40,17 @@ def one_line(solution: Solution) -> str:
     return f"{solution.status}: objective {number_text(solution.objective)}, relative gap {_small(solution.relative_gap)}\n"
 
 
-def analysis(plan: Plan, solution: Solution) -> dict[str, dict[str, float | None]]:
-    """Passes and seconds that the plan predicted for its method beside those measured, without compiling kernels."""
-    e = plan.chosen.estimate
-    passes, seconds = (None, None) if e is None else (e.passes, e.seconds)
-    return {
-        "passes": {"predicted": passes, "actual": solution.passes + solution.verify_passes},
-        "seconds": {"predicted": seconds, "actual": solution.times.solve - solution.times.kernels},
-    }
-
-
-def analysis_text(plan: Plan, solution: Solution) -> str:
-    """A table of predicted and actual cost, and the answer."""
+def analysis_text(found: Mapping[str, Any], solution: Solution) -> str:
+    """A table of predicted and actual cost, that of the phases, and the answer."""
     lines = [f"{'':<10}{'predicted':>12}{'actual':>12}"]
-    for name, pair in analysis(plan, solution).items():
-        told = ["unknown" if value is None else f"{value:.3g}" for value in pair.values()]
+    for name in ("passes", "seconds"):
+        told = ["unknown" if value is None else f"{value:.3g}" for value in found[name].values()]
         lines.append(f"{name:<10}{told[0]:>12}{told[1]:>12}")
+    if found["phases"]:
+        lines += ["", f"{'passes':>10}{'seconds':>12}  phase"]
+    for row in found["phases"]:
+        phase = f"{row['method']}: {row['phase']}" if row["method"] else row["phase"]
+        lines.append(f"{row['passes']:>10.3g}{row['seconds']:>12.3g}  {phase}")
     return "\n".join(lines) + f"\n\n{solution_text(solution)}"
 
 

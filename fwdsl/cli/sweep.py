@@ -1,33 +1,57 @@
-"""`--set N=a,b,c` and `--set N=logspace(lo,hi,count)`: the values of a path."""
+"""`--set N=a,b,c` and `--set N=logspace(lo,hi,count)`: the values of a path or a grid."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from ..grammar.diagnostic import Diagnostic
 from ..readers.sources import parse_set_argument
 from .exits import CommandStop
 
 LONGEST = 10_000
-"""Values that a path may have."""
+"""Points that a path or a grid may have."""
 
 _SPACE = re.compile(r"\s*(?P<kind>logspace|linspace)\s*\((?P<inside>[^()]*)\)\s*\Z")
 _HINT = "write `--set delta=0.1,1,10`, `--set 'delta=logspace(0.1,10,20)'` or `--set 'delta=linspace(1,5,9)'`"
 
 
-def split_sets(texts: Sequence[str]) -> tuple[str, tuple[float, ...], list[str]]:
-    """The parameter that has several values, its values, and the `--set`s of the others; or a stop with the errors."""
+def split_sets(
+    texts: Sequence[str], command: Literal["path", "grid"]
+) -> tuple[dict[str, tuple[float, ...]], list[str]]:
+    """The values of each parameter that has several, and the `--set`s of the others; or a stop with the errors.
+
+    A path has one such parameter, a grid at least one, with at most `LONGEST` points in all.
+    """
     swept = [text for text in texts if _has_several(text)]
     rest = [text for text in texts if not _has_several(text)]
-    if len(swept) != 1:
-        found = (
-            "no parameter is given several values" if not swept else f"{len(swept)} parameters are given several values"
+    rule = (
+        "A path goes along the values of one parameter."
+        if command == "path"
+        else "A grid is over the values of parameters."
+    )
+    hint = _HINT
+    names = [text.partition("=")[0].strip() for text in swept]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        found = f"`{twice[0]}` is given several values twice"
+    elif not swept:
+        found = "no parameter is given several values"
+    elif command == "path" and len(swept) > 1:
+        found, hint = (
+            f"{len(swept)} parameters are given several values",
+            "`fwdsl grid` solves for every combination of them",
         )
-        rule = "A path goes along the values of one parameter."
-        raise CommandStop([Diagnostic("FW0026", found, rule=rule, hint=_HINT)])
-    name, _, text = swept[0].partition("=")
-    return name.strip(), _values(name.strip(), text), rest
+    else:
+        values = {name: _values(name, text.partition("=")[2]) for name, text in zip(names, swept, strict=True)}
+        count = math.prod(map(len, values.values()))
+        if count <= LONGEST or len(values) == 1:
+            return values, rest
+        found = f"a grid of {' x '.join(str(len(v)) for v in values.values())} = {count:,} points is too large"
+        rule, hint = f"A grid has at most {LONGEST:,} points.", "give fewer values"
+    raise CommandStop([Diagnostic("FW0026", found, rule=rule, hint=hint)])
 
 
 def _has_several(text: str) -> bool:
@@ -62,5 +86,5 @@ def _number(name: str, part: str) -> float:
 
 
 def _malformed(name: str, text: str, what: str) -> Diagnostic:
-    rule = "The values of a path are numbers separated by commas, `logspace(lo,hi,count)` or `linspace(lo,hi,count)`, both ends included."
+    rule = "Several values are numbers separated by commas, `logspace(lo,hi,count)` or `linspace(lo,hi,count)`, both ends included."
     return Diagnostic("FW0027", f"`--set {name}={text}` is {what}", rule=rule, hint=_HINT)

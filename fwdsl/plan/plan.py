@@ -58,7 +58,6 @@ class Plan:
     bound: bool
     tol: float
     told: Callable[[], tuple[str, tuple[str, ...]]] = field(repr=False, compare=False)
-    actual: Mapping[str, Any] = field(default_factory=dict)
     rest: Callable[[], tuple[Candidate, ...]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property
@@ -111,7 +110,6 @@ class Plan:
             "facts": list(self.facts),
             "with_data": self.bound,
             "methods": [_candidate_json(c) for c in (self.candidates if everything else self.weighed)],
-            **({"actual": dict(self.actual)} if self.actual else {}),
         }
 
     def __repr__(self) -> str:

@@ -53,9 +53,6 @@ def render_plan(plan: Plan) -> str:
         lines += ["", "that do not apply", *(_first_reason(c, width) for c in others)]
     if not plan.bound:
         lines += ["", "bind data (`--data NAME=PATH`) for predicted passes, time and memory"]
-    if plan.actual:
-        lines += ["", "predicted and actual"]
-        lines += [f"  {key:<12} {value}" for key, value in plan.actual.items()]
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..bind.features import FittedMaps
 from ..features import Fitted
-from ..model import DataDecl, Dim, Expr, Model, Term, Type
+from ..model import Constraint, DataDecl, Dim, Expr, Model, SetRef, Term, Type
 
 P = TypeVar("P")
 
@@ -28,7 +28,11 @@ def with_row_names(model: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
         return model, {}
     changed = _rewriter(names)
     renamed = replace(
-        model, data=changed(model.data), terms=changed(model.terms), lets=changed(model.lets), constraints=()
+        model,
+        data=changed(model.data),
+        terms=changed(model.terms),
+        lets=changed(model.lets),
+        constraints=changed(model.constraints),
     )
     return renamed, {name: size for size, name in names.items()}
 
@@ -58,7 +62,7 @@ def _rewriter(names: Mapping[Any, Dim]) -> Callable[[P], P]:
             return replace(part, shape=shape, element=change(part.element))
         if isinstance(part, tuple):
             return tuple(change(item) for item in part)
-        if isinstance(part, DataDecl | Expr | Term):
+        if isinstance(part, Constraint | DataDecl | Expr | SetRef | Term):
             return replace(part, **{f.name: change(getattr(part, f.name)) for f in fields(part) if f.name != "value"})
         return part
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import math
 import sys
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ..bind.features import SavedFeatures, saved
 from ..bind.fingerprint import of_array, of_instance, of_program
 from ..certify.certificate import Certificate
 from ..errors import RunError
-from ..files.target import write_atomically
+from ..files.arrays import write_arrays
 from ..grammar.diagnostic import Diagnostic
 from ..model import VarDecl, evaluate_dim
 from .evaluation import Fit
@@ -49,14 +48,7 @@ def save_solution(name: str, solution: Solution, form: Form, options: Options) -
         RECORD: dumps(record(solution, form, options), indent=1),
     }
 
-    def write(stream: IO[bytes]) -> None:
-        # By hand, as `numpy.savez` takes names as keywords of its own: a variable may be called `file`.
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for key, value in arrays.items():
-                with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)
-
-    write_atomically(name, write)
+    write_arrays(name, arrays)
 
 
 def _statistics(instance: Instance) -> dict[str, Any]:

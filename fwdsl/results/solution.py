@@ -94,6 +94,12 @@ class Solution:
         rates: Mapping[str, float] = self._on(values).error_rates
         return rates
 
+    def analysis(self) -> Mapping[str, Any]:
+        """Passes and seconds that the plan predicted beside the actual ones, and those of each phase: `fwdsl.results.analysis.analysis`."""
+        from .analysis import analysis
+
+        return analysis(self.plan, self)
+
     def _on(self, values: Mapping[str, object], *names: str) -> Any:
         from pathlib import Path
         from warnings import warn

@@ -1,4 +1,4 @@
-"""Plots into files: how the gap closed, against data passes and against time; a path against its parameter; a race against both."""
+"""Plots into files: how the gap closed, against data passes and against time; a grid and its folds against the parameters; a race against both."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from ..grammar.diagnostic import Diagnostic
 if TYPE_CHECKING:
     from ..results.solution import Solution
     from ..solve.watch import Moment
-    from .path import SolutionPath
+    from .folds import CrossValidation
+    from .grid import Point, SolutionGrid
     from .race import Race
 
 
 LARGEST_PLOTTED = 200
 """Entries of a variable that a path shows."""
+
+LONGEST_LEGEND = 16
+"""Curves that a legend names."""
 
 SMALLEST_PLOTTED = 1e-16
 """What a gap of 0 is drawn as."""
@@ -61,26 +65,85 @@ def plot_gap(name: str, solution: Solution) -> None:
     _save(figure, name)
 
 
-def plot_path(name: str, path: SolutionPath) -> None:
-    """Draw objective and coefficients of a path against its parameter into a file; `OSError` where that fails."""
-    import numpy as np
+def plot_grid(name: str, grid: SolutionGrid) -> None:
+    """Draw a grid against its last parameter into a file; `OSError` where that fails.
+
+    Of one parameter: objective and coefficients. Of several: objective and nonzero entries, a curve for each value of the others.
+    """
     from matplotlib.figure import Figure
 
-    values = np.array(path.values)
+    from .grid import support
+
     figure = Figure(figsize=(8, 3.2), layout="constrained")
-    objective, coefficients = figure.subplots(1, 2)
-    objective.plot(values, [s.objective for s in path], marker=".")
+    objective, other = figure.subplots(1, 2)
+    _curves(objective, grid.parameters, grid.points, [s.objective for s in grid])
     objective.set_ylabel("objective")
-    for variable in path[0].variables:
-        entries = _padded([_numbers(s[variable])[:LARGEST_PLOTTED] for s in path])
-        coefficients.plot(values, entries, linewidth=0.8)
-    coefficients.set_ylabel("variables")
-    for axes in (objective, coefficients):
-        if values.min() > 0 and values.max() >= 20 * values.min():
-            axes.set_xscale("log")
-        axes.set_xlabel(path.parameter)
-        axes.grid(alpha=0.3)
+    if len(grid.parameters) > 1:
+        _curves(other, grid.parameters, grid.points, [sum(support(s).values()) for s in grid])
+        other.set_ylabel("nonzero entries")
+        _legend(figure)
+    else:
+        for variable in grid[0].variables:
+            entries = _padded([_numbers(s[variable])[:LARGEST_PLOTTED] for s in grid])
+            other.plot([value for (value,) in grid.points], entries, linewidth=0.8)
+        other.set_ylabel("variables")
+    for axes in (objective, other):
+        _finish(axes, grid.parameters, grid.points)
     _save(figure, name)
+
+
+def plot_folds(name: str, found: CrossValidation) -> None:
+    """Draw the mean scores of a cross-validation with their standard errors against its last parameter; `OSError` where that fails."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 3.6), layout="constrained")
+    axes = figure.subplots()
+    _curves(axes, found.parameters, found.points, found.mean, found.standard_error)
+    for i, label, style in zip(found.chosen, ("best", "one standard error"), ("--", ":"), strict=True):
+        if i is not None:
+            axes.axvline(found.points[i][-1], color="gray", linestyle=style, linewidth=1, label=label)
+    axes.set_ylabel(f"{'loss' if found.score == 'loss' else 'error rate'} by {found.folds} folds")
+    _finish(axes, found.parameters, found.points)
+    _legend(figure)
+    _save(figure, name)
+
+
+def _curves(axes: Any, parameters: Sequence[str], points: Sequence[Point], heights: Any, errors: Any = None) -> None:
+    """Draw heights against the last parameter, a curve for each value of the others."""
+    curves: dict[Point, list[int]] = {}
+    for i, point in enumerate(points):
+        curves.setdefault(point[:-1], []).append(i)
+    for others, at in curves.items():
+        label = ", ".join(f"{n} = {v:.4g}" for n, v in zip(parameters[:-1], others, strict=True))
+        spread = None if errors is None else [errors[i] for i in at]
+        axes.errorbar(
+            [points[i][-1] for i in at],
+            [heights[i] for i in at],
+            spread,
+            marker=".",
+            linewidth=1,
+            capsize=2,
+            label=label,
+        )
+
+
+def _finish(axes: Any, parameters: Sequence[str], points: Sequence[Point]) -> None:
+    import numpy as np
+
+    from .grid import spans_decades
+
+    if spans_decades(np.array([point[-1] for point in points])):
+        axes.set_xscale("log")
+    axes.set_xlabel(parameters[-1])
+    axes.grid(alpha=0.3)
+
+
+def _legend(figure: Any) -> None:
+    """A legend of what has a name, if it is short enough to help."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    named = [(h, label) for h, label in zip(handles, labels, strict=True) if label]
+    if 0 < len(named) <= LONGEST_LEGEND:
+        figure.legend(*zip(*named, strict=True), loc="outside right upper", fontsize="small")
 
 
 def plot_race(name: str, race: Race) -> None:

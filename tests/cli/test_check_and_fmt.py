@@ -131,9 +131,12 @@ def test_plan_beside_what_happened(capsys: pytest.CaptureFixture[str]):
     assert main(["plan", "good.fw", "--analyze", "--json"]) == 0
     analysis = json.loads(capsys.readouterr().out)["analysis"]
     assert analysis["passes"]["predicted"] > 0 and analysis["passes"]["actual"] > 0
+    phases = analysis["phases"]
+    assert phases and all(p["method"] and p["phase"] for p in phases)
+    assert sum(p["passes"] for p in phases) <= analysis["passes"]["actual"]
     assert main(["plan", "good.fw", "--analyze"]) == 0
     out = capsys.readouterr().out
-    assert "predicted" in out and "status" in out
+    assert "predicted" in out and "status" in out and f"{phases[0]['method']}: {phases[0]['phase']}" in out
 
 
 @pytest.mark.usefixtures("folder")

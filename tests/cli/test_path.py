@@ -82,10 +82,11 @@ def test_the_plot(capsys: pytest.CaptureFixture[str]):
 
 
 def test_the_values():
-    assert split_sets(["mu=1", "r=1, 2e-1,1_000"]) == ("r", (1.0, 0.2, 1000.0), ["mu=1"])
-    name, values, rest = split_sets(["r = logspace(1, 100, 3)"])
-    assert (name, rest) == ("r", []) and values == pytest.approx((1, 10, 100))
-    assert split_sets(["r=linspace(5,1,5)"])[1] == (5.0, 4.0, 3.0, 2.0, 1.0)
+    assert split_sets(["mu=1", "r=1, 2e-1,1_000"], "path") == ({"r": (1.0, 0.2, 1000.0)}, ["mu=1"])
+    values, rest = split_sets(["r = logspace(1, 100, 3)"], "path")
+    assert rest == [] and values["r"] == pytest.approx((1, 10, 100))
+    assert split_sets(["r=linspace(5,1,5)"], "path")[0] == {"r": (5.0, 4.0, 3.0, 2.0, 1.0)}
+    assert split_sets(["r=1,2", "mu=3,4"], "grid")[0] == {"r": (1.0, 2.0), "mu": (3.0, 4.0)}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_the_values():
 )
 def test_values_that_are_none(sets: list[str], code: str):
     with pytest.raises(CommandStop) as stop:
-        split_sets(sets)
+        split_sets(sets, "path")
     assert stop.value.diagnostics[0].code == code
 
 

@@ -39,10 +39,12 @@ def run(argv: Sequence[str], output: Output) -> int:
     if not known.analyze:
         output.finish({"status": "ok", "plan": plan.to_json()})
         return OK
+    from ...results.analysis import analysis
     from ...results.json_form import solution_json
-    from ..report import analysis, analysis_text
+    from ..report import analysis_text
 
     solution = solve(session, output)
-    output.text("\n" + analysis_text(plan, solution))
-    output.finish({**solution_json(solution), "analysis": analysis(plan, solution)})
+    found = analysis(plan, solution)
+    output.text("\n" + analysis_text(found, solution))
+    output.finish({**solution_json(solution), "analysis": found})
     return OF_STATUS[solution.status]

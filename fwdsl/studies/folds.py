@@ -1,0 +1,248 @@
+"""Cross-validation: each point of a grid is scored on samples that its fit has not seen.
+
+For each of k folds, the program is fitted to the samples outside of it, at every point, and scored on those in it. See `samples.py` for what is a
+sample. Whatever a program learns from its data (intercepts, standardisation, feature maps) it learns from the samples that it is fitted to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..bind import Bindings
+from ..bind.instance import Instance
+from ..errors import RunError
+from ..grammar.diagnostic import Diagnostic
+from ..model import Expr, Model, Type
+from ..results.evaluation import Fit, evaluate, fit_of, labelled
+from ..results.solution import Solution
+from ..results.status import Status
+from ..session import Raising, Session
+from ..words import LOSSES
+from .grid import Point, at_point, solve_over, table_line
+from .samples import Samples, deal, part_of, rows_of, sample_count, samples_of
+
+ScoreName = Literal["loss", "error"]
+
+Solve = Callable[[Session, Any], Solution]
+"""Solves a session from a start."""
+
+COLUMNS = ("mean", "standard error", "training loss")
+
+_WIDTHS = (16, 16, 16)
+
+_ONE = Expr("const", Type("real"), value=1.0, sign="positive")
+
+
+@dataclass(frozen=True, repr=False)
+class CrossValidation:
+    """Scores of a grid on samples left out, the parameters chosen, and the fit to all samples with them.
+
+    `by_fold[i, j]` is the score of the fit at `points[i]` on fold j: the mean loss of its samples, or the share classified wrongly. It is not finite
+    where there is no fit: the constraints cannot be met, or the run was interrupted. `training_loss` is the mean loss of the samples fitted to.
+    `best` has the least mean score. `one_se` is, of the points whose mean is within one standard error of it, the one with the largest training
+    loss: the most regularised. Both are None, and so is `solution`, the fit at `best`, where the run was interrupted or no point has a fit.
+    """
+
+    parameters: tuple[str, ...]
+    points: tuple[Point, ...]
+    score: ScoreName
+    samples: str
+    seed: int
+    by_fold: Any
+    training_loss: Any
+    solution: Solution | None
+    status: Status
+
+    @property
+    def folds(self) -> int:
+        """The number of folds."""
+        return int(self.by_fold.shape[1])
+
+    @property
+    def mean(self) -> Any:
+        """The mean score of each point over the folds."""
+        return self.by_fold.mean(axis=1)
+
+    @property
+    def standard_error(self) -> Any:
+        """The standard error of each mean: the standard deviation over the folds, divided by the square root of their number."""
+        with np.errstate(invalid="ignore"):
+            return self.by_fold.std(axis=1, ddof=1) / np.sqrt(self.folds)
+
+    @property
+    def best(self) -> dict[str, float] | None:
+        """The parameters of the least mean score."""
+        return self._named(self.chosen[0])
+
+    @property
+    def one_se(self) -> dict[str, float] | None:
+        """The parameters of the most regularised fit within one standard error of the best."""
+        return self._named(self.chosen[1])
+
+    @property
+    def chosen(self) -> tuple[int | None, int | None]:
+        """The positions of `best` and `one_se` among the points."""
+        mean = self.mean
+        if self.status == "interrupted" or not np.isfinite(mean).any():
+            return None, None
+        best = int(np.argmin(np.where(np.isfinite(mean), mean, np.inf)))
+        near = mean <= mean[best] + self.standard_error[best]
+        return best, int(np.argmax(np.where(near, self.training_loss, -np.inf)))
+
+    def plot(self, name: str) -> None:
+        """Draw the mean scores with their standard errors into a file whose suffix tells the format (extra `plot`)."""
+        from .plot import plot_folds, require_plot
+
+        require_plot(name)
+        plot_folds(name, self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the solution as plain data."""
+        columns = (self.mean, self.standard_error, self.by_fold, self.training_loss)
+        keys = ("mean", "standard_error", "by_fold", "training_loss")
+        rows = zip(self.points, *(column.tolist() for column in columns), strict=True)
+        return {
+            "status": self.status,
+            "parameters": list(self.parameters),
+            "score": self.score,
+            "samples": self.samples,
+            "folds": self.folds,
+            "seed": self.seed,
+            "points": [
+                {"values": dict(zip(self.parameters, point, strict=True)), **dict(zip(keys, numbers, strict=True))}
+                for point, *numbers in rows
+            ],
+            "best": self.best,
+            "one_se": self.one_se,
+        }
+
+    def __repr__(self) -> str:
+        best, near = self.chosen
+        lines = [table_line([*self.parameters, *COLUMNS, ""], len(self.parameters), _WIDTHS).rstrip()]
+        rows = zip(self.points, self.mean, self.standard_error, self.training_loss, strict=True)
+        for i, (point, *numbers) in enumerate(rows):
+            marks = [word for word, at in (("best", best), ("one standard error", near)) if at == i]
+            cells = [*(f"{v:.6g}" for v in point), *(f"{v:.6g}" for v in numbers), ", ".join(marks)]
+            lines.append(table_line(cells, len(point), _WIDTHS).rstrip())
+        what = "mean loss" if self.score == "loss" else "error rate"
+        if best is None and self.status != "interrupted":
+            lines.append("no point has a fit in every fold")
+        return "\n".join(
+            [*lines, f"{what} by {self.folds} folds of the samples `{self.samples}`, shuffled with seed {self.seed}"]
+        )
+
+    def _named(self, i: int | None) -> dict[str, float] | None:
+        return None if i is None else dict(zip(self.parameters, self.points[i], strict=True))
+
+
+def cross_validate(
+    session: Session, parameters: Sequence[str], points: Sequence[Point], folds: int, score: ScoreName, solve: Solve
+) -> CrossValidation:
+    """Score every point by folds, choose, and fit to all samples. Folds are shuffled with the seed of the session's options.
+
+    Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the samples do not allow, FW0207 for error
+    rates of a program that classifies nothing, FW0208 for losses that change along the grid.
+    """
+    samples = samples_of(session.compile())
+    if score == "error":
+        _require_classes(samples)
+    else:
+        _require_comparable(samples, parameters)
+    instance, seed = session.bind(), session.options.seed
+    scores = _scorer(samples, instance, score)
+    parts = deal(samples, instance, folds, seed)
+    total = sum(part.size for part in parts)
+    by_fold, training = np.full((2, len(points), folds), np.nan)
+    status: Status = "optimal"
+    for j, held in enumerate(parts):
+        rows = np.setdiff1d(np.arange(total), held)
+        fold = session.with_model(samples.model, part_of(samples, instance, rows, session.bindings), Raising())
+        fold.bind()
+        problems = (fold.bound_to(at_point(fold.bindings, parameters, p), same_data=True) for p in points)
+        grid = solve_over(parameters, points, problems, solve)
+        unseen = Bindings(data=rows_of(samples, instance, held))
+        for i, solution in enumerate(grid):
+            by_fold[i, j], training[i, j] = scores(solution, unseen, (held.size, rows.size))
+        if grid[-1].status == "interrupted":
+            by_fold[len(grid) - 1, j], status = np.nan, "interrupted"
+            break
+    found = CrossValidation(
+        tuple(parameters), tuple(points), score, samples.dim, seed, by_fold, training.mean(axis=1), None, status
+    )
+    if found.best is None:
+        return found if status == "interrupted" else replace(found, status="infeasible")
+    at = at_point(session.bindings, parameters, tuple(found.best.values()))
+    solution = solve(session.bound_to(at, same_data=True), None)
+    return replace(found, solution=solution, status=solution.status)
+
+
+def _require_classes(samples: Samples) -> None:
+    atoms = [samples.model.terms[i].atom for i in samples.terms]
+    if not any(atom in LOSSES and LOSSES[atom].classifies for atom in atoms):
+        named = ", ".join(f"`{atom}`" for atom in dict.fromkeys(atoms))
+        rule = "An error rate is the share of samples that a loss of classification gives the wrong class."
+        hint = "leave the score out: samples are then scored by their loss"
+        raise RunError(
+            [Diagnostic("FW0207", f"{named} classifies nothing, so there is no error rate", rule=rule, hint=hint)]
+        )
+
+
+def _require_comparable(samples: Samples, parameters: Sequence[str]) -> None:
+    """Raise `RunError` FW0208 where a loss itself changes along the grid, so that its values say nothing of which fit is better."""
+    for i in samples.terms:
+        term = samples.model.terms[i]
+        parts = [term.target, term.weights, *(e for _, e in term.options)]
+        used = {e.name for part in parts if part is not None for e in part.walk() if e.op == "param"}
+        changing = [n for n in parameters if n in used]
+        if changing:
+            found = (
+                f"the loss `{term.atom}` is another one at each value of `{changing[0]}`: its values cannot be compared"
+            )
+            rule = "Points are compared by a score that is the same at all of them."
+            hint = f"leave `{changing[0]}` at one value, or compare classifiers by their error rate"
+            raise RunError([Diagnostic("FW0208", found, rule=rule, hint=hint)])
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores fits by the terms that sum over samples: each without its coefficient and by sample, several averaged with `weights`."""
+
+    bare: Model
+    score: ScoreName
+    weights: Mapping[str, float]
+    summed: frozenset[str]
+
+    def __call__(self, solution: Solution, unseen: Bindings, counts: tuple[int, int]) -> tuple[float, float]:
+        """The score on samples left out, and the mean loss of those fitted to, of which there are `counts`; not finite where there is no fit."""
+        if solution.status in ("infeasible", "unbounded"):
+            return np.inf, np.nan
+        fit: Fit = replace(fit_of(solution.instance, solution.variables), model=self.bare)
+        names = list(self.weights)
+        found, seen = evaluate(fit, names, unseen, Path()), evaluate(fit, names, Bindings(), Path())
+        score = self._average(found.error_rates) if self.score == "error" else self._loss(found.values, counts[0])
+        return score, self._loss(seen.values, counts[1])
+
+    def _loss(self, values: Mapping[str, float], count: int) -> float:
+        return self._average({n: v / count if n in self.summed else v for n, v in values.items()})
+
+    def _average(self, values: Mapping[str, float]) -> float:
+        return float(np.average(list(values.values()), weights=[self.weights[n] for n in values]))
+
+
+def _scorer(samples: Samples, instance: Instance, score: ScoreName) -> _Scorer:
+    """The scorer of a grid. Its weights are those of the terms at the first point, as all points are to have the same score."""
+    bare: Model = replace(
+        samples.model, terms=tuple(replace(t, coefficient=_ONE) for t in samples.model.terms), lets=()
+    )
+    names = {name: samples.model.terms[i] for i, name in enumerate(labelled(bare)) if i in samples.terms}
+    summed = frozenset(n for n, term in names.items() if term.reduce != "mean")
+    count = sample_count(samples, instance)
+    weights = {
+        n: abs(float(instance.evaluate(t.coefficient))) * (count if n in summed else 1) for n, t in names.items()
+    }
+    return _Scorer(bare, score, weights if all(weights.values()) else dict.fromkeys(weights, 1.0), summed)

@@ -1,0 +1,164 @@
+"""A problem over values of its parameters, each point solved from the nearest answer. A path is the grid of one parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..atoms.low_rank import LARGEST_WRITTEN, LowRank
+from ..bind import Bindings
+from ..files.arrays import write_arrays
+from ..results.solution import Solution
+
+P = TypeVar("P")
+
+Point = tuple[float, ...]
+"""A value for each parameter of a grid, in their order."""
+
+COLUMNS = ("objective", "relative gap", "support", "passes", "seconds", "status")
+
+
+@dataclass(frozen=True, repr=False)
+class SolutionGrid:
+    """Solutions over values of parameters; the last parameter changes fastest. An interrupted grid has fewer points than asked for.
+
+    `grid[i]` is the solution at `grid.points[i]`, which has a value for each of `grid.parameters`; printed, it is a table.
+    """
+
+    parameters: tuple[str, ...]
+    points: tuple[Point, ...]
+    solutions: tuple[Solution, ...]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    def __getitem__(self, i: int) -> Solution:
+        return self.solutions[i]
+
+    def __repr__(self) -> str:
+        rows = [row_text(p, s) for p, s in zip(self.points, self.solutions, strict=True)]
+        return "\n".join([header_text(self.parameters), *rows])
+
+    def plot(self, name: str) -> None:
+        """Draw the solutions against the parameters into a file whose suffix tells the format (extra `plot`)."""
+        from .plot import plot_grid, require_plot
+
+        require_plot(name)
+        plot_grid(name, self)
+
+
+class SolutionPath(SolutionGrid):
+    """Solutions along values of one parameter, in the order given: `path[i]` is the solution at `path.values[i]`."""
+
+    @property
+    def parameter(self) -> str:
+        """The name of the parameter."""
+        return self.parameters[0]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The values that were solved for."""
+        return tuple(value for (value,) in self.points)
+
+
+def points_of(values: Mapping[str, Sequence[float]]) -> tuple[Point, ...]:
+    """Every combination of the values; the last parameter changes fastest."""
+    return tuple(product(*values.values()))
+
+
+def at_point(given: Bindings, parameters: Sequence[str], point: Point) -> Bindings:
+    """The bindings with the parameters of a point."""
+    return given.merge(Bindings(params=dict(zip(parameters, point, strict=True))))
+
+
+def solve_over(
+    parameters: Sequence[str],
+    points: Sequence[Point],
+    problems: Iterable[P],
+    solve: Callable[[P, Any], Solution],
+    start: Any = None,
+) -> SolutionGrid:
+    """Solve one problem a point, by `solve(problem, start)`, each from the answer at the nearest point, the first from `start`.
+
+    Ends early where a solve is interrupted. Where there is no solution there is nothing to go on from.
+    """
+    at = _positions(points)
+    solutions: list[Solution] = []
+    solved: list[int] = []
+    for i, problem in enumerate(problems):
+        solutions.append(solve(problem, solutions[_nearest(at, i, solved)] if solved else start))
+        if solutions[-1].status == "interrupted":
+            break
+        if solutions[-1].status not in ("infeasible", "unbounded"):
+            solved.append(i)
+    make = SolutionPath if len(parameters) == 1 else SolutionGrid
+    return make(tuple(parameters), tuple(points[: len(solutions)]), tuple(solutions))
+
+
+def spans_decades(values: Any) -> bool:
+    """Whether values of a parameter are compared, and drawn, by their logarithms."""
+    return bool(values.min() > 0 and values.max() >= 20 * values.min())
+
+
+def _positions(points: Sequence[Point]) -> Any:
+    """The points in a unit cube, an axis a parameter."""
+    axes = [np.log(axis) if spans_decades(axis) else axis for axis in np.array(points, dtype=np.float64).T]
+    return np.array([(axis - axis.min()) / (float(np.ptp(axis)) or 1.0) for axis in axes]).T
+
+
+def _nearest(at: Any, i: int, solved: Sequence[int]) -> int:
+    """The nearest of the solved points; of equally near ones the last."""
+    back = np.array(solved[::-1])
+    return int(back[np.argmin(np.sum((at[back] - at[i]) ** 2, axis=1))])
+
+
+def support(solution: Solution) -> Mapping[str, int]:
+    """The number of nonzero entries of each variable; of one kept as factors, its rank."""
+    return {
+        name: value.rank if isinstance(value, LowRank) else int(np.count_nonzero(value))
+        for name, value in solution.variables.items()
+    }
+
+
+def header_text(parameters: Sequence[str]) -> str:
+    """The head of the table."""
+    return table_line([*parameters, *COLUMNS], len(parameters))
+
+
+def row_text(point: Point, solution: Solution) -> str:
+    """A line of the table."""
+    nonzero = sum(support(solution).values())
+    numbers = [f"{solution.objective:.8g}", f"{solution.relative_gap:.1e}", f"{nonzero}", f"{solution.passes:.0f}"]
+    cells = [*(f"{v:.6g}" for v in point), *numbers, f"{solution.times.solve:.3f}", solution.status]
+    return table_line(cells, len(point))
+
+
+def table_line(cells: Sequence[str], parameters: int, others: Sequence[int] = (16, 14, 9, 9, 9)) -> str:
+    """Cells in columns: those of the parameters, then the others, of these widths."""
+    widths = (*(13,) * parameters, *others)
+    return "".join(f"{cell:<{w}}" for cell, w in zip(cells[:-1], widths, strict=True)) + cells[-1]
+
+
+def save_grid(name: str, grid: SolutionGrid) -> None:
+    """Write a grid into an npz file, the points along the first axis of every array; `OSError` where that fails.
+
+    Variables have their names; `at:NAME` are the values of parameters, `points:objective`, `points:dual_bound`, `points:relative_gap` and
+    `points:status` what was found there. Left out are variables whose shape changes, and matrices kept as factors that are too large to write out.
+    """
+    arrays: dict[str, Any] = {
+        f"at:{n}": np.array(column) for n, column in zip(grid.parameters, zip(*grid.points, strict=True), strict=True)
+    }
+    for key in ("objective", "dual_bound", "relative_gap", "status"):
+        arrays[f"points:{key}"] = np.array([getattr(s, key) for s in grid])
+    for variable in grid[0].variables:
+        values = [s[variable] for s in grid]
+        if np.size(values[0]) <= LARGEST_WRITTEN and len({np.shape(v) for v in values}) == 1:
+            arrays[variable] = np.array([np.asarray(v) for v in values])
+    write_arrays(name, arrays)

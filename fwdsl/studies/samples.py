@@ -1,0 +1,181 @@
+"""The samples of a program: the dimension that its losses count, the data that have a row for each, and parts of these data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..bind import Bindings
+from ..bind.data_operator import DataOperator
+from ..bind.instance import Instance
+from ..errors import RunError
+from ..grammar.diagnostic import Diagnostic
+from ..grammar.source import Span
+from ..model import DataDecl, Dim, Model, Term
+from ..results.row_counts import with_row_names
+from ..words import SQUARES
+
+RULE = (
+    "Folds leave out samples: the rows along one dimension, which every loss counts, and which is the first of all data that have it "
+    "and of no variable; or the observations of one list of entries."
+)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of a model: their dimension, the data with a row for each, and the terms (by position) that sum over them."""
+
+    model: Model
+    dim: str
+    data: tuple[DataDecl, ...]
+    terms: tuple[int, ...]
+
+
+def samples_of(model: Model) -> Samples:
+    """The samples of a model, a dimension that the program states as a number replaced by a name. Raises `RunError` FW0205."""
+    counted = _counted(model)
+    dims = sorted({str(dim) for _, dim in counted})
+    if not counted:
+        raise _refusal(model, "no loss counts the rows of data")
+    if len(dims) > 1:
+        raise _refusal(model, f"losses count different things, {', '.join(f'`{d}`' for d in dims)}")
+    dim = counted[0][1]
+    data = _with_rows(model, dim)
+    for variable in model.variables:
+        if dim in variable.type.array_shape:
+            raise _refusal(model, f"the variable `{variable.name}` has the samples' dimension `{dim}`", variable.span)
+    renamed, _ = with_row_names(model, {d.name for d in data} if isinstance(dim, int) else set())
+    named = {d.name for d in data}
+    data = tuple(d for d in renamed.data if d.name in named)
+    name = str(data[0].type.shape[0]) if isinstance(dim, int) else dim
+    return Samples(renamed, name, data, tuple(i for i, _ in counted))
+
+
+def _counted(model: Model) -> list[tuple[int, Dim]]:
+    """The terms that sum over rows of data, by position, with the dimension: the losses, or where there are none `sum_squares`, else `norm1`."""
+    for ours in ((lambda t: t.kind == "loss"), (lambda t: t.atom == SQUARES), (lambda t: t.atom == "norm1")):
+        found = [(i, dim) for i, t in enumerate(model.terms) if ours(t) and (dim := _rows(t)) is not None]
+        if found:
+            return found
+    return []
+
+
+def _rows(term: Term) -> Dim | None:
+    """The first dimension of what a term sums, where data in it have a row for each."""
+    shape = term.argument.type.array_shape
+    used = [e for part in (term.argument, term.target, term.weights) if part is not None for e in part.walk()]
+    types = {e.type for e in used if e.op == "data"}
+    if not shape:
+        return None
+    observed = any(e.op == "observe" for e in used) and str(shape[0]).startswith("len(")
+    return shape[0] if observed or any(t.shape[:1] == shape[:1] and t.kind != "entries" for t in types) else None
+
+
+def _with_rows(model: Model, dim: Dim) -> tuple[DataDecl, ...]:
+    """The data that have a row for each sample."""
+    if isinstance(dim, str) and dim.startswith("len("):
+        return tuple(d for d in model.data if f"len({d.name})" == dim)
+    found = []
+    for decl in model.data:
+        if dim in decl.type.array_shape[1:] or (dim in decl.type.shape and decl.type.kind == "entries"):
+            raise _refusal(
+                model, f"`{decl.name}` has the samples' dimension `{dim}` elsewhere than in its rows", decl.span
+            )
+        if dim in decl.type.shape[:1]:
+            found.append(decl)
+    return tuple(found)
+
+
+def _refusal(model: Model, why: str, span: Span | None = None) -> RunError:
+    shown = span is not None and bool(model.source.text)
+    return RunError(
+        [
+            Diagnostic(
+                "FW0205",
+                f"what is a sample cannot be told: {why}",
+                span=span if shown else None,
+                source=model.source if shown else None,
+                rule=RULE,
+                hint="leave `folds` out, and compare fits on data kept apart: `fwdsl eval`, or `sol.evaluate`",
+            )
+        ]
+    )
+
+
+def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, Any]:
+    """The given rows of the data of the samples. Labels are codes, signs are -1 and 1, observed entries are positions."""
+    return {d.name: _rows_of(d, instance.values[d.name], rows) for d in samples.data}
+
+
+def _rows_of(decl: DataDecl, value: Any, rows: Any) -> Any:
+    if isinstance(value, DataOperator):
+        raise RunError(
+            [
+                Diagnostic(
+                    "FW0205",
+                    f"what is a sample cannot be told: `{decl.name}` is an operator, which has products and no rows",
+                    rule=RULE,
+                    hint=f"give `{decl.name}` as an array",
+                )
+            ]
+        )
+    if decl.type.kind == "entries":
+        return value.rows[rows], value.columns[rows], value.values[rows]
+    return value[rows]
+
+
+def part_of(samples: Samples, instance: Instance, rows: Any, given: Bindings) -> Bindings:
+    """Bindings of the program to some of its samples: all other data and sizes are the instance's, and parameters those that are `given`."""
+    named = {d.name for d in samples.data}
+    others = {d.name: d for d in samples.model.data if d.name not in named}
+    whole = {n: _whole(d, instance.values[n]) for n, d in others.items()}
+    params = {p.name for p in samples.model.params}
+    sizes = {n: size for n, size in instance.dims.items() if n != samples.dim and "(" not in n}
+    return Bindings(
+        data={**whole, **rows_of(samples, instance, rows), **{n: v for n, v in given.data.items() if n in params}},
+        params=given.params,
+        dims=sizes,
+        labels={d.name: codes for d in samples.model.data if (codes := _codes(instance, d))},
+    )
+
+
+def _whole(decl: DataDecl, value: Any) -> Any:
+    return (value.rows, value.columns, value.values) if decl.type.kind == "entries" else value
+
+
+def _codes(instance: Instance, decl: DataDecl) -> tuple[float, ...]:
+    """The numbers that stand for classes, so that a part without one of them is read as the whole is."""
+    kind = decl.type.element.kind if decl.type.kind == "entries" and decl.type.element else decl.type.kind
+    if kind == "labels":
+        return tuple(range(len(instance.maps[decl.name])))
+    return (-1.0, 1.0) if kind == "signs" else ()
+
+
+def deal(samples: Samples, instance: Instance, count: int, seed: int) -> list[Any]:
+    """The rows of each fold, in ascending order: shuffled, and dealt out so that each fold has its share of every class.
+
+    Raises `RunError` FW0206 where there are fewer samples than folds, or fewer than two folds.
+    """
+    total = sample_count(samples, instance)
+    if not 2 <= count <= total:
+        rule = (
+            f"Each fold leaves out some samples and fits to the others: there are {total:,} samples (`{samples.dim}`)."
+        )
+        found = Diagnostic(
+            "FW0206", f"{count} folds of {total:,} samples are not possible", rule=rule, hint="give 5 or 10"
+        )
+        raise RunError([found if total >= 10 else replace(found, hint=f"give a number from 2 to {total}")])
+    order = np.random.default_rng(seed).permutation(total)
+    classes = [d for d in samples.data if d.type.kind in ("signs", "labels") and len(d.type.array_shape) == 1]
+    if classes:
+        order = order[np.argsort(instance.values[classes[0].name][order], kind="stable")]
+    return [np.sort(order[i::count]) for i in range(count)]
+
+
+def sample_count(samples: Samples, instance: Instance) -> int:
+    """How many samples an instance has."""
+    value = instance.values[samples.data[0].name]
+    return len(value) if samples.data[0].type.kind == "entries" else int(value.shape[0])
