@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
 from statistics import median
 
 from machine import start_over
@@ -126,6 +129,7 @@ def measured(case: Case, options: argparse.Namespace) -> Row:
     row.method, row.status, row.reached = first.run.result
     peers = [peer for peer in instance.peers if not (options.no_cvxpy and peer.needs == "cvxpy")]
     row.failed = {peer.name: "not installed" for peer in peers if not peer.installed}
+    load(peers)
     workers = {peer.name: theirs(instance, peer) for peer in peers if peer.installed}
     limit = first.value + TOL * abs(first.value) + ROUNDING * abs(first.value)
     for peer in peers:
@@ -139,6 +143,16 @@ def measured(case: Case, options: argparse.Namespace) -> Row:
     if options.methods and not row.ratio <= 1.0:
         row.methods = alternatives(instance, row, cap)
     return row
+
+
+def load(peers: Sequence[Peer]) -> None:
+    """Import the peers before their processes are made. skglm keeps no compiled code on disk: it compiles here, once for all processes."""
+    for peer in peers:
+        if peer.installed:
+            import_module(peer.needs)
+            if peer.needs == "skglm":
+                with suppress(Exception):  # its own process will say so
+                    peer.fit(peer.grid[0])
 
 
 def sweep(peer: Peer, worker: Worker, limit: float, cap: float, row: Row) -> None:
