@@ -51,7 +51,7 @@ class Worker:
             self.end()
             return Answer(failed="its process died")
         self.end()
-        return Answer(failed=f"more than {seconds:.0f} s")
+        return Answer(failed=f"more than {seconds:g} s")
 
     def end(self) -> None:
         """End the process."""
