@@ -82,7 +82,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--repeats", type=int, default=5, help="rounds in which competitors take turns")
     parser.add_argument("--cap", type=float, default=30.0, help="seconds that one run may take")
-    parser.add_argument("--no-cvxpy", action="store_true", help="leave CVXPY's solvers out")
+    parser.add_argument(
+        "--cvxpy",
+        choices=["all", "alone", "none"],
+        default="all",
+        help="everywhere, where no other peer is installed, or nowhere",
+    )
     parser.add_argument(
         "--methods", action="store_true", help="where a peer is faster, try our other methods too, once each"
     )
@@ -127,7 +132,7 @@ def measured(case: Case, options: argparse.Namespace) -> Row:
         mine.end()
         return row
     row.method, row.status, row.reached = first.run.result
-    peers = [peer for peer in instance.peers if not (options.no_cvxpy and peer.needs == "cvxpy")]
+    peers = chosen(instance.peers, options.cvxpy)
     row.failed = {peer.name: "not installed" for peer in peers if not peer.installed}
     load(peers)
     workers = {peer.name: theirs(instance, peer) for peer in peers if peer.installed}
@@ -143,6 +148,13 @@ def measured(case: Case, options: argparse.Namespace) -> Row:
     if options.methods and not row.ratio <= 1.0:
         row.methods = alternatives(instance, row, cap)
     return row
+
+
+def chosen(peers: Sequence[Peer], cvxpy: str) -> list[Peer]:
+    """The peers with CVXPY's solvers everywhere (`all`), where there is no other (`alone`), or nowhere (`none`)."""
+    others = [peer for peer in peers if peer.needs != "cvxpy"]
+    alone = not any(peer.installed for peer in others)
+    return list(peers) if cvxpy == "all" or (cvxpy == "alone" and alone) else others
 
 
 def load(peers: Sequence[Peer]) -> None:
@@ -195,7 +207,7 @@ def alternatives(instance: Instance, row: Row, cap: float) -> dict[str, float]:
             continue
         worker = ours(instance, allowed, method)
         if worker.ask(0.0, allowed + COMPILING).run is not None:
-            answer = worker.ask(0.0, 2 * allowed + 10)
+            answer = worker.ask(0.0, 2 * allowed)
             if answer.run is not None and answer.run.result[1] == "optimal":
                 found[method] = answer.run.seconds
         worker.end()

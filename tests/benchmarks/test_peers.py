@@ -160,7 +160,7 @@ def test_a_case_is_measured() -> None:
         missing = Peer("none", "no_such_package", lambda tol: ())
         return Instance(instance.text, instance.data, instance.variables, instance.value, [*kept, missing])
 
-    options = argparse.Namespace(cap=30.0, repeats=1, no_cvxpy=True, methods=False)
+    options = argparse.Namespace(cap=30.0, repeats=1, cvxpy="none", methods=False)
     row = peers.measured(Case("g", "tiny", "small", make), options)
     assert (
         row.certified
@@ -168,6 +168,17 @@ def test_a_case_is_measured() -> None:
         and row.ratio == row.ours / min(row.times.values())
     )
     assert row.failed == {"none": "not installed"}
+
+
+@pytest.mark.parametrize(("cvxpy", "names"), [("all", "ab"), ("alone", "a"), ("none", "a")])
+def test_cvxpy_beside_another_peer(cvxpy: str, names: str) -> None:
+    found = peers.chosen([Peer("a", "sklearn", lambda tol: ()), Peer("b", "cvxpy", lambda tol: ())], cvxpy)
+    assert "".join(peer.name for peer in found) == names
+
+
+def test_cvxpy_alone() -> None:
+    only = [Peer("a", "no_such_package", lambda tol: ()), Peer("b", "cvxpy", lambda tol: ())]
+    assert [peer.name for peer in peers.chosen(only, "alone")] == ["a", "b"]
 
 
 def test_geometric_mean_leaves_out_what_is_missing() -> None:
