@@ -132,6 +132,7 @@ def measured(case: Case, options: argparse.Namespace) -> Row:
         mine.end()
         return row
     row.method, row.status, row.reached = first.run.result
+    row.ours = first.run.seconds  # kept where no later run ends in time
     peers = chosen(instance.peers, options.cvxpy)
     row.failed = {peer.name: "not installed" for peer in peers if not peer.installed}
     load(peers)
