@@ -37,7 +37,13 @@ def start_over(threads: int = 1) -> None:
     if os.environ.get("FWDSL_BENCHMARK") == str(threads):
         return
     env = environment(threads) | {"FWDSL_BENCHMARK": str(threads)}
-    os.execve(sys.executable, [sys.executable, *sys.argv], env)
+    os.execve(sys.executable, [sys.executable, *called()], env)
+
+
+def called() -> list[str]:
+    """The command line after `python`: a script's, or `-m` and the package's."""
+    spec = sys.modules["__main__"].__spec__
+    return sys.argv if spec is None else ["-m", spec.name.removesuffix(".__main__"), *sys.argv[1:]]
 
 
 def describe(packages: Sequence[str]) -> Mapping[str, str]:

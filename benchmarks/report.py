@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from machine import RESULTS, describe
+from machine import RESULTS, called, describe
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Report:
     def __init__(self, name: str, title: str, about: str, data: str, packages: Sequence[str]) -> None:
         self.name = name
         self.facts = {
-            "command": f"`{' '.join(['python', os.path.relpath(sys.argv[0], RESULTS.parent.parent), *sys.argv[1:]])}`",
+            "command": f"`python {' '.join(_command())}`",
             **describe(packages),
             "data": data,
         }
@@ -79,6 +78,11 @@ class Report:
         path.write_text(page, encoding="utf-8")
         print(page)
         return path
+
+
+def _command() -> list[str]:
+    first, *rest = called()
+    return [first if first == "-m" else os.path.relpath(first, RESULTS.parent.parent), *rest]
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,0 +1,81 @@
+"""A process for each competitor: one that takes too long, or crashes, is ended without the others, and all start from the same memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from timing import Run, timed
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a run took, with notes as its result, and the value of its point; `failed` says why there is none."""
+
+    run: Run[Any] | None = None
+    value: float = float("nan")
+    failed: str = ""
+
+
+Job = Callable[[float], Any]
+"""What is timed."""
+Judge = Callable[[Any], tuple[float, Any]]
+"""(value of the point, notes), from what the job returned; not timed."""
+
+
+class Worker:
+    """A forked process that runs `job` with the arguments it is sent, each for so many seconds at most."""
+
+    def __init__(self, job: Job, judge: Judge) -> None:
+        context = multiprocessing.get_context("fork")
+        self._pipe, end = context.Pipe()
+        self._process = context.Process(target=_serve, args=(end, job, judge), daemon=True)
+        self._process.start()
+        end.close()
+        self.alive = True
+
+    def ask(self, argument: float, seconds: float) -> Answer:
+        """The answer, or why there is none; a process that does not answer in time is ended."""
+        if not self.alive:
+            return Answer(failed="ended before")
+        try:
+            self._pipe.send(argument)
+            if self._pipe.poll(seconds):
+                answer: Answer = self._pipe.recv()
+                return answer
+        except (EOFError, OSError):
+            self.end()
+            return Answer(failed="its process died")
+        self.end()
+        return Answer(failed=f"more than {seconds:g} s")
+
+    def end(self) -> None:
+        """End the process."""
+        if self.alive:
+            self.alive = False
+            self._process.kill()
+            self._process.join()
+            self._pipe.close()
+
+
+def _serve(pipe: Any, job: Job, judge: Judge) -> None:
+    from threadpoolctl import threadpool_limits
+
+    warnings.filterwarnings("ignore")  # of convergence: what was reached is measured
+    while True:
+        try:
+            argument = pipe.recv()
+        except EOFError:
+            return
+        try:
+            with threadpool_limits(1):
+                run = timed(partial(job, argument))
+            value, notes = judge(run.result)
+            answer = Answer(Run(run.seconds, run.cpu, notes), value)
+        except Exception as error:  # whatever a peer raises is its own result
+            answer = Answer(failed=f"{type(error).__name__}: {error}".splitlines()[0][:120])
+        pipe.send(answer)
