@@ -28,7 +28,8 @@ from .workers import Worker
 
 TOL = 1e-6
 COMPILING = 120.0
-"""Seconds beyond the cap that a first run is given."""
+"""Seconds beyond the cap that a first run is given, of ours and of `COMPILED`."""
+COMPILED = ("celer", "skglm")
 ROUNDING = 1e-13
 """Relative differences of objectives that are not told from none."""
 OTHERS = ("away_frank_wolfe", "sdca", "l2svm_dual")
@@ -170,7 +171,7 @@ def load(peers: Sequence[Peer]) -> None:
 
 def sweep(peer: Peer, worker: Worker, limit: float, cap: float, row: Row) -> None:
     """Find the loosest tolerance at which the peer's objective is at most the limit; notes why there is none."""
-    worker.ask(peer.grid[0], cap + COMPILING)  # compiles what there is to compile
+    worker.ask(peer.grid[0], 2 * cap + (COMPILING if peer.needs in COMPILED else 0.0))
     lowest = float("inf")
     for tol in peer.grid:
         answer = worker.ask(tol, 2 * cap)
