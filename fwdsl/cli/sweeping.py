@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ..results.solution import Solution
     from ..session import Session
     from ..studies.folds import CrossValidation
-    from ..studies.grid import Point, SolutionGrid
+    from ..studies.grid import SolutionGrid
+    from ..studies.points import Point
 
 _WORST_FIRST = (INTERRUPTED, PROVEN, LIMIT, OK)
 
@@ -167,7 +168,7 @@ def _name(names: Sequence[str], point: Sequence[float]) -> str:
 def _json(grid: SolutionGrid) -> dict[str, Any]:
     """The keys of a path, or of a grid of several parameters."""
     from ..results.json_form import solution_json
-    from ..studies.grid import support
+    from ..studies.points import support
 
     alone, points = len(grid.parameters) == 1, []
     for point, solution in zip(grid.points, grid, strict=True):

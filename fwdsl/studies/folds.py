@@ -23,7 +23,8 @@ from ..results.solution import Solution
 from ..results.status import Status
 from ..session import Raising, Session
 from ..words import LOSSES
-from .grid import Point, at_point, solve_over, table_line
+from .grid import at_point, solve_over, table_line
+from .points import Point
 from .samples import Samples, deal, part_of, rows_of, sample_count, samples_of
 
 ScoreName = Literal["loss", "error"]

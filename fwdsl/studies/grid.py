@@ -9,15 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..atoms.low_rank import LARGEST_WRITTEN, LowRank
+from ..atoms.low_rank import LARGEST_WRITTEN
 from ..bind import Bindings
 from ..files.arrays import write_arrays
 from ..results.solution import Solution
+from .points import Point, spans_decades, support
 
 P = TypeVar("P")
-
-Point = tuple[float, ...]
-"""A value for each parameter of a grid, in their order."""
 
 COLUMNS = ("objective", "relative gap", "support", "passes", "seconds", "status")
 
@@ -102,11 +100,6 @@ def solve_over(
     return make(tuple(parameters), tuple(points[: len(solutions)]), tuple(solutions))
 
 
-def spans_decades(values: Any) -> bool:
-    """Whether values of a parameter are compared, and drawn, by their logarithms."""
-    return bool(values.min() > 0 and values.max() >= 20 * values.min())
-
-
 def _positions(points: Sequence[Point]) -> Any:
     """The points in a unit cube, an axis a parameter."""
     axes = [np.log(axis) if spans_decades(axis) else axis for axis in np.array(points, dtype=np.float64).T]
@@ -117,14 +110,6 @@ def _nearest(at: Any, i: int, solved: Sequence[int]) -> int:
     """The nearest of the solved points; of equally near ones the last."""
     back = np.array(solved[::-1])
     return int(back[np.argmin(np.sum((at[back] - at[i]) ** 2, axis=1))])
-
-
-def support(solution: Solution) -> Mapping[str, int]:
-    """The number of nonzero entries of each variable; of one kept as factors, its rank."""
-    return {
-        name: value.rank if isinstance(value, LowRank) else int(np.count_nonzero(value))
-        for name, value in solution.variables.items()
-    }
 
 
 def header_text(parameters: Sequence[str]) -> str:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ..results.solution import Solution
     from ..solve.watch import Moment
     from .folds import CrossValidation
-    from .grid import Point, SolutionGrid
+    from .grid import SolutionGrid
+    from .points import Point
     from .race import Race
 
 
@@ -72,7 +73,7 @@ def plot_grid(name: str, grid: SolutionGrid) -> None:
     """
     from matplotlib.figure import Figure
 
-    from .grid import support
+    from .points import support
 
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     objective, other = figure.subplots(1, 2)
@@ -130,7 +131,7 @@ def _curves(axes: Any, parameters: Sequence[str], points: Sequence[Point], heigh
 def _finish(axes: Any, parameters: Sequence[str], points: Sequence[Point]) -> None:
     import numpy as np
 
-    from .grid import spans_decades
+    from .points import spans_decades
 
     if spans_decades(np.array([point[-1] for point in points])):
         axes.set_xscale("log")
