@@ -50,11 +50,11 @@ class Interior(Method):
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
         """About 15 factorisations of a symmetric system, measured on linear programs of up to 1,200 rows and on trend filtering of 20,000 points."""
         steps = 15.0
-        unknowns, rows, entries, order = size_of(form)
+        unknowns, rows, entries, order, products = size_of(form)
         if order:
             work, memory = 1e-10 * order**3 + 2e-10 * rows * unknowns * min(order, unknowns), 24.0 * order**2
         else:
-            work, memory = 1e-7 * entries, 1000.0 * entries
+            work, memory = 1e-7 * entries + 1e-7 * products, 1000.0 * entries + 16.0 * products
         why = f"about {steps:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(2.0 * steps, steps * (6e-4 + 1e-6 * (unknowns + rows) + work), memory + 16.0 * entries, why)
 

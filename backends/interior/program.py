@@ -27,8 +27,8 @@ ORDER = ("zero", "nonnegative", "second_order", "semidefinite")
 """The order of the cones in the rows; within a kind the smaller ones come first."""
 
 
-LEVELLING, LEVEL = 60, 1e-3
-"""Rounds of levelling, and the change of a scale, as a power of two, that ends them: then units no longer count."""
+LEVELLING, LEVEL = 60, 1e-4
+"""Steps of levelling, and the residual that ends them: then units no longer count."""
 
 
 class Batch(NamedTuple):
@@ -231,11 +231,8 @@ def equilibrated(program: Program) -> tuple[Array, Array]:
     if not size.size:
         return np.ones(d.size), np.ones(program.b.size)
     in_row, in_column = np.bincount(row, minlength=count + 1), np.bincount(column, minlength=d.size)
-    for _ in range(LEVELLING):
-        r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
-        before, d = d, -np.bincount(column, weights=size + r[row], minlength=d.size) / np.maximum(in_column, 1)
-        if float(np.abs(d - before).max(initial=0.0)) < LEVEL:
-            break
+    d = _levelled(row, column, size, in_row, in_column)
+    r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
     for _ in range(3):
         worst_row, worst_column = np.full(count + 1, -math.inf), np.full(d.size, -math.inf)
         now = size + r[row] + d[column]
@@ -244,3 +241,29 @@ def equilibrated(program: Program) -> tuple[Array, Array]:
         r -= 0.5 * np.where(in_row > 0, worst_row, 0.0)
         d -= 0.5 * np.where(in_column > 0, worst_column, 0.0)
     return np.exp2(d), np.exp2(r[:count])[groups]
+
+
+def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: Index) -> Array:
+    """The d of the least squares of size + r_row + d_column over the entries, by conjugate gradients on what is left without r."""
+    share = 1.0 / np.maximum(in_row, 1)
+
+    def rest(values: Array) -> Array:
+        """The column sums of entries less their row's mean."""
+        mean = np.bincount(row, weights=values, minlength=in_row.size) * share
+        return np.asarray(np.bincount(column, weights=values - mean[row], minlength=in_column.size), dtype=np.float64)
+
+    weight = 1.0 / np.maximum(in_column, 1)
+    d, residual = np.zeros(in_column.size), -rest(size)
+    preconditioned = weight * residual
+    p, rho = preconditioned, float(residual @ preconditioned)
+    least = LEVEL**2 * max(rho, 1.0)
+    for _ in range(LEVELLING):
+        if rho <= least:
+            break
+        h = rest(p[column])
+        step = rho / max(float(p @ h), 1e-300)
+        d, residual = d + step * p, residual - step * h
+        preconditioned = weight * residual
+        rho, before = float(residual @ preconditioned), rho
+        p = preconditioned + rho / before * p
+    return d

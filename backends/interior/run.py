@@ -361,9 +361,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
 
 def _levels(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
     """Factors of c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ."""
-    of_c = 1.0 / (float(np.abs(c).max(initial=0.0)) or 1.0)
-    size, curved = float(np.abs(b).max(initial=0.0)), of_c * float(curvature.max(initial=0.0))
-    of_b = 1.0 / size if size > 0.0 else curved or 1.0
-    if size > 0.0 and curved > 0.0:
-        of_b = math.sqrt(of_b) * math.sqrt(curved)
+    price, size = float(np.abs(c).max(initial=0.0)), float(np.abs(b).max(initial=0.0))
+    bend = float(curvature.max(initial=0.0))
+    if price == 0.0:
+        of_b = 1.0 / size if size > 0.0 else 1.0
+        return (of_b / bend if bend > 0.0 else 1.0), of_b
+    of_c = 1.0 / price
+    of_b = 1.0 / size if size > 0.0 else of_c * bend or 1.0
+    if size > 0.0 and bend > 0.0:
+        of_b = math.sqrt(of_b) * math.sqrt(of_c * bend)
     return of_c, of_b

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fwdsl.atoms.conic import Conic
-from fwdsl.canon.form import Canonical
+from fwdsl.canon.form import Canonical, SumTerm
 
 WHOLE = 250
 """Unknowns and rows up to which a system is factored whole."""
@@ -35,12 +35,14 @@ def is_sparse(unknowns: int, rows: int, entries: int) -> bool:
 
 
 class Size(NamedTuple):
-    """The unknowns, rows and stored entries of a conic program, and the order of its dense systems (0: they are sparse)."""
+    """The unknowns, rows and stored entries of a conic program, the order of its dense systems (0: they are sparse), and the products that a sparse
+    one takes at least: the squared lengths of the rows of A."""
 
     unknowns: int
     rows: int
     entries: int
     order: int
+    products: float
 
 
 def _forms(form: Canonical) -> list[tuple[Conic | None, str]]:
@@ -60,4 +62,11 @@ def size_of(form: Canonical) -> Size:
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
     entries = form.nnz + sum(conic.of_z.value.size + conic.of_u.value.size for conic in known)
-    return Size(unknowns, rows, entries, order_of_system(unknowns, rows, equations, entries))
+    products = sum(_products(t) for t in form.terms) + 4.0 * rows
+    return Size(unknowns, rows, entries, order_of_system(unknowns, rows, equations, entries), products)
+
+
+def _products(term: SumTerm) -> float:
+    """The squared lengths of the rows of a term's map, all rows taken to be alike; of a matrix variable each column has rows of its own."""
+    across = sum(m.nnz * (block.shape[-1] if len(block.shape) > 1 else 1) for block, m in term.map.parts)
+    return float(across) ** 2 / max(1, term.map.rows)

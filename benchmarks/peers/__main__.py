@@ -57,15 +57,11 @@ def main() -> None:
         PACKAGES,
     )
     groups: dict[str, list[Row]] = {}
-    for case in cases:
-        row = measured(case, options)
-        groups.setdefault(case.group, []).append(row)
-        best = f"{row.best} {duration(row.times[row.best])}, {row.ratio:.2f} x" if row.best else "no peer"
-        print(
-            f"{case.group}: {case.name}: {row.method} {row.status} {duration(row.ours)}; {best}",
-            file=sys.stderr,
-            flush=True,
-        )
+    with suppress(KeyboardInterrupt):  # the page has what was measured until then
+        for case in cases:
+            row = measured(case, options)
+            groups.setdefault(case.group, []).append(row)
+            print(said(row), file=sys.stderr, flush=True)
     write(report, groups, options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Worker:
 def _serve(pipe: Any, job: Job, judge: Judge) -> None:
     from threadpoolctl import threadpool_limits
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its processes
     warnings.filterwarnings("ignore")  # of convergence: what was reached is measured
     while True:
         try:
