@@ -16,7 +16,7 @@ from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..model import DataDecl, Dim, Model, Term
 from ..results.row_counts import with_row_names
-from ..words import SQUARES
+from ..words import CONVEX, SQUARES
 
 RULE = (
     "Folds leave out samples: the rows along one dimension, which every loss counts, and which is the first of all data that have it "
@@ -56,7 +56,8 @@ def samples_of(model: Model) -> Samples:
 
 def _counted(model: Model) -> list[tuple[int, Dim]]:
     """The terms that sum over rows of data, by position, with the dimension: the losses, or where there are none `sum_squares`, else `norm1`."""
-    for ours in ((lambda t: t.kind == "loss"), (lambda t: t.atom == SQUARES), (lambda t: t.atom == "norm1")):
+    norms = {name for name, word in CONVEX.items() if word.is_norm and word.additive}
+    for ours in ((lambda t: t.kind == "loss"), (lambda t: t.atom == SQUARES), (lambda t: t.atom in norms)):
         found = [(i, dim) for i, t in enumerate(model.terms) if ours(t) and (dim := _rows(t)) is not None]
         if found:
             return found

@@ -14,8 +14,9 @@ import pytest
 
 from fwdsl.certify.certificate import Certificate
 from fwdsl.cli.progress import Throttle, progress_line
-from fwdsl.cli.report import analysis, one_line, solution_text
+from fwdsl.cli.report import one_line, solution_text
 from fwdsl.files.target import write_atomically
+from fwdsl.results.analysis import analysis
 from fwdsl.results.json_form import dumps, solution_json
 from fwdsl.results.solution import Progress, Solution, Times
 
