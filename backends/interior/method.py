@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import VectorLoss
-from fwdsl.backends.interior.sizes import LARGEST, size_of, unreadable
+from fwdsl.backends.interior.sizes import LARGEST, MOST, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.method import Estimate, Method
 from fwdsl.bind.data_operator import DataOperator
@@ -35,6 +35,9 @@ class Interior(Method):
     @classmethod
     def requires_values(cls, form: Canonical) -> tuple[str, ...]:
         """Functions with a conic form."""
+        rows = form.size + sum(t.map.rows for t in form.terms)
+        if rows > MOST:
+            return (f"its systems would have {rows:,} unknowns and rows or more, over {MOST:,}",)
         text = unreadable(form)
         if text:
             return (f"`{text}` has no conic form",)

@@ -132,17 +132,17 @@ def _triangle(block: Block) -> Any:
 
 def _functions(canonical: Canonical, T: csr_array) -> Iterator[tuple[Conic, csr_array, Array]]:
     """The conic forms of the terms and of the blocks, with the maps and offsets of their arguments."""
+    conics = iter(canonical.conics)
     for term in canonical.terms:
-        yield _form(term.f), _map(term, canonical.size) @ T, term.map.offset
+        yield _known(next(conics)), _map(term, canonical.size) @ T, term.map.offset
     for block in canonical.blocks:
-        yield _form(block.g), T[block.start : block.stop], np.zeros(block.size)
+        yield _known(next(conics)), T[block.start : block.stop], np.zeros(block.size)
 
 
-def _form(f: Any) -> Conic:
-    found = f.conic()
-    if found is None:
+def _known(form: Conic | None) -> Conic:
+    if form is None:
         raise ValueError("there is no conic form")
-    return found  # type: ignore[no-any-return]
+    return form
 
 
 def _map(term: SumTerm, size: int) -> csr_array:

@@ -29,7 +29,6 @@ from scipy.sparse import diags_array
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Scaling
 from fwdsl.backends.interior.program import ORDER, Batch, Program, equilibrated
-from fwdsl.backends.interior.sizes import DENSE
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.interior.system import Systems
 from fwdsl.backends.method import Report, Run
@@ -38,9 +37,8 @@ from fwdsl.backends.problem import PreparedProblem
 NEARLY = 0.99
 """The share of the way to the boundary of the cones that a step takes."""
 
-SHORTEST = 1e-6
-"""A step shorter than this, as a share of the whole one, does not move the point."""
-
+SHORTEST, ENOUGH = 1e-6, 2
+"""A step shorter than this, as a share of the whole one, does not move the point; so many in a row end the run."""
 
 PATIENCE = 25
 """Steps after which a run begins anew, in the units of the solution as far as it is known."""
@@ -48,14 +46,11 @@ PATIENCE = 25
 ANEW = 2
 """How often it does so."""
 
-ENOUGH = 2
-"""Such steps in a row after which a run ends."""
-
 SHORT = 1e-3
 """The length of the step that sharpens a point, as a share of its size."""
 
-CLOSE = 1e-4
-"""Complementary products beside tau^2 from which on active rows are told."""
+CLOSE, ACTIVE = 1e-4, 500
+"""Complementary products beside tau^2 from which on active rows are told, and how many of them a point is moved onto at most."""
 
 SHARE, NEAR = 1.0, 1e-8
 """How many times the gap a sharpened point may cost, and the relative violation that it may have."""
@@ -63,10 +58,8 @@ SHARE, NEAR = 1.0, 1e-8
 VANISHED = 1e-8
 """tau beside kappa from which on the embedding's point looks like a ray."""
 
-
 NOTHING = 1e-26
 """Complementary products beside tau^2 from which on further steps say nothing."""
-
 
 Map = Callable[[Array], Array]
 
@@ -98,6 +91,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.given: tuple[Array, list[Array]] | None = None  # a start from a solution
+        self.known: tuple[InteriorState, int, _Point] | None = None  # the point of a state at an iteration
         program = self.program = Program.of(problem.canonical)
         self.d, self.e = equilibrated(program)
         D, E = diags_array(self.d), diags_array(self.e)
@@ -157,6 +151,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         now = self.state
         scalings = [self._scaling(k) for k in self.batches]
         system = self.systems.at(self.batches, scalings)
+        # a factorisation may be long, and the state has not changed yet
+        self.problem.look()
         Pv = self.P @ now.v
         curved = float(now.v @ Pv)
         left = Pv + self.At @ now.z + now.tau * self.c
@@ -168,7 +164,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         pivot = now.kappa / now.tau + curved / now.tau**2 - float(slope @ along[0]) - float(b @ along[1])
 
         def direction(share: float, turned: Array, product: float) -> Direction:
-            """That of the residuals times `share`, with W^-T ds + W dz = -turned and kappa dtau + tau dkappa = -product."""
+            """The direction of the residuals times `share`, with W^-T ds + W dz = -turned and kappa dtau + tau dkappa = -product."""
             v, u = system(-share * left, turned - share * right)
             tau = (share * middle - product / now.tau + float(slope @ v) + float(b @ u)) / pivot
             v, u = v + tau * along[0], u + tau * along[1]
@@ -283,6 +279,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         return float(now.s @ now.z) / now.tau / now.tau / now.of_c / now.of_b
 
     def _point(self) -> _Point:
+        """The point of the state, which is worked out once an iteration."""
+        now = self.state
+        if self.known is None or self.known[0] is not now or self.known[1] != now.iteration:
+            self.known = now, now.iteration, self._worked_out()
+        return self.known[2]
+
+    def _worked_out(self) -> _Point:
         """The point in the units of the problem, and its measures.
 
         An interior point has no exact zeros and bounds. Moved onto the rows that are active, and then by a short step of the proximal gradient at the
@@ -318,7 +321,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         kinds = [k for k in self.batches if k.kind in ORDER[:2]]
         rows = np.concatenate([np.zeros(0, dtype=np.intp), *(np.arange(k.start, k.stop) for k in kinds)])
         active = rows[now.s[rows] <= now.z[rows]]
-        if not active.size or self.systems.sparse or active.size > DENSE:
+        if not active.size or self.systems.sparse or active.size > ACTIVE:
             return v
         A = self.systems.A[active]
         missed = self.b[active] - A @ (now.v / now.tau)
@@ -342,6 +345,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
     def feasibility(self) -> tuple[Array, list[Array]]:
         """The solution with no objective, or the ray that proves that there is none."""
         other = copy(self)
+        other.known = None
         other.unlevelled = 0.0 * self.unlevelled[0], 0.0 * self.c, self.unlevelled[2]
         other.levels = 1.0, self.levels[1]
         other._level(*other.levels)

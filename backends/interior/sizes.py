@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fwdsl.atoms.conic import Conic
 from fwdsl.canon.form import Canonical, SumTerm
 
 WHOLE = 250
@@ -18,6 +17,9 @@ SPARSE = 0.02
 
 LARGEST = 10_000
 """The largest order of a system whose matrix has no zeros."""
+
+MOST = 1_000_000
+"""Unknowns and rows beyond which not even the conic forms are written down."""
 
 
 def order_of_system(unknowns: int, rows: int, equations: int, entries: int) -> int:
@@ -45,19 +47,15 @@ class Size(NamedTuple):
     products: float
 
 
-def _forms(form: Canonical) -> list[tuple[Conic | None, str]]:
-    found = [(t.f.conic(), t.text) for t in form.terms]
-    return found + [(b.g.conic(), b.text) for b in form.blocks]
-
-
 def unreadable(form: Canonical) -> str:
     """The function that has no conic form, in the language's words; "" where all have one."""
-    return next((text for conic, text in _forms(form) if conic is None), "")
+    texts = [t.text for t in form.terms] + [b.text for b in form.blocks]
+    return next((text for conic, text in zip(form.conics, texts, strict=True) if conic is None), "")
 
 
 def size_of(form: Canonical) -> Size:
-    """That of a canonical problem whose functions have conic forms."""
-    known = [conic for conic, _ in _forms(form) if conic is not None]
+    """The size of a canonical problem whose functions have conic forms."""
+    known = [conic for conic in form.conics if conic is not None]
     unknowns = form.size + sum(conic.extra for conic in known)
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")

@@ -28,6 +28,7 @@ from .forms import NO_EXPANSION, NO_VALUES, FormKind
 from .maps import LinearMap
 
 if TYPE_CHECKING:
+    from ..atoms.conic import Conic
     from .expansion import Expansion
     from .factored import Factored
 
@@ -232,6 +233,11 @@ class Canonical:
             z = m.apply(v)
             found = term.curvature * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
         return found if math.isfinite(found) else None
+
+    @cached_property
+    def conics(self) -> tuple[Conic | None, ...]:
+        """The conic forms of the terms and then of the blocks; None of those that have none. The planner and the method ask for them."""
+        return tuple(f.conic() for f in (*(t.f for t in self.terms), *(b.g for b in self.blocks)))
 
     @property
     def dense(self) -> Canonical:

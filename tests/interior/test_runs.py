@@ -27,10 +27,6 @@ def lp(m: int, n: int, seed: int = 0) -> fw.Problem:
     return fw.parse(LP).bind(A=A, b=A @ rng.random(n) - rng.random(m), q=A.T @ rng.random(m))
 
 
-def canonical(problem: fw.Problem) -> object:
-    return problem.canonical
-
-
 @pytest.mark.parametrize("program", corpus()[::4], ids=lambda p: p.name)
 def test_it_solves_every_program_with_a_conic_form(program) -> None:  # type: ignore[no-untyped-def]
     """As well as the planner's choice among the others does."""
