@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import VectorLoss
-from fwdsl.backends.interior.sizes import LARGEST, MOST, size_of, unreadable
+from fwdsl.backends.interior.sizes import FILLS, LARGEST, MOST, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.method import Estimate, Method
 from fwdsl.bind.data_operator import DataOperator
@@ -57,7 +57,9 @@ class Interior(Method):
         if order:
             work, memory = 1e-10 * order**3 + 2e-10 * rows * unknowns * min(order, unknowns), 24.0 * order**2
         else:
-            work, memory = 1e-7 * entries + 1e-7 * products, 1000.0 * entries + 16.0 * products
+            fills = products > FILLS * unknowns
+            work = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * products)
+            memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * products)
         why = f"about {steps:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(2.0 * steps, steps * (6e-4 + 1e-6 * (unknowns + rows) + work), memory + 16.0 * entries, why)
 

@@ -15,6 +15,9 @@ DENSE = 3000
 SPARSE = 0.02
 """The share of entries of A and P below which a condensed system is a sparse matrix."""
 
+FILLS = 8.0
+"""Products of rows of data for each unknown from which on the factor of a sparse system is taken to fill up: random patterns do, bands do not."""
+
 LARGEST = 10_000
 """The largest order of a system whose matrix has no zeros."""
 
@@ -60,7 +63,7 @@ def size_of(form: Canonical) -> Size:
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
     entries = form.nnz + sum(conic.of_z.value.size + conic.of_u.value.size for conic in known)
-    products = sum(_products(t) for t in form.terms) + 4.0 * rows
+    products = sum(_products(t) for t in form.terms)
     return Size(unknowns, rows, entries, order_of_system(unknowns, rows, equations, entries), products)
 
 
