@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, coo_array, csr_array, diags_array
+from scipy.sparse.csgraph import connected_components
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Cone, Conic
@@ -233,6 +234,8 @@ def equilibrated(program: Program) -> tuple[Array, Array]:
     in_row, in_column = np.bincount(row, minlength=count + 1), np.bincount(column, minlength=d.size)
     d = _levelled(row, column, size, in_row, in_column)
     r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
+    shift, opposite = _shifts(program, row, column, d, r)
+    d, r = d + shift, r - opposite
     for _ in range(3):
         worst_row, worst_column = np.full(count + 1, -math.inf), np.full(d.size, -math.inf)
         now = size + r[row] + d[column]
@@ -267,3 +270,34 @@ def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: 
         rho, before = float(residual @ preconditioned), rho
         p = preconditioned + rho / before * p
     return d
+
+
+def _shifts(program: Program, row: Index, column: Index, d: Array, r: Array) -> tuple[Array, Array]:
+    """What is added to d and what is taken off r, to level c and b between parts of A.
+
+    Unknowns and rows that no entry connects have scales of their own, which A leaves open. c and b tell them, by their largest entries of each part.
+    """
+    node = coo_array((np.ones(row.size), (row, column + r.size)), (r.size + d.size, r.size + d.size))
+    parts, part = connected_components(node, directed=False)
+    price = _largest(
+        np.log2(np.abs(program.c), where=program.c != 0.0, out=np.full(d.size, -math.inf)) + d, part[r.size :], parts
+    )
+    own = _largest(
+        np.log2(np.abs(program.b), where=program.b != 0.0, out=np.full(program.b.size, -math.inf)) + r[program.groups],
+        part[program.groups],
+        parts,
+    )
+    priced, bounded = np.isfinite(price), np.isfinite(own)
+    both = priced & bounded
+    # where both are told they share what is over; c as a whole has a factor of its own, which takes their mean
+    over = float(np.mean((price + own)[both])) if both.any() else 0.0
+    shift = np.where(both, 0.5 * (own - (price - over)), np.where(bounded, own, over - price))
+    shift = np.where(priced | bounded, shift, 0.0)[part]
+    return shift[r.size :], shift[: r.size]
+
+
+def _largest(values: Array, part: Index, parts: int) -> Array:
+    """The largest value of each part, -inf where there is none."""
+    found = np.full(parts, -math.inf)
+    np.maximum.at(found, part, values)
+    return found
