@@ -224,7 +224,7 @@ class DiagonalMetric:
 
 @dataclass(frozen=True)
 class _Simplices:
-    """w_i (diag(p_i) - p_i p_i') for each row, `mass` being the rows w_i p_i."""
+    """w_i^2 (diag(p_i) - p_i p_i') for each row, `mass` being the rows w_i^2 p_i."""
 
     mass: Array
 
@@ -252,27 +252,32 @@ class _Balanced:
 
 
 def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> _Metric:
-    """Distance of y to the ends of its domain; where it has none, the size of y."""
+    """Distance of y to the ends of its domain times the size of the domain; where it has none, the size of y.
+
+    Squares of y's unit, so that terms in other units share a correction as they would in one.
+    """
     if isinstance(f, VectorLossFunction):
         return _metric_of_rows(f, y)
     interval = _interval(f)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
     if interval is None:
-        return DiagonalMetric(np.full(y.size, unit))
+        return DiagonalMetric(np.full(y.size, unit * unit))
     lo, hi = interval
-    slack = np.minimum(y - lo, hi - y)
-    return DiagonalMetric(np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit))
+    slack, width = np.minimum(y - lo, hi - y), hi - lo
+    return DiagonalMetric(
+        np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit) * np.where(np.isfinite(width), width, unit)
+    )
 
 
 def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
     u, at = f.into_domain(y).reshape(f.shape), np.arange(f.y.size)
     if f.loss is WestonWatkins:
-        slack = np.maximum(np.minimum(u, f.w[:, None] - u), 0.0)
+        slack = np.maximum(np.minimum(u, f.w[:, None] - u), 0.0) * f.w[:, None]
         slack[at, f.y] = 0.0
         return _Balanced(slack, f.y)
     mass = u.copy()
     mass[at, f.y] += f.w
-    return _Simplices(np.maximum(mass, 0.0))
+    return _Simplices(np.maximum(mass, 0.0) * f.w[:, None])
 
 
 def _solve(

@@ -22,6 +22,9 @@ SHARE = 0.2
 MET = 1e-12
 """The infeasibility that is rounding."""
 
+HALVINGS = 40
+"""How often the segment to a dual point outside its domain is halved."""
+
 NOTHING = 1e-12
 """The share of the other terms of a sum that is rounding beside them."""
 
@@ -65,13 +68,38 @@ def attempts(
             np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y
             for t, y in zip(canonical.terms, ys, strict=True)
         ]
-        yield x, _with(canonical, x, verified, repair(problem, without, x, stop))
+        within = repair(problem, without, x, stop)
+        yield x, _with(canonical, x, verified, within)
+        # where the dual point meets the equalities, but not the domains, the segment to one that meets both has one near it that does
+        yield x, _with(canonical, x, verified, _between(problem, within, raw))
         # no repair of rounding can be told from noise: the multipliers of the constraints alone
         alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
         yield x, _with(canonical, x, verified, alone)
     still = _stilled(problem, x)
     if still is not None:
         yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True) if mends else ys)
+
+
+def _between(problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[Array]) -> list[Array]:
+    """The point nearest to `outer`, on the segment from `inner` to it, in the domains of those conjugates that are finite at `inner`."""
+    from_v, to_v = (-(problem.q + problem.adjoint(ys)) for ys in (inner, outer))
+    blocks = [(b.slice, g) for b, g in zip(problem.canonical.blocks, problem.g, strict=True)]
+    blocks = [(at, g) for at, g in blocks if math.isfinite(g.conjugate(from_v[at]))]
+
+    def at(share: float) -> list[Array]:
+        return [a + share * (b - a) for a, b in zip(inner, outer, strict=True)]
+
+    def within(share: float) -> bool:
+        v = from_v + share * (to_v - from_v)
+        return math.isfinite(problem.conjugates(at(share))) and all(
+            math.isfinite(g.conjugate(v[own])) for own, g in blocks
+        )
+
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if within(middle) else (low, middle)
+    return at(low)
 
 
 def _stilled(problem: PreparedProblem, x: Array) -> Array | None:
