@@ -328,11 +328,19 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 found, share = bound, trial
         if self.unscaled.any():
             # what these miss times how far x is, and may yet go along a column, is about what the bound lacks
-            missed, bend = s.misses[self.unscaled], float(self.bend.max(initial=0.0)) or 1.0
+            missed, bend = s.misses[self.unscaled], self._largest_bend(s)
             lacks = float(missed @ (self.length * np.abs(s.x))[self.unscaled] + missed @ missed / bend)
             s.best_bound, s.dual = found - lacks, share * s.y
         elif found > s.best_bound:
             s.best_bound, s.dual = found, share * s.y
+
+    def _largest_bend(self, s: CoordinateState) -> float:
+        """The largest f'', at z where it has no bound."""
+        h = self.bend
+        if not h.any():
+            h = np.empty_like(s.z)
+            self.f.curvature(s.z, h)
+        return float(h.max(initial=0.0)) or math.inf
 
     def _best_share(self, s: CoordinateState, value: float, most: float) -> float:
         """The best s <= `most` for a quadratic loss without ridges or linear terms: -f*(s y) + s <b, y> is a parabola in s."""

@@ -15,6 +15,7 @@ Source: Mehrotra 1992; Ferris, Munson 2002 (interior points for linear machines)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -91,16 +92,25 @@ class _Newton:
 
 
 def solve(part: Part, x: Array, tol: float, look: Callable[[], None]) -> tuple[Array, Array]:
-    """(u, x) with complementarity of at most `tol` in all, or as far as `ITERATIONS` lead."""
-    Z, span = part.Z, part.hi - part.lo
+    """(u, x) with complementarity of at most `tol` in all, or as far as `ITERATIONS` lead.
+
+    Once it is that small, the iterate that misses rho x = r + Z'u least is the answer: soon after it the weights leave nothing but rounding.
+    """
+    Z = part.Z
     i = _start(part, x)
     scale = float(np.linalg.norm(Z.adjoint(part.lo + i.low))) + float(np.linalg.norm(part.r)) + 1e-300
+    least, best = math.inf, None
     for _ in range(ITERATIONS):
         look()
         u = part.lo + i.low
         dual = part.rho * i.x - part.r - Z.adjoint(u)
-        if i.complementarity <= tol and float(np.linalg.norm(dual)) <= MET * scale:
-            break
+        if i.complementarity <= tol:
+            missed = float(np.linalg.norm(dual))
+            if missed >= least:
+                break
+            least, best = missed, (u, i.x)
+            if missed <= MET * scale:
+                break
         slope = Z.times(i.x) + part.s * u - part.t - i.S + i.T
         W = 1.0 / (part.s + i.S / i.low + i.T / i.up)
         solver = _factor(Z, W, part.rho)
@@ -109,7 +119,8 @@ def solve(part: Part, x: Array, tol: float, look: Callable[[], None]) -> tuple[A
         _step(i, _Newton(i, Z, W, dual, slope, solver), bool(np.any(part.s)))
         if not (np.all(np.isfinite(i.low)) and np.all(np.isfinite(i.S))):
             break
-    return part.lo + np.clip(i.low, 0.0, span), i.x
+    u, x = best or (part.lo + i.low, i.x)
+    return np.clip(u, part.lo, part.hi), x
 
 
 def _start(part: Part, x: Array) -> _Iterate:
