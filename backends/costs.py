@@ -15,6 +15,7 @@ from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import MAX_DENSE
+from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.form import Canonical
 from fwdsl.words import THRESHOLD_SETS
 
@@ -109,7 +110,11 @@ def condition(canonical: Canonical) -> float:
     top = canonical.stretch
     if top is None:
         largest = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
-        top = sum(t.curvature * float(t.f.w.sum()) for t in canonical.terms if isinstance(t.f, LossFunction))
+        top = sum(
+            t.curvature * float(t.f.w.sum()) * max((unscaled(m)[0] ** 2 for _, m in t.map.parts), default=1.0)
+            for t in canonical.terms
+            if isinstance(t.f, LossFunction)
+        )
         top *= min(max(largest, 1e-150), 1e150) ** 2
     return max(1.0, top / ridge)
 

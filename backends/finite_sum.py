@@ -23,7 +23,7 @@ from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Block, Canonical
 from fwdsl.canon.maps import LinearMap
@@ -81,12 +81,10 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 
 def matrix_by_rows(m: LinearMap) -> tuple[float, LinearMap] | None:
     """(c, A) where a map is c A for a matrix of data by rows."""
-    if isinstance(m, Scaled):
-        inner = matrix_by_rows(m.inner)
-        return (m.c * inner[0], inner[1]) if inner is not None else None
+    c, m = unscaled(m)
     if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")) and not m.transposed:
-        return 1.0, m
-    return (1.0, m) if isinstance(m, KernelMatrix) and not m.transposed else None
+        return c, m
+    return (c, m) if isinstance(m, KernelMatrix) and not m.transposed else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,6 +58,11 @@ class Scaled(LinearMap):
         return f"-{bracket(inner)}" if self.c == -1.0 else f"{self.c:g} * {bracket(inner)}"
 
 
+def unscaled(m: LinearMap) -> tuple[float, LinearMap]:
+    """(c, K) of a map c K, with 1 for c where nothing scales it."""
+    return (m.c * unscaled(m.inner)[0], unscaled(m.inner)[1]) if isinstance(m, Scaled) else (1.0, m)
+
+
 @dataclass(frozen=True, eq=False)
 class Compose(LinearMap):
     """x -> K (L x): never multiplied out."""

@@ -23,6 +23,7 @@ from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
+from .combined_maps import unscaled
 from .data_maps import Matrix
 from .forms import NO_EXPANSION, NO_VALUES, FormKind
 from .maps import LinearMap
@@ -222,6 +223,7 @@ class Canonical:
         if not isinstance(term.f, LossFunction) or len(term.map.parts) != 1:
             return None
         ((_, m),) = term.map.parts
+        factor, m = unscaled(m)
         if not isinstance(m, Matrix) or m.transposed:
             return None
         norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
@@ -230,7 +232,7 @@ class Canonical:
         with np.errstate(all="ignore"):
             v = norms**2
             v /= max(float(v.max(initial=0.0)), 1e-300)
-            z = m.apply(v)
+            z = factor * m.apply(v)
             found = term.curvature * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
         return found if math.isfinite(found) else None
 
