@@ -279,15 +279,11 @@ def _shifts(program: Program, row: Index, column: Index, d: Array, r: Array) -> 
     """
     node = coo_array((np.ones(row.size), (row, column + r.size)), (r.size + d.size, r.size + d.size))
     parts, part = connected_components(node, directed=False)
-    price = _largest(
-        np.log2(np.abs(program.c), where=program.c != 0.0, out=np.full(d.size, -math.inf)) + d, part[r.size :], parts
-    )
-    own = _largest(
-        np.log2(np.abs(program.b), where=program.b != 0.0, out=np.full(program.b.size, -math.inf)) + r[program.groups],
-        part[program.groups],
-        parts,
-    )
+    with np.errstate(divide="ignore"):
+        price = _largest(np.log2(np.abs(program.c)) + d, part[r.size :], parts)
+        own = _largest(np.log2(np.abs(program.b)) + r[program.groups], part[program.groups], parts)
     priced, bounded = np.isfinite(price), np.isfinite(own)
+    price[~priced], own[~bounded] = 0.0, 0.0
     both = priced & bounded
     # where both are told they share what is over; c as a whole has a factor of its own, which takes their mean
     over = float(np.mean((price + own)[both])) if both.any() else 0.0
