@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import VectorLoss
-from fwdsl.backends.interior.sizes import FILLS, LARGEST, MOST, size_of, unreadable
+from fwdsl.backends.interior.sizes import LARGEST, MOST, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.method import Estimate, Method
 from fwdsl.bind.data_operator import DataOperator
@@ -53,15 +53,15 @@ class Interior(Method):
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
         """About 15 factorisations of a symmetric system, measured on linear programs of up to 1,200 rows and on trend filtering of 20,000 points."""
         steps = 15.0
-        unknowns, rows, entries, order, products = size_of(form)
-        if order:
-            work, memory = 1e-10 * order**3 + 2e-10 * rows * unknowns * min(order, unknowns), 24.0 * order**2
-        else:
-            fills = products > FILLS * unknowns
-            work = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * products)
-            memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * products)
+        size = size_of(form)
+        unknowns, rows = size.unknowns, size.rows
         why = f"about {steps:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
-        return Estimate(2.0 * steps, steps * (6e-4 + 1e-6 * (unknowns + rows) + work), memory + 16.0 * entries, why)
+        return Estimate(
+            2.0 * steps,
+            steps * (6e-4 + 1e-6 * (unknowns + rows) + size.seconds),
+            size.memory + 16.0 * size.entries,
+            why,
+        )
 
     @classmethod
     def load(cls) -> None:

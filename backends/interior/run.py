@@ -29,6 +29,8 @@ from scipy.sparse import diags_array
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Scaling
 from fwdsl.backends.interior.program import ORDER, Batch, Program, equilibrated
+from fwdsl.backends.interior.separate import Separate
+from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.interior.system import Systems
 from fwdsl.backends.method import Report, Run
@@ -99,6 +101,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         self.levels = _levels(P.diagonal(), c, b)
         self.unlevelled = P.tocsr(), c, b
         self.A, self.At = A.tocsr(), A.T.tocsr()
+        self.kind = size_of(problem.canonical).kind
+        self.separate = Separate.of(program, self.A, self.d, self.e) if self.kind == "reduced" else None
         self._level(*self.levels)
         self.batches = program.batches
         self.degree = 1 + sum(KINDS[k.kind].degree(k) for k in self.batches if k.kind in KINDS)
@@ -108,7 +112,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         P, c, b = self.unlevelled
         self.of_c, self.of_b = of_c, of_b
         self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
-        self.systems = Systems(self.P.tocsr(), self.A, self.program.equations)
+        self.systems = Systems(self.P.tocsr(), self.A, self.program.equations, self.kind, self.separate)
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""

@@ -12,6 +12,9 @@ WHOLE = 250
 DENSE = 3000
 """Unknowns and rows of equations up to which a condensed system is a dense matrix."""
 
+REDUCED = 3000
+"""Unknowns and rows of equations up to which a reduced system is tried."""
+
 SPARSE = 0.02
 """The share of entries of A and P below which a condensed system is a sparse matrix."""
 
@@ -25,29 +28,16 @@ MOST = 1_000_000
 """Unknowns and rows beyond which not even the conic forms are written down."""
 
 
-def order_of_system(unknowns: int, rows: int, equations: int, entries: int) -> int:
-    """The order of the dense matrix that is factored; 0 where it is a sparse one."""
-    if unknowns + rows <= WHOLE:
-        return unknowns + rows
-    if is_sparse(unknowns, rows, entries):
-        return 0
-    return unknowns + equations
-
-
-def is_sparse(unknowns: int, rows: int, entries: int) -> bool:
-    """Whether few enough entries are not zero."""
-    return entries <= SPARSE * unknowns * max(unknowns, rows)
-
-
 class Size(NamedTuple):
-    """The unknowns, rows and stored entries of a conic program, the order of its dense systems (0: they are sparse), and the products that a sparse
-    one takes at least: the squared lengths of the rows of A."""
+    """The size of a conic program, and the cheapest kind of system of a step."""
 
     unknowns: int
     rows: int
-    entries: int
-    order: int
-    products: float
+    entries: int  # stored in A
+    kind: str  # "whole", "condensed", "reduced" to the unknowns that belong to no single entry, or "sparse"
+    order: int  # of the dense matrix that is factored; 0 where it is sparse
+    seconds: float  # of a factorisation
+    memory: float  # bytes
 
 
 def unreadable(form: Canonical) -> str:
@@ -63,8 +53,35 @@ def size_of(form: Canonical) -> Size:
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
     entries = form.nnz + sum(conic.of_z.value.size + conic.of_u.value.size for conic in known)
+    if unknowns + rows <= WHOLE:
+        return Size(
+            unknowns,
+            rows,
+            entries,
+            "whole",
+            unknowns + rows,
+            1e-10 * (unknowns + rows) ** 3,
+            24.0 * (unknowns + rows) ** 2,
+        )
     products = sum(_products(t) for t in form.terms)
-    return Size(unknowns, rows, entries, order_of_system(unknowns, rows, equations, entries), products)
+    if entries <= SPARSE * unknowns * max(unknowns, rows):
+        fills = products > FILLS * unknowns
+        seconds = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * products)
+        memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * products)
+        found = Size(unknowns, rows, entries, "sparse", 0, seconds, memory)
+    else:
+        order = unknowns + equations
+        seconds = 1e-10 * order**3 + 2e-10 * rows * unknowns**2
+        kind = "condensed" if order <= DENSE else "sparse"
+        found = Size(unknowns, rows, entries, kind, order, seconds, 24.0 * order**2)
+    owned = sum(conic.owned for conic in known)
+    order = unknowns - owned + equations
+    if owned and order <= REDUCED:
+        # the products of K, dense or not
+        seconds = 1e-10 * order**3 + 1e-10 * products + 1e-8 * entries + 1e-7 * rows
+        if seconds < found.seconds:
+            found = Size(unknowns, rows, entries, "reduced", order, seconds, 24.0 * order**2 + 40.0 * entries)
+    return found
 
 
 def _products(term: SumTerm) -> float:

@@ -3,8 +3,8 @@
     P dv + (W^-T A)'u = p,    W^-T A dv - u = r
 
 of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
-and are factored as a dense matrix, or as a sparse one where that is cheaper. Diagonals are moved away from zero, and each answer is refined
-against the equations as they are.
+and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
+cheapest. Diagonals are moved away from zero, and each answer is refined against the equations as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.sparse.linalg import splu
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.interior.sizes import DENSE, order_of_system
+from fwdsl.backends.interior.separate import Separate
 
 SHIFT = 1e-11
 """By how much diagonals are moved away from zero, beside entries of about one."""
@@ -34,23 +34,60 @@ Solve = Callable[[Array], Array]
 class Systems:
     """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone."""
 
-    def __init__(self, P: csr_array, A: csr_array, equations: int) -> None:
-        order = order_of_system(A.shape[1], A.shape[0], equations, A.nnz + P.nnz)
-        self.sparse = order == 0 or order > DENSE
-        self.whole = order == sum(A.shape)
+    def __init__(self, P: csr_array, A: csr_array, equations: int, kind: str, separate: Separate | None) -> None:
+        self.kind, self.separate = kind, separate
+        self.sparse = kind in ("sparse", "reduced")
         self.equations = equations
         self.P: Any = P if self.sparse else P.toarray()
         self.A: Any = A if self.sparse else A.toarray()
+        if separate is not None:
+            kept = separate.kept
+            self.diagonal, self.P_kept = P.diagonal(), P[kept][:, kept].toarray()
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
+        if self.separate is not None:
+            root = _matrix_of_roots(batches, scalings, self.A.shape[0])
+            A = _Scaled(root, self.separate)
+            return System(self.P, A, A.T, self.equations, self._reduced(self.separate, root, A))
         if self.sparse:
             root = _matrix_of_roots(batches, scalings, self.A.shape[0])
             scaled = (root @ self.A).tocsr()
             return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._sparse(scaled))
         scaled = _scaled(self.A, batches, scalings)
-        factor = self._whole if self.whole else self._condensed
+        factor = self._whole if self.kind == "whole" else self._condensed
         return System(self.P, scaled, scaled.T, self.equations, factor(scaled))
+
+    def _reduced(self, separate: Separate, root: csr_array, A: _Scaled) -> Solve:
+        n, k = self.P.shape[0], self.equations
+        others = (root[separate.others][:, separate.others] @ separate.rest).tocsr()
+        equal, rest = others[:k].toarray(), others[k:]
+        factors = separate.factors(root.diagonal(), self.diagonal + SHIFT)
+        order = separate.kept.size
+        matrix = np.zeros((order + k, order + k), order="F")
+        matrix[:order, :order] = self.P_kept + (rest.T @ rest).toarray()
+        inner = separate.K.shape[1]
+        matrix[:inner, :inner] += separate.gram(factors)
+        solve = _factored(matrix, equal)
+
+        def reduced(right: Array) -> Array:
+            """v of the condensed system, and the multipliers of the equations."""
+            short, halves = separate.eliminate(factors, right[:n])
+            found = solve(np.concatenate([short, right[n:]]))
+            out = np.empty(n + k)
+            separate.complete(factors, found[:order], halves, out[:n])
+            out[n:] = found[order:]
+            return out
+
+        def whole(right: Array) -> Array:
+            p, r = right[:n], right[n:].copy()
+            r[:k] = 0.0
+            found = reduced(np.concatenate([p + A.T @ r, right[n : n + k]]))
+            u = A @ found[:n] - r
+            u[:k] = found[n:]
+            return np.concatenate([found[:n], u])
+
+        return whole
 
     def _whole(self, A: Array) -> Solve:
         n, m = self.P.shape[0], A.shape[0]
@@ -66,12 +103,7 @@ class Systems:
         equal, rest = A[:k], A[k:]
         matrix = np.zeros((n + k, n + k), order="F")
         matrix[:n, :n] = self.P + rest.T @ rest
-        at = np.arange(n)
-        matrix[at, at] += SHIFT + 1e-15 * matrix[at, at]
-        if k:
-            matrix[n:, :n] = equal
-            matrix[n + np.arange(k), n + np.arange(k)] = -SHIFT
-        return _around(_indefinite(matrix) if k else _definite(matrix), rest, rest.T, n, k)
+        return _around(_factored(matrix, equal), rest, rest.T, n, k)
 
     def _sparse(self, A: csr_array) -> Solve:
         n, k = self.P.shape[0], self.equations
@@ -122,6 +154,39 @@ def _share(rest: Array, right: Array, terms: Array) -> float:
     """The largest residual beside the largest right-hand side, and a hundredth of the rounding of the terms."""
     size = float(np.abs(right).max(initial=0.0)) + 1e-18 * float(np.abs(terms).max(initial=0.0))
     return float(np.abs(rest).max(initial=0.0)) / size if size > 0.0 else 0.0
+
+
+class _Scaled:
+    """W^-T A, not worked out."""
+
+    def __init__(self, root: csr_array, separate: Separate) -> None:
+        self.root, self.separate = root, separate
+        self.T = _ScaledAdjoint(root.T.tocsr(), separate)
+
+    def __matmul__(self, v: Array) -> Array:
+        return np.asarray(self.root @ (self.separate @ v))
+
+
+class _ScaledAdjoint:
+    """A'W^-1."""
+
+    def __init__(self, root: csr_array, separate: Separate) -> None:
+        self.root, self.separate = root, separate
+
+    def __matmul__(self, u: Array) -> Array:
+        return self.separate.adjoint(self.root @ u)
+
+
+def _factored(matrix: Array, equal: Array) -> Solve:
+    """The solver of a condensed system with equations, its matrix being written in the upper left, and overwritten."""
+    k = equal.shape[0]
+    n = matrix.shape[0] - k
+    at = np.arange(n)
+    matrix[at, at] += SHIFT + 1e-15 * matrix[at, at]
+    if k:
+        matrix[n:, :n] = equal
+        matrix[n + np.arange(k), n + np.arange(k)] = -SHIFT
+    return _indefinite(matrix) if k else _definite(matrix)
 
 
 def _indefinite(matrix: Array) -> Solve:

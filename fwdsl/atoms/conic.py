@@ -74,6 +74,8 @@ class Conic:
     of_u: Entries = field(default_factory=entries)  # G
     offset: Array = field(default_factory=lambda: np.zeros(0))  # h
     cones: tuple[Cone, ...] = ()
+    owner: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    """The entry of z of each unknown u, where the rows of u see no other entry, and no unknown of another one; -1 where they do, empty: all do."""
 
     def __add__(self, other: Conic) -> Conic:
         """The sum of two functions of the same z."""
@@ -90,7 +92,13 @@ class Conic:
             joined([self.of_u, other.of_u.moved(self.offset.size, self.extra)]),
             np.concatenate([self.offset, other.offset]),
             (*self.cones, *other.cones),
+            np.concatenate([c.owner if c.owner.size else np.full(c.extra, -1) for c in (self, other)]),
         )
+
+    @property
+    def owned(self) -> int:
+        """How many unknowns each belong to one entry of z; 0 where not all of them do."""
+        return self.extra if self.owner.size and self.owner.min() >= 0 else 0
 
     def repeated(self, places: Index, size: int) -> Conic:
         """The sum over the rows of `places` of this function of those entries of z; no entry is in two rows."""
@@ -169,6 +177,7 @@ def by_entries(
         ),
         np.concatenate([np.zeros(0), *(_full(p.offset, size)[live] for p in pieces)]),
         (Cone("nonnegative", n * len(pieces)),) if n and pieces else (),
+        np.tile(live, len(extras)),
     )
 
 

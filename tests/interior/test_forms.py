@@ -8,12 +8,14 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import fwdsl as fw
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.atoms.conic import Conic, Entries
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from tests.atoms.pairs import Case, each_matrix, each_vector, functions
+from tests.corpus import corpus
 
 PRECISE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
@@ -128,3 +130,17 @@ def test_the_multiclass_hinge() -> None:
     assert form is not None
     for z in rng.normal(size=(3, 9)):
         assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("program", corpus()[::5], ids=lambda p: p.name)
+def test_unknowns_with_an_owner_see_no_other_entry(program) -> None:  # type: ignore[no-untyped-def]
+    for form in fw.parse(program.text).bind(**program.data).canonical.dense.conics:
+        if form is None or not form.owned:
+            continue
+        touched = np.full(form.offset.size, -1)
+        touched[form.of_u.row] = form.owner[form.of_u.column]
+        assert np.array_equal(touched[form.of_u.row], form.owner[form.of_u.column])
+        seen = touched[form.of_z.row] >= 0
+        assert np.array_equal(touched[form.of_z.row][seen], form.of_z.column[seen])
+        kinds = np.concatenate([[cone.kind] * cone.rows for cone in form.cones])
+        assert set(kinds[touched >= 0]) == {"nonnegative"}

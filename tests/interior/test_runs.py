@@ -10,7 +10,8 @@ from scipy.sparse import csr_array, diags_array
 
 import fwdsl as fw
 from fwdsl.backends.interior.run import InteriorRun
-from fwdsl.backends.interior.sizes import unreadable
+from fwdsl.backends.interior.sizes import Size, size_of, unreadable
+from fwdsl.canon.form import Canonical
 from tests.corpus import corpus
 from tests.runs import resumed, stepped
 
@@ -46,11 +47,50 @@ def test_systems_of_every_kind_give_the_same_optimum(m: int, n: int, monkeypatch
     problem = lp(m, n)
     expected = problem.solve(method="interior", tol=1e-8)
     assert expected.status == "optimal"
-    for order in (0, m + 2 * n, n):
-        monkeypatch.setattr("fwdsl.backends.interior.system.order_of_system", lambda *_, order=order: order)
+    for kind in ("whole", "condensed", "sparse"):
+        monkeypatch.setattr("fwdsl.backends.interior.run.size_of", lambda form, kind=kind: sized(form, kind))
         found = problem.solve(method="interior", tol=1e-8)
         assert found.status == "optimal"
         assert found.objective == pytest.approx(expected.objective, rel=1e-7)
+
+
+def sized(form: Canonical, kind: str) -> Size:
+    """The size of a program with another kind of system."""
+    return size_of(form)._replace(kind=kind)
+
+
+SEPARATE = {
+    "quantile": "mean(quantile(A @ x + c, b, tau=0.3))",
+    "hinge, norm1": "mean(hinge(A @ x + c, s)) + 0.02 * norm1(x)",
+    "huber, box": "sum(huber(A @ x - x[0], b, delta=0.5)) + 0.1 * norm1(x[1:] - x[:-1]) + dot(b[0:1], x[0:1])",
+    "two losses, equations": "mean(absolute(A @ x, b)) + mean(squared_hinge(A @ x, s)) + 0.01 * norm2(x) + 0 * c",
+    "epsilon": "sum(epsilon_insensitive(A @ x + c, b, eps=0.2)) + 0.1 * norm_inf(x) + 0.05 * sum_squares(x)",
+}
+
+
+@pytest.mark.parametrize("name", SEPARATE)
+def test_unknowns_of_single_entries_are_eliminated_exactly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reduced system has the answers of the whole one, at the start and at a scaling that is far from one."""
+    rng = np.random.default_rng(5)
+    A, b = rng.standard_normal((40, 6)), rng.standard_normal(40)
+    text = (
+        "data A: matrix[n, d], b: vector[n], s: signs[n]\nvar x: vector[d], c: real\n"
+        f"minimize {SEPARATE[name]}\nsubject to sum(x) == 1, x <= 2, c <= 5\n"
+    )
+    problem = fw.parse(text).bind(A=A, b=b, s=np.sign(b))
+    answers = {}
+    for kind in ("whole", "reduced"):
+        monkeypatch.setattr("fwdsl.backends.interior.run.size_of", lambda form, kind=kind: sized(form, kind))
+        run = stepped(problem, "interior", 4)
+        assert isinstance(run, InteriorRun)
+        draw = np.random.default_rng(1)
+        p, r = draw.standard_normal(run.c.size), draw.standard_normal(run.b.size)
+        answers[kind] = run.systems.at(run.batches, [run._scaling(k) for k in run.batches])(p, r)
+        found = problem.solve(method="interior", tol=1e-8)
+        assert found.status == "optimal"
+        answers[kind] = (*answers[kind], np.array([found.objective]))
+    for whole, reduced in zip(answers["whole"], answers["reduced"], strict=True):
+        assert reduced == pytest.approx(whole, rel=1e-6, abs=1e-6 * float(np.abs(whole).max()))
 
 
 def test_a_step_solves_the_linearised_equations() -> None:

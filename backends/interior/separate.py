@@ -1,0 +1,214 @@
+r"""Unknowns that each belong to one entry z_i of an argument z = K x + o: the residuals, slacks and bounds of losses and norms over entries.
+
+Scaled, the rows of such an entry are c t + C u, t = K_i x, and the least of |c t + C u|^2 + u'P_u u over its unknowns u is D_i t^2 with
+
+    D = |(I - Q Q') (c, 0)|^2,   Q R = (C, sqrt(P_u)),   u = -R^-1 Q'(c, 0) t.
+
+So the condensed system in all unknowns is one in x alone, with K' diag(D) K in place of these rows: its order is that of the features, whatever the
+number of samples. By this form D is a sum of squares, and no difference of large weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, vstack
+
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.conic import Conic
+from fwdsl.backends.interior.program import Program
+
+Index = NDArray[np.intp]
+
+DENSE_SHARE = 0.25
+"""The share of entries of K from which on it is kept as a dense matrix."""
+
+
+class Group(NamedTuple):
+    """Entries with equally many rows and unknowns of their own, and what A has in these rows."""
+
+    rows: Index  # the rows of A (entries, rows of each)
+    own: Index  # the unknowns (entries, unknowns of each)
+    z: Index  # the rows of K (entries,)
+    of_z: Array  # as rows
+    of_own: Array  # (entries, rows of each, unknowns of each)
+
+
+class Factor(NamedTuple):
+    """What a group's entries are worth at a scaling: D, the triangles R, and Q'(c, 0)."""
+
+    D: Array
+    R: Array
+    Qc: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Separate:
+    """The entries with unknowns of their own, their K, and the other unknowns and rows."""
+
+    K: Any
+    groups: tuple[Group, ...]
+    kept: Index  # the unknowns that are no entry's own; those of K come first
+    others: Index  # the rows that are no entry's
+    rest: csr_array  # A of these rows and the kept unknowns
+    rest_t: csr_array
+
+    @staticmethod
+    def of(program: Program, A: csr_array, d: Array, e: Array) -> Separate:
+        """With A = diag(e) program.A diag(d)."""
+        place = np.empty_like(program.rows)
+        place[program.rows] = np.arange(program.rows.size)
+        columns = program.reduced.shape[1]
+        kept, others = np.ones(d.size, dtype=bool), np.ones(e.size, dtype=bool)
+        maps, groups, first = [], [], 0
+        for part in program.parts:
+            found = _groups(part.form)
+            for g in found:
+                rows, own = place[part.row + g.rows], part.extra + g.own
+                of_own = -g.of_own * e[rows][:, :, None] * d[own][:, None, :]
+                groups.append(Group(rows, own, first + g.z, -g.of_z * e[rows], of_own))
+                kept[own], others[rows] = False, False
+            if found:
+                maps.append(part.K)
+                first += part.form.size
+        K: Any = vstack([csr_array((0, columns)), *maps], format="csr") @ diags_array(d[:columns])
+        if K.nnz > DENSE_SHARE * K.shape[0] * K.shape[1]:
+            K = K.toarray()
+        rest = A[np.flatnonzero(others)][:, np.flatnonzero(kept)].tocsr()
+        return Separate(K, tuple(groups), np.flatnonzero(kept), np.flatnonzero(others), rest, rest.T.tocsr())
+
+    def __matmul__(self, v: Array) -> Array:
+        """A v."""
+        out = np.empty(self.others.size + sum(g.rows.size for g in self.groups))
+        t = self.K @ v[: self.K.shape[1]]
+        for g in self.groups:
+            out[g.rows] = g.of_z * t[g.z][:, None] + np.einsum("irq,iq->ir", g.of_own, v[g.own])
+        out[self.others] = self.rest @ v[self.kept]
+        return out
+
+    def adjoint(self, u: Array) -> Array:
+        """A'u."""
+        out = np.empty(self.kept.size + sum(g.own.size for g in self.groups))
+        t = np.zeros(self.K.shape[0])
+        for g in self.groups:
+            part = u[g.rows]
+            t[g.z] += np.einsum("ir,ir->i", g.of_z, part)
+            out[g.own] = np.einsum("irq,ir->iq", g.of_own, part)
+        out[self.kept] = self.rest_t @ u[self.others]
+        out[: self.K.shape[1]] += self.K.T @ t
+        return out
+
+    def factors(self, weights: Array, P: Array) -> list[Factor]:
+        """At the weights of all rows, and the diagonal of P."""
+        return [_factor(g, weights[g.rows], P[g.own]) for g in self.groups]
+
+    def gram(self, factors: list[Factor]) -> Array:
+        """K' diag(D) K."""
+        D = np.zeros(self.K.shape[0])
+        for g, f in zip(self.groups, factors, strict=True):
+            D[g.z] += f.D
+        if isinstance(self.K, np.ndarray):
+            scaled = np.sqrt(D)[:, None] * self.K
+            return np.asarray(scaled.T @ scaled)
+        return np.asarray((self.K.T @ (diags_array(D) @ self.K)).toarray())
+
+    def eliminate(self, factors: list[Factor], right: Array) -> tuple[Array, list[Array]]:
+        """The right-hand side of the kept unknowns, and R^-T of that of the entries' own."""
+        t = np.zeros(self.K.shape[0])
+        halves = []
+        for g, f in zip(self.groups, factors, strict=True):
+            half = _forward(f.R, right[g.own])
+            t[g.z] += np.einsum("ij,ij->i", f.Qc, half)
+            halves.append(half)
+        out = right[self.kept]
+        out[: self.K.shape[1]] -= self.K.T @ t
+        return out, halves
+
+    def complete(self, factors: list[Factor], kept: Array, halves: list[Array], out: Array) -> None:
+        """All unknowns, into `out`."""
+        out[self.kept] = kept
+        t = self.K @ kept[: self.K.shape[1]]
+        for g, f, half in zip(self.groups, factors, halves, strict=True):
+            out[g.own] = _back(f.R, half - f.Qc * t[g.z][:, None])
+
+
+def _groups(form: Conic) -> list[Group]:
+    """The entries of a form with unknowns of their own, those of one size together."""
+    label = form.owner
+    if not form.owned:
+        return []
+    row, column, value = form.of_u
+    rows, at = np.unique(row, return_index=True)
+    of_row = label[column[at]]
+    factor: Array = np.bincount(form.of_z.row, weights=form.of_z.value, minlength=form.offset.size).astype(float)
+    rank_of_row, rank = _ranks(of_row), _ranks(label)
+    size = np.stack([np.bincount(of_row, minlength=form.size), np.bincount(label, minlength=form.size)])
+    found = []
+    for r, q in np.unique(size[:, size[1] > 0], axis=1).T:
+        z = np.flatnonzero((size[0] == r) & (size[1] == q))
+        index = np.full(form.size, -1)
+        index[z] = np.arange(z.size)
+        its_rows, its_own = np.zeros((z.size, r), dtype=np.intp), np.zeros((z.size, q), dtype=np.intp)
+        mine, own = index[of_row] >= 0, index[label] >= 0
+        its_rows[index[of_row[mine]], rank_of_row[mine]] = rows[mine]
+        its_own[index[label[own]], rank[own]] = np.flatnonzero(own)
+        of_own = np.zeros((z.size, r, q))
+        live = index[label[column]] >= 0
+        of_row_rank = np.zeros(form.offset.size, dtype=np.intp)
+        of_row_rank[rows] = rank_of_row
+        np.add.at(of_own, (index[label[column[live]]], of_row_rank[row[live]], rank[column[live]]), value[live])
+        found.append(Group(its_rows, its_own, z, factor[its_rows], of_own))
+    return found
+
+
+def _ranks(label: Index) -> Index:
+    """How many entries before each have its label."""
+    order = np.argsort(label, kind="stable")
+    ordered = label[order]
+    rank = np.empty_like(order)
+    rank[order] = np.arange(label.size) - np.searchsorted(ordered, ordered)
+    return rank
+
+
+def _factor(g: Group, weights: Array, P: Array) -> Factor:
+    """By modified Gram-Schmidt, all entries at once."""
+    n, r, q = g.of_own.shape
+    C = np.zeros((n, r + q, q))
+    C[:, :r] = weights[:, :, None] * g.of_own
+    at = np.arange(q)
+    C[:, r + at, at] = np.sqrt(P)
+    c = np.zeros((n, r + q))
+    c[:, :r] = weights * g.of_z
+    R, Qc = np.zeros((n, q, q)), np.zeros((n, q))
+    for j in range(q):
+        R[:, j, j] = np.sqrt(np.einsum("ij,ij->i", C[:, :, j], C[:, :, j]))
+        C[:, :, j] /= R[:, j, j, None]
+        for k in range(j + 1, q):
+            R[:, j, k] = np.einsum("ij,ij->i", C[:, :, j], C[:, :, k])
+            C[:, :, k] -= R[:, j, k, None] * C[:, :, j]
+        Qc[:, j] = np.einsum("ij,ij->i", C[:, :, j], c)
+        c -= Qc[:, j, None] * C[:, :, j]
+    return Factor(np.einsum("ij,ij->i", c, c), R, Qc)
+
+
+def _forward(R: Array, right: Array) -> Array:
+    """R^-T right, of each entry."""
+    out = right.copy()
+    for j in range(out.shape[1]):
+        for k in range(j):
+            out[:, j] -= R[:, k, j] * out[:, k]
+        out[:, j] /= R[:, j, j]
+    return out
+
+
+def _back(R: Array, right: Array) -> Array:
+    """R^-1 right, of each entry."""
+    out = right.copy()
+    for j in reversed(range(out.shape[1])):
+        for k in range(j + 1, out.shape[1]):
+            out[:, j] -= R[:, j, k] * out[:, k]
+        out[:, j] /= R[:, j, j]
+    return out
