@@ -238,7 +238,10 @@ def _target(rng: np.random.Generator, loss: str, score: np.ndarray) -> tuple[str
     if loss in SIGNED:
         signs = np.where(score > np.median(score), 1.0, -1.0)
         flips = rng.random(score.shape) < 0.15
-        return f"signs{dims}", np.where(flips, -signs, signs)
+        signs = np.where(flips, -signs, signs)
+        if np.ptp(signs) == 0.0:
+            signs.flat[0] = -signs.flat[0]
+        return f"signs{dims}", signs
     if loss == "poisson":
         return _real(dims), rng.poisson(np.exp(np.clip(0.3 * score, -2, 2))).astype(float) + 1.0
     return _real(dims), score
