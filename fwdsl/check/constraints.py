@@ -15,6 +15,7 @@ from . import algebra, shapes
 from .balls import ball
 from .context import Context
 from .infer import infer_whole
+from .scalars import scalar_sign
 from .sets import report_empty_box, set_ref
 from .values import Combination, Value
 
@@ -139,19 +140,57 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
     if op != "==" and not _is_entrywise(ctx, left, a, right, b, span):
         return None
     if op != "==":
-        if b.is_constant and _is_bounded_by(a, b):
-            return _half_box(ctx, a, None, b, right, span)
-        if a.is_constant and _is_bounded_by(b, a):
-            return _half_box(ctx, b, a, None, left, span)
+        for e, bound, side, above in ((a, b, right, True), (b, a, left, False)):
+            bounded = _bounded_variable(e, bound) if bound.is_constant else None
+            if bounded is not None:
+                x, moved, factor = bounded
+                is_upper = above if factor is None or scalar_sign(factor) == "positive" else not above
+                low, high = (None, moved) if is_upper else (moved, None)
+                made = _half_box(ctx, x, low, high, side, span)
+                return None if made is None else replace(made, factor=factor)
     if algebra.number(a) in (inf, -inf) or algebra.number(b) in (inf, -inf):
         _report_infinite(ctx, left, right, span)
         return None
     return Constraint("eq" if op == "==" else "le", _difference(a, b), span=span)
 
 
-def _is_bounded_by(e: Expr, bound: Expr) -> bool:
-    """Whether a constant bounds a bare variable. The constraint is then a box."""
-    return e.op == "var" and e.type.kind != "family" and bound.type.array_shape in ((), e.type.array_shape)
+def _bounded_variable(e: Expr, bound: Expr) -> tuple[Expr, Expr, Expr | None] | None:
+    """(x, (bound - k) / c, c) where e is c x + k for a variable x and constants k and c, a scalar of one sign. The constraint is then a box.
+
+    c is None where it is 1.
+    """
+    constants = [a for a in e.args if a.is_constant] if e.op == "add" else []
+    live = [a for a in e.args if not a.is_constant] if e.op == "add" else [e]
+    if len(live) != 1:
+        return None
+    factor, x = _scaled_variable(live[0])
+    fits = all(k.type.array_shape in ((), x.type.array_shape) for k in (bound, *constants))
+    if x.op != "var" or x.type.kind == "family" or not fits:
+        return None
+    if factor is not None and scalar_sign(factor) not in ("positive", "negative"):
+        return None
+    for k in constants:
+        bound = _difference(bound, k)
+    if factor is None or algebra.number(bound) == 0.0:
+        return x, bound, factor
+    if shapes.is_scalar(bound.type):
+        return x, algebra.ratio(bound, factor), factor
+    return x, algebra.divide(bound, factor, shapes.plain(bound.type), bound.span), factor
+
+
+def _scaled_variable(e: Expr) -> tuple[Expr | None, Expr]:
+    """The constant factors of an expression, None where there are none, and what is left."""
+    if e.op == "neg":
+        factor, rest = algebra.const(-1.0), e.args[0]
+    elif e.op == "mul" and any(a.is_constant and shapes.is_scalar(a.type) for a in e.args):
+        first = e.args[0].is_constant and shapes.is_scalar(e.args[0].type)
+        factor, rest = e.args if first else e.args[::-1]
+    elif e.op == "div" and shapes.is_scalar(e.args[1].type):
+        factor, rest = algebra.ratio(algebra.ONE, e.args[1]), e.args[0]
+    else:
+        return None, e
+    inner, rest = _scaled_variable(rest)
+    return (factor if inner is None else algebra.times(factor, inner)), rest
 
 
 def _difference(a: Expr, b: Expr) -> Expr:

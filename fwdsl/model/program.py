@@ -86,9 +86,9 @@ class Constraint:
 
     `relation` is "in" (argument in set), "le" (argument <= 0 entrywise, argument = left - right) or "eq" (argument == 0).
     A norm form becomes a set form: `norm1(x) <= r` is `x in l1_ball(r)`, and `c * norm(e) <= r` is divided by c. A comparison of a
-    bare variable with constants becomes `nonnegative` or `box`. `flipped` says that the user wrote `>=`. `name` is the user's name,
+    bare variable, or c x + k, with constants becomes `nonnegative` or `box`. `flipped` says that the user wrote `>=`. `name` is the user's name,
     or `c1`, `c2`, ... by position; it is never empty. Where the user bounded `factor * norm(e)`, or a `sum_squares` (`squared`), by r,
-    `factor` and `squared` lead from the radius back to r; a set form has neither.
+    `factor` and `squared` lead from the radius back to r; a set form has neither. Of c x + k the factor is c.
     """
 
     relation: Literal["in", "le", "eq"]

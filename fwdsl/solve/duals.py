@@ -109,7 +109,8 @@ def _of_term(constraint: Constraint, y: Array, reader: AffineReader, f: Any) -> 
 
 def _of_set(constraint: Constraint, normal: Array, reader: AffineReader, on: ConvexSet) -> float | Array:
     if not _has_radius(constraint):
-        return -normal
+        # of c x + k, the bound is c times that of x away
+        return -normal if constraint.factor is None else -normal / reader.scalar(constraint.factor)
     value = _radius_dual(on, normal)
     if constraint.factor is None:
         return value

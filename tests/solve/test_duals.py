@@ -68,10 +68,14 @@ def test_a_multiplier_is_the_derivative_in_the_right_hand_side(
     assert mid.dual["c"] == pytest.approx(difference, rel=1e-3, abs=1e-3)
 
 
-@pytest.mark.parametrize("constraint", ["x >= r", "x <= r"])
+@pytest.mark.parametrize(
+    "constraint",
+    ["x >= r", "x <= r", "2 * x - 0.1 <= r", "-x <= r", "x / 2 + 0.1 >= r", "0.5 - x >= r", "r >= -3 * (x - 0.1)"],
+)
 def test_bounds_have_a_multiplier_an_entry(constraint: str) -> None:
     bound = problem(constraint, FIT, "", "real")
     low, mid, high = (bound.bind(r=0.3 + k * STEP).solve(tol=1e-11, threads=1) for k in (-1, 0, 1))
+    assert len(bound.bind(r=0.3).canonical.terms) == 1
     assert mid.dual["c"].shape == (6,)
     assert mid.dual["c"].sum() == pytest.approx((high.objective - low.objective) / (2 * STEP), rel=1e-3)
 
