@@ -70,7 +70,7 @@ def test_a_multiplier_is_the_derivative_in_the_right_hand_side(
 
 @pytest.mark.parametrize(
     "constraint",
-    ["x >= r", "x <= r", "2 * x - 0.1 <= r", "-x <= r", "x / 2 + 0.1 >= r", "0.5 - x >= r", "r >= -3 * (x - 0.1)"],
+    ["x >= r", "x <= r", "2 * x - 0.1 <= r", "-x <= r", "x / 2 + 0.1 >= r", "0.5 - x >= r", "r >= -3 * x + 0.3"],
 )
 def test_bounds_have_a_multiplier_an_entry(constraint: str) -> None:
     bound = problem(constraint, FIT, "", "real")
