@@ -1,0 +1,175 @@
+"""A problem without the terms that lines take up, and where the rest is a sum over entries."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.backends.entrywise import Entrywise, entrywise
+from fwdsl.backends.functions import FastLoss, FastVector
+from fwdsl.backends.lines.function import Along, uniform
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.chains import Places, picked
+from fwdsl.canon.form import Canonical, SumTerm
+
+
+def lined(g: VectorFunction) -> Along:
+    """The function of a block that has lines."""
+    assert isinstance(g, Along)
+    return g
+
+
+def others(form: Canonical) -> list[SumTerm]:
+    """The terms that are not of differences: smooth losses."""
+    taken = {s.term for c in form.chains[0] for s in c.steps}
+    return [t for k, t in enumerate(form.terms) if k not in taken]
+
+
+def without_lines(problem: PreparedProblem) -> PreparedProblem:
+    """The problem whose blocks keep the functions of their lines, with the other terms alone; maps, kernels and their counts are shared."""
+    canonical = problem.canonical
+    taken = {s.term for c in canonical.chains[0] for s in c.steps}
+    kept = [k for k in range(len(canonical.terms)) if k not in taken]
+    blocks = list(canonical.blocks)
+    for chain in canonical.chains[0]:
+        blocks[chain.block] = replace(blocks[chain.block], g=Along(blocks[chain.block].g, chain))
+    own = dict(zip(canonical.blocks, blocks, strict=True))
+
+    def moved(term: SumTerm) -> SumTerm:
+        return replace(term, map=replace(term.map, parts=tuple((own[b], m) for b, m in term.map.parts)))
+
+    found = copy(problem)
+    found.canonical = replace(
+        canonical, blocks=tuple(blocks), terms=tuple(moved(canonical.terms[k]) for k in kept), factored=None
+    )
+    found.terms = [moved(problem.terms[k]) for k in kept]
+    found.functions = [problem.functions[k] for k in kept]
+    found.g = [FastVector(b.g) for b in blocks]
+    return found
+
+
+def _of_entries(terms: list[SumTerm]) -> list[tuple[Places, Array]] | None:
+    """(i, c) of each term, which is a loss of c x_i row by row; None where one is another."""
+    found = []
+    for term in terms:
+        if not isinstance(term.f, LossFunction) or term.f.loss.curvature is None or len(term.map.parts) != 1:
+            return None
+        one = picked(term.map.parts[0][1])
+        if one is None:
+            return None
+        found.append(one)
+    return found
+
+
+def is_of_entries(form: Canonical) -> bool:
+    """Whether the losses are sums over the entries of the one variable, and quadratic models of them have a prox along its lines."""
+    return _alone(form) is not None
+
+
+def is_one_prox(form: Canonical) -> bool:
+    """Whether all losses are squares of entries, so that one prox is the answer."""
+    return is_of_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
+
+
+_KNOWN: WeakKeyDictionary[Canonical, list[tuple[Places, Array]] | None] = WeakKeyDictionary()
+"""What was found of a form, as long as it lives: the planner and the run ask the same."""
+
+
+def _alone(form: Canonical) -> list[tuple[Places, Array]] | None:
+    if form not in _KNOWN:
+        _KNOWN[form] = _looked_at(form)
+    return _KNOWN[form]
+
+
+def _looked_at(form: Canonical) -> list[tuple[Places, Array]] | None:
+    chains, _ = form.chains
+    if len(form.blocks) != 1 or len(chains) != 1:
+        return None
+    terms = others(form)
+    found = _of_entries(terms)
+    if found is None:
+        return None
+    g = entrywise(form.blocks[0].g)
+    if g is not None and g.c == 0.0:
+        return found
+    # a threshold for all entries asks for one weight of all
+    size = form.size
+    weights = sum(
+        (np.bincount(i, c * c * t.f.w, size) for (i, c), t in zip(found, terms, strict=True) if isinstance(t.f, LossFunction)),
+        np.zeros(size),
+    )
+    quadratic = all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in terms)
+    return found if quadratic and uniform(weights) else None
+
+
+@dataclass(frozen=True)
+class Separable:
+    """F as a sum over the entries of the one block: (i, c) of each term, a loss of c x_i."""
+
+    problem: PreparedProblem
+    at: list[tuple[Places, Array]]
+    quadratic: bool
+
+    @staticmethod
+    def of(form: Canonical, problem: PreparedProblem) -> Separable | None:
+        """None where it is none, or its models have no prox along the lines."""
+        found = _alone(form)
+        return None if found is None else Separable(problem, found, is_one_prox(form))
+
+    @cached_property
+    def along(self) -> Along:
+        return lined(self.problem.canonical.blocks[0].g)
+
+    @cached_property
+    def bounds(self) -> Entrywise | None:
+        """g as a sum over entries without a threshold; None where its prox is asked for."""
+        g = entrywise(self.along.g)
+        return g if g is not None and g.c == 0.0 else None
+
+    def bends(self, z: list[Array]) -> Array:
+        """The second derivatives of F, an entry each."""
+        return self._gathered(self.problem.curvatures(z))
+
+    @cached_property
+    def most(self) -> Array:
+        """The largest second derivatives; where a loss has none, 0."""
+        bounds = []
+        for f in self.problem.functions:
+            assert isinstance(f, FastLoss)
+            most = f.f.loss.smoothness or 0.0
+            bounds.append(f.f.w * (most if np.isfinite(most) else 0.0))
+        return self._gathered(bounds)
+
+    def _gathered(self, rows: list[Array]) -> Array:
+        size = self.problem.size
+        return np.asarray(sum((np.bincount(i, c * c * h, size) for (i, c), h in zip(self.at, rows, strict=True)), np.zeros(size)))
+
+    def model(self, x: Array, slope: Array, bends: Array) -> tuple[Array, Array]:
+        """(x+, u): the minimiser of <slope, x> + sum_i bends_i (x - x_i)^2 / 2 with g and the lines, and the multipliers of the lines."""
+        g = self.bounds
+        if g is None:
+            bend = float(bends[0])
+            v, u = self.along.smoothed(x - slope / bend, 1.0 / bend)
+            return self.along.g.prox(v, 1.0 / bend), bend * u
+        weights = bends + 2.0 * g.ridge
+        live = weights > 0.0
+        v = np.divide(bends * x - slope, weights, out=np.zeros_like(x), where=live)
+        new, u = self.along.smoothed(v, 1.0, weights)
+        return np.clip(new, g.lo, g.hi), u
+
+    def met(self, z: list[Array], miss: Array, ys: list[Array]) -> list[Array]:
+        """The multipliers of the losses, moved so that K'y grows by `miss`, each by its share of the curvature."""
+        shares = [f.f.w for f in self.problem.functions if isinstance(f, FastLoss)]
+        total = self._gathered(shares)
+        move = np.divide(miss, total, out=np.zeros_like(miss), where=total > 0.0)
+        out = []
+        for f, w, y, (i, c) in zip(self.problem.functions, shares, ys, self.at, strict=True):
+            moved = y + w * c * move[i]
+            f.into_domain(moved)
+            out.append(moved)
+        return out
