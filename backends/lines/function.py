@@ -21,6 +21,9 @@ from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.lines.loops import line_prox
 from fwdsl.canon.chains import Chain
 
+ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+"""The share of the sizes of its terms by which a mean may miss 0."""
+
 
 @dataclass(frozen=True, eq=False)
 class Along(VectorFunction):
@@ -94,6 +97,25 @@ class Along(VectorFunction):
     def split(self, v: Array) -> tuple[Array, Array]:
         """(r, u) with v = r + D'u, u the multipliers of the lines at which g*(r) is least."""
         return self.smoothed(v, 1.0)
+
+    def sums(self, v: Array, near: Array) -> tuple[Array, float]:
+        """(u, s) with D'u = v, which is so where v adds up to 0 along each line, and the largest s in (0, 1] with s u within the ends.
+
+        Multipliers `near` and 0 where v does not add up to 0, or no s serves. So it is where g leaves nothing between v and D'u.
+        """
+        own = self.chain.in_order(v)
+        # between lines nothing acts; what a line misses is spread over its entries
+        apart = (self.chain.lo == 0.0) & (self.chain.hi == 0.0)
+        line = np.concatenate([[0], np.cumsum(apart)])[: self.size]
+        missed = np.bincount(line, own) / np.bincount(line)
+        if np.any(np.abs(missed) > ROUNDING * float(np.abs(own).max(initial=0.0))):
+            return near, 0.0
+        u = -np.cumsum(own - missed[line])[:-1]
+        u[apart] = 0.0
+        ends = np.where(u > 0.0, self.chain.hi, self.chain.lo)
+        shares = np.divide(ends, u, out=np.ones_like(u), where=u != 0.0)
+        share = min(1.0, float(shares.min(initial=1.0)))
+        return (u, share) if share > 0.0 else (near, 0.0)
 
     def conjugate(self, v: Array) -> float:
         return self.g.conjugate(self.split(v)[0])

@@ -53,8 +53,32 @@ def without_lines(problem: PreparedProblem) -> PreparedProblem:
     return found
 
 
-def _of_entries(terms: list[SumTerm]) -> list[tuple[Places, Array]] | None:
-    """(i, c) of each term, which is a loss of c x_i row by row; None where one is another."""
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """x -> c x_i, row by row; `at` is None where the rows are the entries."""
+
+    at: Places | None
+    c: Array | float
+    size: int
+
+    @staticmethod
+    def of(at: Places, c: Array, size: int) -> Entries:
+        whole = at.size == size and bool(np.array_equal(at, np.arange(size)))
+        one = uniform(c)
+        return Entries(None if whole else at, c if one is None else one, size)
+
+    def add_to(self, out: Array, rows: Array) -> None:
+        """Add c^2 rows to `out`, entry by entry."""
+        rows = rows * (self.c * self.c) if np.ndim(self.c) or self.c != 1.0 else rows
+        out += rows if self.at is None else np.bincount(self.at, rows, self.size)
+
+    def rows(self, x: Array) -> Array:
+        """c x_i."""
+        return np.asarray(self.c * (x if self.at is None else x[self.at]))
+
+
+def _of_entries(terms: list[SumTerm]) -> list[Entries] | None:
+    """The entries that each term is a loss of, row by row; None where one is of something else."""
     found = []
     for term in terms:
         if not isinstance(term.f, LossFunction) or term.f.loss.curvature is None or len(term.map.parts) != 1:
@@ -62,7 +86,7 @@ def _of_entries(terms: list[SumTerm]) -> list[tuple[Places, Array]] | None:
         one = picked(term.map.parts[0][1])
         if one is None:
             return None
-        found.append(one)
+        found.append(Entries.of(*one, term.map.parts[0][0].size))
     return found
 
 
@@ -76,17 +100,17 @@ def is_one_prox(form: Canonical) -> bool:
     return is_of_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
 
 
-_KNOWN: WeakKeyDictionary[Canonical, list[tuple[Places, Array]] | None] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Canonical, list[Entries] | None] = WeakKeyDictionary()
 """What was found of a form, as long as it lives: the planner and the run ask the same."""
 
 
-def _alone(form: Canonical) -> list[tuple[Places, Array]] | None:
+def _alone(form: Canonical) -> list[Entries] | None:
     if form not in _KNOWN:
         _KNOWN[form] = _looked_at(form)
     return _KNOWN[form]
 
 
-def _looked_at(form: Canonical) -> list[tuple[Places, Array]] | None:
+def _looked_at(form: Canonical) -> list[Entries] | None:
     chains, _ = form.chains
     if len(form.blocks) != 1 or len(chains) != 1:
         return None
@@ -98,21 +122,20 @@ def _looked_at(form: Canonical) -> list[tuple[Places, Array]] | None:
     if g is not None and g.c == 0.0:
         return found
     # a threshold for all entries asks for one weight of all
-    size = form.size
-    weights = sum(
-        (np.bincount(i, c * c * t.f.w, size) for (i, c), t in zip(found, terms, strict=True) if isinstance(t.f, LossFunction)),
-        np.zeros(size),
-    )
+    weights = np.zeros(form.size)
+    for entries, t in zip(found, terms, strict=True):
+        assert isinstance(t.f, LossFunction)
+        entries.add_to(weights, t.f.w)
     quadratic = all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in terms)
     return found if quadratic and uniform(weights) else None
 
 
 @dataclass(frozen=True)
 class Separable:
-    """F as a sum over the entries of the one block: (i, c) of each term, a loss of c x_i."""
+    """F as a sum over the entries of the one block."""
 
     problem: PreparedProblem
-    at: list[tuple[Places, Array]]
+    at: list[Entries]
     quadratic: bool
 
     @staticmethod
@@ -146,8 +169,10 @@ class Separable:
         return self._gathered(bounds)
 
     def _gathered(self, rows: list[Array]) -> Array:
-        size = self.problem.size
-        return np.asarray(sum((np.bincount(i, c * c * h, size) for (i, c), h in zip(self.at, rows, strict=True)), np.zeros(size)))
+        out = np.zeros(self.problem.size)
+        for entries, h in zip(self.at, rows, strict=True):
+            entries.add_to(out, h)
+        return out
 
     def model(self, x: Array, slope: Array, bends: Array) -> tuple[Array, Array]:
         """(x+, u): the minimiser of <slope, x> + sum_i bends_i (x - x_i)^2 / 2 with g and the lines, and the multipliers of the lines."""
@@ -162,14 +187,15 @@ class Separable:
         new, u = self.along.smoothed(v, 1.0, weights)
         return np.clip(new, g.lo, g.hi), u
 
-    def met(self, z: list[Array], miss: Array, ys: list[Array]) -> list[Array]:
-        """The multipliers of the losses, moved so that K'y grows by `miss`, each by its share of the curvature."""
+    def met(self, miss: Array, ys: list[Array]) -> list[Array]:
+        """The multipliers of the losses, moved so that K'y grows by `miss`, each by its share of the weights."""
         shares = [f.f.w for f in self.problem.functions if isinstance(f, FastLoss)]
         total = self._gathered(shares)
         move = np.divide(miss, total, out=np.zeros_like(miss), where=total > 0.0)
         out = []
-        for f, w, y, (i, c) in zip(self.problem.functions, shares, ys, self.at, strict=True):
-            moved = y + w * c * move[i]
-            f.into_domain(moved)
+        for f, w, y, entries in zip(self.problem.functions, shares, ys, self.at, strict=True):
+            moved = y + w * entries.rows(move)
+            if not self.quadratic:
+                f.into_domain(moved)
             out.append(moved)
         return out

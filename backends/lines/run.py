@@ -158,7 +158,7 @@ class LinesRun(Run[PreparedProblem, LinesState], of=Lines):
         _, ys = problem.losses_gradient(s.z)
         rest = -(problem.q + problem.adjoint(ys)) - along.transposed(u)
         target = rest if math.isfinite(along.g.conjugate(rest)) else along.g.dual_project(rest)
-        s.ys = separable.met(s.z, rest - target, ys) if target is not rest else ys
+        s.ys = separable.met(rest - target, ys) if target is not rest else ys
         s.us = [u]
         s.best_bound = problem.canonical.constant - problem.conjugates(s.ys) - along.g.conjugate(target)
 
@@ -187,20 +187,46 @@ class LinesRun(Run[PreparedProblem, LinesState], of=Lines):
         return s.x, full
 
     def _split(self) -> tuple[list[Array], list[Array]]:
-        """The losses' multipliers, moved to where sums over levels are met and scaled into the domain of g*, and those of the lines."""
+        """The losses' multipliers, moved to where equalities are met and scaled into the domain of g*, and those of the lines.
+
+        Sums over the levels at x are met where these are the optimum's; sums over whole lines, before that, leave much to scaling.
+        """
         problem, s = self.rest, self.state
-        ys = s.ys
-        if not s.stands and all(isinstance(f, FastLoss) for f in problem.functions):
-            ys = corrected(problem, s.x, s.z, ys)
-        v = -(problem.q + problem.adjoint(ys))
-        found, scale = [], 1.0
-        for chain in self.chains:
-            block = problem.canonical.blocks[chain.block]
-            along = lined(block.g)
-            rest, u = along.split(v[block.slice])
-            found.append(u)
-            if not math.isfinite(along.g.conjugate(rest)):
-                scale = min(scale, along.g.dual_scale(rest))
+        ys, us, scale = s.ys, *self._of_lines(s.ys)
+        if scale == 0.0 and all(isinstance(f, FastLoss) for f in problem.functions):
+            whole = s.x.copy()
+            for chain in self.chains:
+                whole[problem.canonical.blocks[chain.block].slice] = 0.0
+            first = None
+            for x in (s.x, whole):
+                tried = corrected(problem, x, s.z, s.ys)
+                us, scale = self._of_lines(tried)
+                first = (tried, us) if first is None else first
+                if scale > 0.0:
+                    ys = tried
+                    break
+            else:
+                ys, us = first
         if 0.0 < scale < 1.0 and not problem.has_q:
-            return [scale * y for y in ys], [scale * u for u in found]
-        return ys, found
+            return [scale * y for y in ys], [scale * u for u in us]
+        return ys, us
+
+    def _of_lines(self, ys: list[Array]) -> tuple[list[Array], float]:
+        """The lines' multipliers beside those of the losses, and the scale that brings all into their domains; 0 where none does."""
+        problem = self.rest
+        v = -(problem.q + problem.adjoint(ys))
+        us, scale = [], 1.0
+        for block in problem.canonical.blocks:
+            own = v[block.slice]
+            if not isinstance(block.g, Along):
+                if not math.isfinite(block.g.conjugate(own)):
+                    scale = min(scale, block.g.dual_scale(own))
+                continue
+            rest, u = block.g.split(own)
+            if not math.isfinite(block.g.g.conjugate(rest)):
+                share = block.g.g.dual_scale(rest)
+                if share == 0.0:
+                    u, share = block.g.sums(own, u)
+                scale = min(scale, share)
+            us.append(u)
+        return us, scale

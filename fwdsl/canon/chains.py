@@ -46,23 +46,26 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The lines of one block: edge e leads from entry `order[e]` to `order[e + 1]`, and from one line to the next where no term acts on it.
+    """The lines of one block: edge e leads from entry `order[e]` to `order[e + 1]` (None: entries as they are), and from one line to the next
+    where no term acts on it.
 
     The terms together are sum_e h_e(x_{e+1} - x_e), h_e(d) = sup of u d over lo_e <= u <= hi_e.
     """
 
     block: int
-    order: Places
+    order: Places | None
     lo: Array
     hi: Array
     steps: tuple[Steps, ...]
 
     def in_order(self, x: Array) -> Array:
         """The entries of the block, line after line."""
-        return x[self.order]
+        return x if self.order is None else x[self.order]
 
     def in_place(self, x: Array) -> Array:
         """The entries of the block where they are."""
+        if self.order is None:
+            return x
         out = np.empty_like(x)
         out[self.order] = x
         return out
@@ -262,14 +265,17 @@ def _chain(
     block: int, size: int, apart: int, terms: Sequence[tuple[int, Places, Places, Array, float, float]]
 ) -> Chain:
     """The chain of a block whose pairs are all so many places apart."""
-    places = np.arange(-(-size // apart) * apart).reshape(-1, apart).T.reshape(-1)
-    order = places[places < size]
-    position = np.empty(size, dtype=np.intp)
-    position[order] = np.arange(size)
+    order, position = None, None
+    if apart > 1:
+        places = np.arange(-(-size // apart) * apart).reshape(-1, apart).T.reshape(-1)
+        order = places[places < size]
+        position = np.empty(size, dtype=np.intp)
+        position[order] = np.arange(size)
     lo, hi = np.zeros(max(0, size - 1)), np.zeros(max(0, size - 1))
     steps = []
     for k, i, j, c, least, most in terms:
-        edge = position[np.minimum(i, j)]
+        first = np.minimum(i, j)
+        edge = first if position is None else position[first]
         # c (x_j - x_i) is a step forwards where j comes after i
         forwards = np.where(j > i, c, -c)
         steps.append(Steps(k, edge, forwards, least, most))
