@@ -104,13 +104,16 @@ class Along(VectorFunction):
         Multipliers `near` and 0 where v does not add up to 0, or no s serves. So it is where g leaves nothing between v and D'u.
         """
         own = self.chain.in_order(v)
-        # between lines nothing acts; what a line misses is spread over its entries
+        # between lines nothing acts; what a line misses, rounding of its sums too, is spread over its entries
         apart = (self.chain.lo == 0.0) & (self.chain.hi == 0.0)
-        line = np.concatenate([[0], np.cumsum(apart)])[: self.size]
-        missed = np.bincount(line, own) / np.bincount(line)
+        totals = -np.cumsum(own)
+        stop = np.append(np.flatnonzero(apart), self.size - 1)
+        begin, length = np.concatenate([[0.0], totals[stop[:-1]]]), np.diff(stop, prepend=-1)
+        missed = (totals[stop] - begin) / length
         if np.any(np.abs(missed) > ROUNDING * float(np.abs(own).max(initial=0.0))):
             return near, 0.0
-        u = -np.cumsum(own - missed[line])[:-1]
+        place = np.arange(self.size) - np.repeat(stop - length, length)
+        u = (totals - np.repeat(begin, length) - np.repeat(missed, length) * place)[:-1]
         u[apart] = 0.0
         ends = np.where(u > 0.0, self.chain.hi, self.chain.lo)
         shares = np.divide(ends, u, out=np.ones_like(u), where=u != 0.0)

@@ -187,15 +187,19 @@ class Separable:
         new, u = self.along.smoothed(v, 1.0, weights)
         return np.clip(new, g.lo, g.hi), u
 
-    def met(self, miss: Array, ys: list[Array]) -> list[Array]:
-        """The multipliers of the losses, moved so that K'y grows by `miss`, each by its share of the weights."""
+    def met(self, miss: Array, ys: list[Array]) -> tuple[list[Array], float]:
+        """The multipliers of the losses, moved so that K'y grows by `miss`, each by its share of the weights, and the scale at which they are in the
+        domains of f*."""
         shares = [f.f.w for f in self.problem.functions if isinstance(f, FastLoss)]
         total = self._gathered(shares)
         move = np.divide(miss, total, out=np.zeros_like(miss), where=total > 0.0)
-        out = []
+        out, scale = [], 1.0
         for f, w, y, entries in zip(self.problem.functions, shares, ys, self.at, strict=True):
             moved = y + w * entries.rows(move)
             if not self.quadratic:
-                f.into_domain(moved)
+                assert isinstance(f, FastLoss)
+                lo, hi = f.dual_bounds
+                ends = np.where(moved > 0.0, hi, lo)
+                scale = min(scale, float(np.divide(ends, moved, out=np.ones_like(moved), where=moved != 0.0).min(initial=1.0)))
             out.append(moved)
-        return out
+        return out, scale

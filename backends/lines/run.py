@@ -158,8 +158,15 @@ class LinesRun(Run[PreparedProblem, LinesState], of=Lines):
         _, ys = problem.losses_gradient(s.z)
         rest = -(problem.q + problem.adjoint(ys)) - along.transposed(u)
         target = rest if math.isfinite(along.g.conjugate(rest)) else along.g.dual_project(rest)
-        s.ys = separable.met(rest - target, ys) if target is not rest else ys
-        s.us = [u]
+        scale = 1.0
+        if target is not rest:
+            ys, scale = separable.met(rest - target, ys)
+        if scale < 1.0 and not problem.has_q:
+            ys, u, target = [scale * y for y in ys], scale * u, scale * target
+        if not separable.quadratic:
+            for f, y in zip(problem.functions, ys, strict=True):
+                f.into_domain(y)
+        s.ys, s.us = ys, [u]
         s.best_bound = problem.canonical.constant - problem.conjugates(s.ys) - along.g.conjugate(target)
 
     def report(self) -> Report:
