@@ -199,30 +199,28 @@ class LinesRun(Run[PreparedProblem, LinesState], of=Lines):
         Sums over the levels at x are met where these are the optimum's; sums over whole lines, before that, leave much to scaling.
         """
         problem, s = self.rest, self.state
-        ys, us, scale = s.ys, *self._of_lines(s.ys)
-        if scale == 0.0 and all(isinstance(f, FastLoss) for f in problem.functions):
+        ys, (us, scale, summed) = s.ys, self._of_lines(s.ys)
+        if (scale == 0.0 or summed) and all(isinstance(f, FastLoss) for f in problem.functions):
             whole = s.x.copy()
             for chain in self.chains:
                 whole[problem.canonical.blocks[chain.block].slice] = 0.0
-            first = None
-            for x in (s.x, whole):
-                tried = corrected(problem, x, s.z, s.ys)
-                us, scale = self._of_lines(tried)
-                first = (tried, us) if first is None else first
+            found = []
+            for start in (corrected(problem, s.x, s.z, s.ys), s.ys):
+                tried = corrected(problem, whole, s.z, start)
+                us, scale, _ = self._of_lines(tried)
+                found.append((tried, us, scale))
                 if scale > 0.0:
-                    ys = tried
                     break
-            else:
-                ys, us = first
+            ys, us, scale = found[-1] if scale > 0.0 else found[0]
         if 0.0 < scale < 1.0 and not problem.has_q:
             return [scale * y for y in ys], [scale * u for u in us]
         return ys, us
 
-    def _of_lines(self, ys: list[Array]) -> tuple[list[Array], float]:
-        """The lines' multipliers beside those of the losses, and the scale that brings all into their domains; 0 where none does."""
+    def _of_lines(self, ys: list[Array]) -> tuple[list[Array], float, bool]:
+        """The lines' multipliers beside those of the losses, the scale that brings all into their domains, 0 where none does, and whether they are sums."""
         problem = self.rest
         v = -(problem.q + problem.adjoint(ys))
-        us, scale = [], 1.0
+        us, scale, summed = [], 1.0, False
         for block in problem.canonical.blocks:
             own = v[block.slice]
             if not isinstance(block.g, Along):
@@ -234,6 +232,7 @@ class LinesRun(Run[PreparedProblem, LinesState], of=Lines):
                 share = block.g.g.dual_scale(rest)
                 if share == 0.0:
                     u, share = block.g.sums(own, u)
+                    summed = True
                 scale = min(scale, share)
             us.append(u)
-        return us, scale
+        return us, scale, summed

@@ -68,7 +68,8 @@ def attempts(
             np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y
             for t, y in zip(canonical.terms, ys, strict=True)
         ]
-        within = repair(problem, without, x, stop)
+        # it serves few programs: it may take no more than the run so far
+        within = repair(problem, without, x, allowance(problem, 1.0, stop))
         yield x, _with(canonical, x, verified, within)
         # where the dual point meets the equalities, but not the domains, the segment to one that meets both has one near it that does
         yield x, _with(canonical, x, verified, _between(problem, within, raw))
