@@ -9,19 +9,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.entrywise import Entrywise, entrywise
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.lines.function import Along, uniform
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.chains import Places, picked
 from fwdsl.canon.form import Canonical, SumTerm
-
-
-def lined(g: VectorFunction) -> Along:
-    """The function of a block that has lines."""
-    assert isinstance(g, Along)
-    return g
 
 
 def others(form: Canonical) -> list[SumTerm]:
@@ -146,7 +140,9 @@ class Separable:
 
     @cached_property
     def along(self) -> Along:
-        return lined(self.problem.canonical.blocks[0].g)
+        g = self.problem.canonical.blocks[0].g
+        assert isinstance(g, Along)
+        return g
 
     @cached_property
     def bounds(self) -> Entrywise | None:
@@ -200,6 +196,8 @@ class Separable:
                 assert isinstance(f, FastLoss)
                 lo, hi = f.dual_bounds
                 ends = np.where(moved > 0.0, hi, lo)
-                scale = min(scale, float(np.divide(ends, moved, out=np.ones_like(moved), where=moved != 0.0).min(initial=1.0)))
+                scale = min(
+                    scale, float(np.divide(ends, moved, out=np.ones_like(moved), where=moved != 0.0).min(initial=1.0))
+                )
             out.append(moved)
         return out, scale

@@ -19,7 +19,7 @@ from fwdsl.backends.apg import APGRun
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.lines.function import Along
 from fwdsl.backends.lines.method import Lines
-from fwdsl.backends.lines.parts import Separable, lined, without_lines
+from fwdsl.backends.lines.parts import Separable, without_lines
 from fwdsl.backends.lines.segments import corrected, newton, signature
 from fwdsl.backends.lines.state import LinesState
 from fwdsl.backends.method import Report, Run
@@ -217,7 +217,10 @@ class LinesRun(Run[PreparedProblem, LinesState], of=Lines):
         return ys, us
 
     def _of_lines(self, ys: list[Array]) -> tuple[list[Array], float, bool]:
-        """The lines' multipliers beside those of the losses, the scale that brings all into their domains, 0 where none does, and whether they are sums."""
+        """(u, s, summed): the lines' multipliers beside those of the losses, and the scale that brings all into their domains, 0 where none does.
+
+        `summed` says that some are sums of v, which must be 0 along whole lines.
+        """
         problem = self.rest
         v = -(problem.q + problem.adjoint(ys))
         us, scale, summed = [], 1.0, False

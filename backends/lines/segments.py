@@ -6,6 +6,7 @@ coordinates of other variables), x = S c moves by
     S' K' diag(f'') K S d = -S' (grad F + D' h' + g'),
 
 and the same matrix moves multipliers y by diag(f'') K S d to where S' (K'y + q + D' h' + g') = 0: no step's multiplier then leaves its ends.
+A ridge asks for no equality.
 """
 
 from __future__ import annotations
@@ -60,12 +61,14 @@ class Levels:
     images: list[Any]
 
     @staticmethod
-    def at(problem: PreparedProblem, x: Array) -> Levels | None:
-        """None where g is curved there, nothing is free, or the system would be too large."""
+    def at(problem: PreparedProblem, x: Array, ridged: bool = True) -> Levels | None:
+        """None where g is curved there, nothing is free, or the system would be too large; without blocks that have a ridge, where not `ridged`."""
         rows, columns, slopes, curvatures = [], [], [], []
         count = 0
         for block in problem.canonical.blocks:
             g, own = block.g, x[block.slice]
+            if g.curvature > 0.0 and not ridged:
+                continue
             level = g.levels(own) if isinstance(g, Along) else np.arange(block.size)
             more = g.slope_of_steps(own) if isinstance(g, Along) else np.zeros(block.size)
             face = g.g.face(own) if isinstance(g, Along) else g.face(own)
@@ -205,13 +208,12 @@ def _merged(problem: PreparedProblem, x: Array, first: dict[int, int]) -> Array:
 def corrected(problem: PreparedProblem, x: Array, z: list[Array], ys: list[Array]) -> list[Array]:
     """Multipliers of the losses near `ys` whose sums over the levels at x are met; `ys` where there is no face, or no way."""
     for _ in range(2):
-        levels = Levels.at(problem, x)
+        levels = Levels.at(problem, x, ridged=False)
         if levels is None:
             return ys
         weights = problem.curvatures(z)
         miss = levels.basis.T @ (problem.adjoint(ys) + problem.q) + levels.slope
-        bare = Levels(levels.basis, levels.slope, np.zeros_like(levels.curvature), levels.images)
-        d = bare.solve(weights, -np.asarray(miss))
+        d = levels.solve(weights, -np.asarray(miss))
         if d is None:
             return ys
         moved = []

@@ -12,5 +12,7 @@ from fwdsl.backends.apg import APGState
 class LinesState(APGState):
     """As of `apg`, on the terms that are not of differences."""
 
-    us: list[Array] = field(default_factory=list)  # multipliers of the steps, an array a chain, where the losses are of entries
+    us: list[Array] = field(
+        default_factory=list
+    )  # multipliers of the steps, an array a chain, where the losses are of entries
     damping: float = 1e-3  # the share of the largest curvature that quadratic models have at least
