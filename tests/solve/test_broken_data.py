@@ -32,7 +32,8 @@ PROGRAMS = {
     "machine": CLASSES + "\nminimize mean(multiclass_hinge(A @ W, y)) + 0.05 * sum_squares(W)",
     "classes": CLASSES + " in l1_ball(2)\nminimize mean(multiclass_hinge(A @ W, y))",
     "outputs": OUTPUTS + "minimize mean(squared(A @ W, B))",
-    "steps": OUTPUTS + "minimize mean(huber(A @ W, B)) + 0.1 * norm1(W[:, 1:] - W[:, :-1])",
+    "steps": "data A: matrix[n, d], B: matrix[n, k]\nvar W: matrix[d, k]\n"
+    "minimize mean(huber(A @ W, B)) + 0.1 * norm1(W[:, 1:] - W[:, :-1])",
 }
 
 COVERED = {
