@@ -146,12 +146,12 @@ def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> t
 
 
 def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
-    """Whether the verifier takes the equalities for met: nothing is missed by more than ROUNDING of the sizes of its terms."""
+    """Whether the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
     # all sizes together, which need no product
     total = float(np.abs(problem.q).sum())
     for y, rows in zip(ys, problem.row_sums, strict=True):
         total += sum(float(np.abs(y) @ row) for _, row in rows)
-    if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total:
+    if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total or not math.isfinite(problem.conjugates(ys)):
         return False
     sizes = np.abs(problem.q)
     for term, y in zip(problem.terms, ys, strict=True):
