@@ -8,7 +8,6 @@ from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.losses import smoothness
 from fwdsl.atoms.vectors.norm1 import Norm1
 from fwdsl.backends import costs
-from fwdsl.backends.lines.parts import is_of_entries, is_one_prox
 from fwdsl.backends.lines.state import LinesState
 from fwdsl.backends.method import Estimate, Method
 from fwdsl.canon.arrange import Arrangement
@@ -55,6 +54,8 @@ class Lines(Method):
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Canonical | None) -> str:
         """One prox is the answer where the loss is of squares of the variable itself."""
+        from fwdsl.backends.lines.parts import is_one_prox
+
         if form is None or not is_one_prox(form):
             return ""
         return f"one prox along the lines is exact: {cls._words(form)}"
@@ -66,6 +67,8 @@ class Lines(Method):
     @classmethod
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
         """One prox for squares, some for other losses of the entries themselves, else as many as `apg` takes, and Newton steps on the levels."""
+        from fwdsl.backends.lines.parts import is_of_entries, is_one_prox
+
         digits = max(1.0, -math.log10(tol)) / 6.0
         if is_of_entries(form):
             steps = 1.0 if is_one_prox(form) else MODELS * digits
