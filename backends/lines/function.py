@@ -98,27 +98,30 @@ class Along(VectorFunction):
         """(r, u) with v = r + D'u, u the multipliers of the lines at which g*(r) is least."""
         return self.smoothed(v, 1.0)
 
-    def sums(self, v: Array, near: Array) -> tuple[Array, float]:
-        """(u, s) with D'u = v, which is so where v adds up to 0 along each line, and the largest s in (0, 1] with s u within the ends.
+    def sums(self, v: Array, x: Array) -> tuple[Array, float] | None:
+        """(u, s) with D'u = v, and the largest s in (0, 1] with s u within the ends: what there is where g leaves nothing between v and D'u.
 
-        Multipliers `near` and 0 where v does not add up to 0, or no s serves. So it is where g leaves nothing between v and D'u.
+        u is at its end where x jumps, so v adds up to the differences of these along each level of x, and to 0 along lines. None where v does not
+        (rounding is spread over the entries of a level), or no s serves.
         """
-        own = self.chain.in_order(v)
-        # between lines nothing acts; what a line misses, rounding of its sums too, is spread over its entries
+        own, steps = self.chain.in_order(v), self.steps(x)
         apart = (self.chain.lo == 0.0) & (self.chain.hi == 0.0)
+        jumps = np.flatnonzero(apart | (steps != 0.0))
+        ends = np.where(apart[jumps], 0.0, np.where(steps[jumps] > 0.0, self.chain.hi[jumps], self.chain.lo[jumps]))
         totals = -np.cumsum(own)
-        stop = np.append(np.flatnonzero(apart), self.size - 1)
-        begin, length = np.concatenate([[0.0], totals[stop[:-1]]]), np.diff(stop, prepend=-1)
-        missed = (totals[stop] - begin) / length
+        stop, after = np.append(jumps, self.size - 1), np.append(ends, 0.0) - totals[np.append(jumps, self.size - 1)]
+        before, length = np.concatenate([[0.0], after[:-1]]), np.diff(stop, prepend=-1)
+        missed = (after - before) / length
         if np.any(np.abs(missed) > ROUNDING * float(np.abs(own).max(initial=0.0))):
-            return near, 0.0
+            return None
         place = np.arange(self.size) - np.repeat(stop - length, length)
-        u = (totals - np.repeat(begin, length) - np.repeat(missed, length) * place)[:-1]
-        u[apart] = 0.0
-        ends = np.where(u > 0.0, self.chain.hi, self.chain.lo)
-        shares = np.divide(ends, u, out=np.ones_like(u), where=u != 0.0)
+        u = (totals + np.repeat(before, length) + np.repeat(missed, length) * place)[:-1]
+        u[jumps] = ends
+        within = np.clip(u, self.chain.lo, self.chain.hi)
+        u = np.where(np.abs(u - within) <= ROUNDING * float(np.abs(u).max(initial=0.0)), within, u)
+        shares = np.divide(np.where(u > 0.0, self.chain.hi, self.chain.lo), u, out=np.ones_like(u), where=u != 0.0)
         share = min(1.0, float(shares.min(initial=1.0)))
-        return (u, share) if share > 0.0 else (near, 0.0)
+        return (u, share) if share > 0.0 else None
 
     def conjugate(self, v: Array) -> float:
         return self.g.conjugate(self.split(v)[0])

@@ -112,14 +112,15 @@ def _looked_at(form: Canonical) -> list[Entries] | None:
     found = _of_entries(terms)
     if found is None:
         return None
-    g = entrywise(form.blocks[0].g)
-    if g is not None and g.c == 0.0:
-        return found
-    # a threshold for all entries asks for one weight of all
     weights = np.zeros(form.size)
     for entries, t in zip(found, terms, strict=True):
         assert isinstance(t.f, LossFunction)
         entries.add_to(weights, t.f.w)
+    g = entrywise(form.blocks[0].g)
+    if g is not None and g.c == 0.0:
+        # a cost of what no loss sees has no quadratic model
+        return found if g.ridge > 0.0 or not form.q[weights == 0.0].any() else None
+    # a threshold for all entries asks for one weight of all
     quadratic = all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in terms)
     return found if quadratic and uniform(weights) else None
 

@@ -120,8 +120,7 @@ class LinesRun(Run[PreparedProblem, LinesState], of=Lines):
         slope = problem.adjoint(ys) + problem.q
         bends = separable.bends(s.z)
         if not separable.quadratic:
-            most = separable.most
-            bends = np.maximum(bends, s.damping * np.maximum(most, float(bends.max(initial=0.0))))
+            bends = np.maximum(bends, s.damping * np.maximum(separable.most, float(bends.max(initial=0.0))))
         new, u = separable.model(s.x, slope, bends)
         taken = self._towards(separable, new, slope)
         s.iteration += 1
@@ -234,7 +233,9 @@ class LinesRun(Run[PreparedProblem, LinesState], of=Lines):
             if not math.isfinite(block.g.g.conjugate(rest)):
                 share = block.g.g.dual_scale(rest)
                 if share == 0.0:
-                    u, share = block.g.sums(own, u)
+                    at = self.state.x[block.slice]
+                    found = block.g.sums(own, at) or block.g.sums(own, np.zeros_like(at))
+                    u, share = found or (u, 0.0)
                     summed = True
                 scale = min(scale, share)
             us.append(u)

@@ -123,3 +123,25 @@ def test_no_bound_lies_above_the_optimum(loss: str) -> None:
         run.step()
         report = run.report()
         assert report.bound <= best + 1e-6 * max(1.0, abs(best)) <= report.objective + 2e-6 * max(1.0, abs(best))
+
+
+UNSEEN = "data b: vector[n]\nvar x: vector[n]\nminimize 0.5 * sum(squared(x[2:6], b[2:6])) + norm1(x[1:] - x[:-1])"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        UNSEEN + "\n",
+        UNSEEN + " + 0.3 * x[0] - 0.5 * x[7]\n",
+        UNSEEN.replace("squared", "huber") + "\n",
+        "data b: vector[n]\nvar x: vector[n]\nminimize dot(b, x) + norm1(x[1:] - x[:-1]) + sum_squares(x)\n",
+        "data b: vector[n]\nvar x: vector[n] in box(0, 1)\nminimize dot(b, x)\nsubject to x[1:] >= x[:-1]\n",
+    ],
+)
+def test_entries_that_no_loss_sees(text: str) -> None:
+    check(RandomProblem(text, {"b": 3.0 * np.random.default_rng(4).standard_normal(8)}), METHOD)
+
+
+def test_a_cost_that_no_function_of_steps_balances_has_no_minimum() -> None:
+    text = "var x: vector[8]\nminimize norm1(x[1:] - x[:-1]) + 0.3 * x[0] - 0.5 * x[7]\n"
+    assert fw.parse(text).solve(method=METHOD).status == "unbounded"
