@@ -25,6 +25,9 @@ from fwdsl.backends.lines.state import LinesState
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
+PATIENCE, NEAR = 8, 1e-5
+"""The prox steps on changing levels, and the relative gap, from which a Newton step is tried on any."""
+
 HALVINGS = 40
 LEAST_DAMPING = 1e-12
 ENOUGH = 1e-4
@@ -38,7 +41,9 @@ class GradientOnLines(APGRun):
         s = self.state
         face = signature(self.problem, s.x)
         same = face.size > 0 and face.shape == s.face.shape and bool(np.all(face == s.face))
-        s.stable = s.stable + 1 if same else 0
+        # near the optimum levels may come and go by rounding, and keep no step from being tried
+        near = s.wait < -PATIENCE and abs(s.value - s.best_bound) <= NEAR * abs(s.value)
+        s.stable = s.stable + 1 if same or (near and face.size) else 0
         s.face = face
         s.wait -= 1
 
@@ -49,10 +54,12 @@ class GradientOnLines(APGRun):
         if accepted is None:
             s.wait, s.next_wait = s.next_wait, min(64, 2 * s.next_wait)
             return False
-        s.x, s.z, s.value = accepted
+        s.x, s.z, s.value, tells = accepted
         s.x_old, s.z_old, s.t = s.x, s.z, 1.0
         s.face = signature(self.problem, s.x)
         s.next_wait = 2
+        # at the optimum of the face, prox steps tell whether it is the right one
+        s.wait = 0 if tells else s.next_wait
         s.phase = "Newton on the levels"
         return True
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 EPS = float(np.finfo(np.float64).eps)
 DAMPING = 1e-13
+NOISE = 16.0 * EPS
 
 
 def signature(problem: PreparedProblem, x: Array) -> Array:
@@ -136,8 +137,11 @@ def _product(problem: PreparedProblem, block: Block, m: LinearMap, basis: csr_ar
 
 def newton(
     problem: PreparedProblem, x: Array, z: list[Array], value: float, grad: Array
-) -> tuple[Array, list[Array], float] | None:
-    """(x, z, P) after steps on the levels, or None where P would not fall enough. Levels that meet on the way are one from then on."""
+) -> tuple[Array, list[Array], float, bool] | None:
+    """(x, z, P, whether P still tells) after a step on the levels, or None where P would not fall enough. Levels that meet on the way are one then.
+
+    A step by which P falls less than rounding is taken too: multipliers are as near to their optimum as x, and P to the square of it.
+    """
     levels = Levels.at(problem, x)
     if levels is None:
         return None
@@ -146,8 +150,9 @@ def newton(
     if d is None:
         return None
     slope = float(right @ d)
-    if slope <= EPS * abs(value):
+    if not slope > 0.0:
         return None
+    noise = NOISE * abs(value)
     move = np.asarray(levels.basis @ d)
     free, first = _longest(problem, x, move)
     for length in (1.0, free):
@@ -160,8 +165,8 @@ def newton(
         new = problem.prox_g(new, 0.0)
         z_new = problem.forward(new)
         value_new = problem.objective(new, z_new)
-        if value - value_new > 1e-4 * length * slope:
-            return new, z_new, value_new
+        if value - value_new > 1e-4 * length * slope or (slope <= noise and value_new <= value + noise):
+            return new, z_new, value_new, slope > noise
         if free == 1.0:
             return None
     return None
