@@ -38,6 +38,9 @@ FEW = 64
 INDEPENDENT = 1e-5
 """The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose columns are far from dependent."""
 
+ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+"""The share of the sizes of its terms by which an equality may be missed, as `fwdsl.certify.verify` has it."""
+
 CG_STEPS = 1_000
 LOST = 1e8
 """A squared residual so many times the least one so far shows that the system has no solution."""
@@ -92,7 +95,9 @@ def repair(
     kty = problem.adjoint(ys)
     for _ in range(rounds):
         wanted, miss = _misses(problem, kty, x, interior)
-        if not wanted.size or stop() or not _correct(problem, ys, wanted, miss, stop):
+        if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss):
+            break
+        if not _correct(problem, ys, wanted, miss, stop):
             break
         kty = problem.adjoint(ys)
     # where a step left a ball, all of y shrinks, which keeps the equalities as far as scaling does
@@ -138,6 +143,21 @@ def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> t
     if not index:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     return np.concatenate(index), np.concatenate(miss)
+
+
+def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
+    """Whether the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
+    # all sizes together, which need no product
+    total = float(np.abs(problem.q).sum())
+    for y, rows in zip(ys, problem.row_sums, strict=True):
+        total += sum(float(np.abs(y) @ row) for _, row in rows)
+    if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total or not math.isfinite(problem.conjugates(ys)):
+        return False
+    sizes = np.abs(problem.q)
+    for term, y in zip(problem.terms, ys, strict=True):
+        for block, m in term.map.parts:
+            sizes[block.slice] += m.absolute().adjoint(np.abs(y))
+    return bool(np.all(np.abs(miss) <= ROUNDING * sizes[wanted]))
 
 
 def _correct(

@@ -23,6 +23,7 @@ EXPANDED = {"smo": ("smo.smo", "SMO", "SMOState")}
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
+    "lines": ("lines.method", "Lines", "LinesState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
     "coordinate_descent": ("coordinate", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),

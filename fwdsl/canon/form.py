@@ -30,6 +30,7 @@ from .maps import LinearMap
 
 if TYPE_CHECKING:
     from ..atoms.conic import Conic
+    from .chains import Chain
     from .expansion import Expansion
     from .factored import Factored
 
@@ -240,6 +241,13 @@ class Canonical:
     def conics(self) -> tuple[Conic | None, ...]:
         """The conic forms of the terms and then of the blocks; None of those that have none. The planner and the method ask for them."""
         return tuple(f.conic() for f in (*(t.f for t in self.terms), *(b.g for b in self.blocks)))
+
+    @cached_property
+    def chains(self) -> tuple[tuple[Chain, ...], str]:
+        """The differences of neighbours that the terms are of, or why there is no exact prox along lines (`chains.chains_of`)."""
+        from .chains import chains_of
+
+        return chains_of(self)
 
     @property
     def dense(self) -> Canonical:

@@ -17,7 +17,7 @@ from ..certify.verified import Verified
 from ..certify.verify import verify
 
 SHARE = 0.2
-"""The share of the data passes so far that moving a point into its constraints may take."""
+"""The share of the data passes so far that moving a point into its constraints, or a second repair, may take."""
 
 MET = 1e-12
 """The infeasibility that is rounding."""
@@ -68,7 +68,8 @@ def attempts(
             np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y
             for t, y in zip(canonical.terms, ys, strict=True)
         ]
-        within = repair(problem, without, x, stop)
+        # it serves few programs, and takes a share of the passes so far
+        within = repair(problem, without, x, allowance(problem, SHARE, stop))
         yield x, _with(canonical, x, verified, within)
         # where the dual point meets the equalities, but not the domains, the segment to one that meets both has one near it that does
         yield x, _with(canonical, x, verified, _between(problem, within, raw))

@@ -32,6 +32,8 @@ PROGRAMS = {
     "machine": CLASSES + "\nminimize mean(multiclass_hinge(A @ W, y)) + 0.05 * sum_squares(W)",
     "classes": CLASSES + " in l1_ball(2)\nminimize mean(multiclass_hinge(A @ W, y))",
     "outputs": OUTPUTS + "minimize mean(squared(A @ W, B))",
+    "steps": "data A: matrix[n, d], B: matrix[n, k]\nvar W: matrix[d, k]\n"
+    "minimize mean(huber(A @ W, B)) + 0.1 * norm1(W[:, 1:] - W[:, :-1])",
 }
 
 COVERED = {
@@ -41,6 +43,7 @@ COVERED = {
     "coordinate_descent": "penalty",
     "dspdc": "ridge",
     "dcd": "linear",
+    "lines": "steps",
     "smo": "kernel",
     "gsfw": "plain ball",
     **dict.fromkeys(("mirror_descent", "mirror_prox", "sublinear"), "classes"),

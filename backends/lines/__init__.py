@@ -1,0 +1,1 @@
+"""Exact proxes along lines."""

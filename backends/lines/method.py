@@ -1,0 +1,91 @@
+"""Programs whose other terms are functions of the differences of neighbours: what the method applies to and what it costs."""
+
+from __future__ import annotations
+
+import math
+
+from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.losses import smoothness
+from fwdsl.atoms.vectors.norm1 import Norm1
+from fwdsl.backends import costs
+from fwdsl.backends.lines.state import LinesState
+from fwdsl.backends.method import Estimate, Method
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+from fwdsl.words import BOX, NONNEGATIVE
+
+__all__ = ["Lines", "LinesState"]
+
+NS_PER_ENTRY = 120.0
+"""A prox along a line, an entry; measured on 100,000 and 1,000,000."""
+
+MODELS = 8.0
+"""Quadratic models of a loss of the entries themselves until its optimum to 1e-6, measured on logistic, huber and Poisson losses."""
+
+
+class Lines(Method):
+    """Exact proxes along lines: of the total variation, of the fused lasso and of orders of the entries."""
+
+    name = "lines"
+    title = "exact proxes along lines (total variation, fused lasso, orders): one prox, prox-Newton, or accelerated gradient with Newton steps"
+    source = "Johnson 2013; Friedman, Hastie, Hoefling, Tibshirani 2007; Beck, Teboulle 2009"
+    most_iterations = 20_000
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Smooth losses, and terms that may be of differences: their numbers tell."""
+        reasons, may = [], False
+        for term in arrangement.sums:
+            if term.kind == "loss":
+                if smoothness(term.atom) is None:
+                    reasons.append(f"`{term.text}` is not differentiable")
+            elif term.bare is not None or term.atom not in (Norm1.pair[0], BOX, NONNEGATIVE):
+                reasons.append(f"`{term.text}` is no `norm1` and no bound of differences of neighbours")
+            else:
+                may = True
+        return tuple(reasons) or (() if may else ("no term is of the differences of neighbours",))
+
+    @classmethod
+    def requires_values(cls, form: Canonical) -> tuple[str, ...]:
+        """Terms that are of the differences of neighbours along the lines of a variable."""
+        why = form.chains[1]
+        return (why,) if why else ()
+
+    @classmethod
+    def settles(cls, arrangement: Arrangement, form: Canonical | None) -> str:
+        """One prox is the answer where the loss is of squares of the variable itself."""
+        from fwdsl.backends.lines.parts import is_one_prox
+
+        if form is None or not is_one_prox(form):
+            return ""
+        return f"one prox along the lines is exact: {cls._words(form)}"
+
+    @classmethod
+    def _words(cls, form: Canonical) -> str:
+        return "; ".join(c.describe(form.blocks[c.block].name) for c in form.chains[0])
+
+    @classmethod
+    def estimate(cls, form: Canonical, tol: float) -> Estimate:
+        """One prox for squares, some for other losses of the entries themselves, else as many as `apg` takes, and Newton steps on the levels."""
+        from fwdsl.backends.lines.parts import is_of_entries, is_one_prox
+
+        digits = max(1.0, -math.log10(tol)) / 6.0
+        if is_of_entries(form):
+            steps = 1.0 if is_one_prox(form) else MODELS * digits
+            why = "one prox is the answer" if steps == 1.0 else f"about {steps:.0f} quadratic models, a prox each"
+        else:
+            plain = not any(b.g.curvature > 0.0 for b in form.blocks)
+            steps = (60.0 if plain else min(60.0, 4.0 * math.sqrt(costs.condition(form)))) * digits + 4.0
+            why = f"about {steps:.0f} iterations of one A x, one A'y and a prox until Newton steps on the levels finish"
+        entries = sum(form.blocks[c.block].size for c in form.chains[0])
+        losses = [t for t in form.terms if isinstance(t.f, LossFunction)]
+        passes = 1.8 * steps * sum(t.map.nnz for t in losses) / form.nnz
+        spent = costs.seconds(form, passes, steps) + steps * 2e-9 * NS_PER_ENTRY * entries
+        return Estimate(passes, spent, costs.memory(form, 20, 7), f"{cls._words(form)}; {why}")
+
+    @classmethod
+    def load(cls) -> None:
+        """The steps."""
+        from fwdsl.backends.lines.run import LinesRun
+
+        cls.run, LinesRun.method = LinesRun, cls

@@ -1,0 +1,231 @@
+"""Newton steps and dual corrections on the levels of the lines that a first-order method has identified.
+
+Where the neighbours that are equal stay so, and jumps keep their signs, h and g are linear. With S the indicators of the levels (and of the free
+coordinates of other variables), x = S c moves by
+
+    S' K' diag(f'') K S d = -S' (grad F + D' h' + g'),
+
+and the same matrix moves multipliers y by diag(f'') K S d to where S' (K'y + q + D' h' + g') = 0: no step's multiplier then leaves its ends.
+A ridge asks for no equality.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.functions import FastLoss, FastRows
+from fwdsl.backends.lines.function import Along
+from fwdsl.backends.maps import KernelMatrix
+from fwdsl.backends.newton import MAX_DENSE
+from fwdsl.backends.problem import LARGEST_COLUMNS, PreparedProblem
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.form import Block, SumTerm
+from fwdsl.canon.maps import LinearMap
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+EPS = float(np.finfo(np.float64).eps)
+DAMPING = 1e-13
+NOISE = 16.0 * EPS
+
+
+def signature(problem: PreparedProblem, x: Array) -> Array:
+    """Numbers by which faces differ: the signs of jumps, and which coordinates are free; none where g is curved."""
+    parts = []
+    for block in problem.canonical.blocks:
+        g, own = block.g, x[block.slice]
+        if isinstance(g, Along):
+            parts.append(np.sign(g.steps(own)))
+            g = g.g
+        face = g.face(own)
+        if face is None or face.normals.size:
+            return np.zeros(0)
+        free = np.zeros(block.size)
+        free[face.free] = np.where(face.slope == g.curvature * own[face.free], 2.0, np.sign(own[face.free]))
+        parts.append(free)
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The face at x: S, the slopes of g and of the lines along its columns, the curvatures of g, and K S of each term."""
+
+    basis: csr_array
+    slope: Array
+    curvature: Array
+    images: list[Any]
+
+    @staticmethod
+    def at(problem: PreparedProblem, x: Array, ridged: bool = True) -> Levels | None:
+        """None where g is curved there, nothing is free, or the system would be too large; without blocks that have a ridge, where not `ridged`."""
+        rows, columns, slopes, curvatures = [], [], [], []
+        count = 0
+        for block in problem.canonical.blocks:
+            g, own = block.g, x[block.slice]
+            if g.curvature > 0.0 and not ridged:
+                continue
+            level = g.levels(own) if isinstance(g, Along) else np.arange(block.size)
+            more = g.slope_of_steps(own) if isinstance(g, Along) else np.zeros(block.size)
+            face = g.g.face(own) if isinstance(g, Along) else g.face(own)
+            if face is None or face.normals.size:
+                return None
+            names, column = np.unique(level[face.free], return_inverse=True)
+            rows.append(block.start + face.free)
+            columns.append(count + column)
+            slopes.append(np.bincount(column, face.slope + more[face.free], names.size))
+            curvatures.append(g.curvature * np.bincount(column, minlength=names.size))
+            count += names.size
+        if not 0 < count <= MAX_DENSE or count * sum(t.map.rows for t in problem.terms) > LARGEST_COLUMNS:
+            return None
+        from scipy.sparse import csr_array
+
+        places = np.concatenate(rows)
+        basis = csr_array((np.ones(places.size), (places, np.concatenate(columns))), (problem.size, count))
+        images = [_image(problem, term, basis) for term in problem.terms]
+        return Levels(basis, np.concatenate(slopes), np.concatenate(curvatures), images)
+
+    def solve(self, weights: list[Array], right: Array) -> Array | None:
+        """d of (S' K' diag(w) K S + curvature) d = right, brought to a unit diagonal; None where it is singular."""
+        gram = np.diag(self.curvature)
+        for image, w in zip(self.images, weights, strict=True):
+            part = image.T @ (image.multiply(w[:, None]) if hasattr(image, "multiply") else w[:, None] * image)
+            gram += part.toarray() if hasattr(part, "toarray") else part
+        diagonal = np.einsum("ii->i", gram)
+        largest = max(float(diagonal.max(initial=0.0)), 1e-300)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))
+        gram *= scale[:, None] * scale
+        np.einsum("ii->i", gram)[:] += DAMPING
+        try:
+            d = np.asarray(scale * np.linalg.solve(gram, scale * right))
+        except np.linalg.LinAlgError:
+            return None
+        return d if np.all(np.isfinite(d)) else None
+
+
+def _image(problem: PreparedProblem, term: SumTerm, basis: csr_array) -> Any:
+    """K S of a term."""
+    total: Any = None
+    for block, m in term.map.parts:
+        part = _product(problem, block, m, basis[block.slice])
+        total = part if total is None else total + part
+    return np.zeros((term.map.rows, basis.shape[1])) if total is None else total
+
+
+def _product(problem: PreparedProblem, block: Block, m: LinearMap, basis: csr_array) -> Any:
+    factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)
+    if isinstance(inner, KernelMatrix):
+        A = inner.source.A
+        inner.operator.counter.touched += inner.nnz
+        found = A.T if inner.transposed else A
+        if hasattr(found, "indptr"):
+            return factor * (found @ basis)
+        return factor * np.asarray(basis.T @ np.asarray(found.T, dtype=np.float64)).T
+    if m.nnz == 0:
+        return m.sparse() @ basis
+    out = np.empty((m.rows, basis.shape[1]))
+    for k in range(basis.shape[1]):
+        problem.look()
+        out[:, k] = m.apply(np.asarray(basis[:, [k]].toarray()).reshape(-1))
+    return out
+
+
+def newton(
+    problem: PreparedProblem, x: Array, z: list[Array], value: float, grad: Array
+) -> tuple[Array, list[Array], float, bool] | None:
+    """(x, z, P, whether P still tells) after a step on the levels, or None where P would not fall enough. Levels that meet on the way are one then.
+
+    A step by which P falls less than rounding is taken too: multipliers are as near to their optimum as x, and P to the square of it.
+    """
+    levels = Levels.at(problem, x)
+    if levels is None:
+        return None
+    right = -(levels.basis.T @ grad + levels.slope)
+    d = levels.solve(problem.curvatures(z), right)
+    if d is None:
+        return None
+    slope = float(right @ d)
+    if not slope > 0.0:
+        return None
+    noise = NOISE * abs(value)
+    move = np.asarray(levels.basis @ d)
+    free, first = _longest(problem, x, move)
+    for length in (1.0, free):
+        problem.look()
+        if not length > EPS:
+            return None
+        new = x + length * move
+        if length == free and length < 1.0:
+            new = _merged(problem, new, first)
+        new = problem.prox_g(new, 0.0)
+        z_new = problem.forward(new)
+        value_new = problem.objective(new, z_new)
+        if value - value_new > 1e-4 * length * slope or (slope <= noise and value_new <= value + noise):
+            return new, z_new, value_new, slope > noise
+        if free == 1.0:
+            return None
+    return None
+
+
+def _longest(problem: PreparedProblem, x: Array, move: Array) -> tuple[float, dict[int, int]]:
+    """The length of the step, at most 1, at which the first jump closes, or the first entry reaches a kink; and the edge of each block that does."""
+    best, first = 1.0, {}
+    for k, block in enumerate(problem.canonical.blocks):
+        g = block.g
+        own, moved = x[block.slice], move[block.slice]
+        if isinstance(g, Along):
+            jumps, change = g.steps(own), g.steps(moved)
+            closing = (jumps * (jumps + change) < 0.0) & ((g.chain.lo != 0.0) | (g.chain.hi != 0.0))
+            lengths = np.where(closing, jumps / np.where(closing, -change, 1.0), math.inf)
+            if lengths.size and lengths.min() < best:
+                best, first = float(lengths.min()), {k: int(lengths.argmin())}
+            g = g.g
+        face = g.face(own)
+        if face is not None and g.pair[0] is not None:
+            crossing = own * (own + moved) < 0.0
+            lengths = np.where(crossing, own / np.where(crossing, -moved, 1.0), math.inf)
+            if lengths.size and lengths.min() < best:
+                best, first = float(lengths.min()), {}
+    return best, first
+
+
+def _merged(problem: PreparedProblem, x: Array, first: dict[int, int]) -> Array:
+    """x with the two levels at an edge made one."""
+    for k, edge in first.items():
+        block = problem.canonical.blocks[k]
+        g = block.g
+        assert isinstance(g, Along)
+        own = g.chain.in_order(x[block.slice])
+        lower, upper = own[edge], own[edge + 1]
+        stop = edge + 1
+        while stop < own.size and own[stop] == upper:
+            own[stop] = lower
+            stop += 1
+        x[block.slice] = g.chain.in_place(own)
+    return x
+
+
+def corrected(problem: PreparedProblem, x: Array, z: list[Array], ys: list[Array]) -> list[Array]:
+    """Multipliers of the losses near `ys` whose sums over the levels at x are met; `ys` where there is no face, or no way."""
+    for _ in range(2):
+        levels = Levels.at(problem, x, ridged=False)
+        if levels is None:
+            return ys
+        weights = problem.curvatures(z)
+        miss = levels.basis.T @ (problem.adjoint(ys) + problem.q) + levels.slope
+        d = levels.solve(weights, -np.asarray(miss))
+        if d is None:
+            return ys
+        moved = []
+        for f, y, w, image in zip(problem.functions, ys, weights, levels.images, strict=True):
+            assert isinstance(f, FastLoss | FastRows)
+            new = y + w * np.asarray(image @ d)
+            f.into_domain(new)
+            moved.append(new)
+        ys = moved
+    return ys

@@ -1,0 +1,18 @@
+"""Where a run of `lines` stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.apg import APGState
+
+
+@dataclass
+class LinesState(APGState):
+    """As of `apg`, on the terms that are not of differences."""
+
+    us: list[Array] = field(
+        default_factory=list
+    )  # multipliers of the steps, an array a chain, where the losses are of entries
+    damping: float = 1e-3  # the share of the largest curvature that quadratic models have at least
