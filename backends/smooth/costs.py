@@ -112,7 +112,7 @@ def _iterative(canonical: Canonical) -> Choice:
     rows = sum(t.map.rows for t in canonical.terms)
     most = 1.5 * min(canonical.size, rows)
     root = math.sqrt(costs.condition(canonical))
-    products = min(8.0 + 1.2 * root, 200.0, most) if is_quadratic(canonical) else min(3.0 + 0.5 * root, 40.0, most)
+    products = min(8.0 + 1.5 * root, 500.0, most) if is_quadratic(canonical) else min(3.0 + 0.5 * root, 40.0, most)
     return Choice("cg", 0.0, products * product, products)
 
 

@@ -37,7 +37,7 @@ def chosen(text: str) -> str:
         ("var x: vector[p] in l1_ball(2)\nminimize mean(absolute(A @ x, y))\n", "pdhg"),
         ("var x: vector[p] in l1_ball(2)\nminimize mean(squared(A @ x, y))\nsubject to x in simplex(1)\n", "pdhg"),
         ("var x: vector[p]\nminimize mean(squared(A @ x, y)) + norm1(x - 1)\n", "pdhg"),
-        ("var x: vector[p]\nminimize sum_squares(A @ x - y)\n", "apg"),
+        ("var x: vector[p]\nminimize sum_squares(A @ x - y)\n", "newton"),
         ("var x: vector[p]\nminimize mean(squared(A @ x, y))\nsubject to\n    x >= 0\n    sum(x) == 1\n", "apg"),
     ],
 )

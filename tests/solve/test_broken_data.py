@@ -41,6 +41,7 @@ COVERED = {
     "matrix_fw": "machine",
     "l2svm_dual": "intercept",
     "coordinate_descent": "penalty",
+    "newton": "ridge",
     "dspdc": "ridge",
     "dcd": "linear",
     "lines": "steps",
