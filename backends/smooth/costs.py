@@ -62,7 +62,7 @@ def able(canonical: Canonical, kind: str) -> bool:
     return kind == "cg" or (_primal(canonical) if kind == "primal" else _dual(canonical)) is not None
 
 
-def _is_factorable(canonical: Canonical) -> bool:
+def is_factorable(canonical: Canonical) -> bool:
     """Whether second derivatives are diagonal and maps few columns but for those of data."""
     return (
         all(isinstance(t.f, LossFunction) for t in canonical.terms)
@@ -72,15 +72,19 @@ def _is_factorable(canonical: Canonical) -> bool:
     )
 
 
+def gram_seconds(canonical: Canonical) -> float:
+    """Predicted seconds of the Gram matrix of all unknowns."""
+    return 1e-9 * sum(_pairs(m, m.rows, m.columns) for t in canonical.terms for _, m in t.map.parts)
+
+
 def _primal(canonical: Canonical) -> Choice | None:
-    if canonical.size > MOST_FACTORED or not _is_factorable(canonical):
+    if canonical.size > MOST_FACTORED or not is_factorable(canonical):
         return None
-    pairs = sum(_pairs(m, m.rows, m.columns) for t in canonical.terms for _, m in t.map.parts)
-    return Choice("primal", 0.0, pairs + NS_PER_CUBE * float(canonical.size) ** 3)
+    return Choice("primal", 0.0, 1e9 * gram_seconds(canonical) + NS_PER_CUBE * float(canonical.size) ** 3)
 
 
 def _dual(canonical: Canonical) -> Choice | None:
-    if len(canonical.terms) != 1 or not _is_factorable(canonical):
+    if len(canonical.terms) != 1 or not is_factorable(canonical):
         return None
     (term,) = canonical.terms
     free = sum(b.size for b in canonical.blocks if b.g.curvature == 0.0)

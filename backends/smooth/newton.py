@@ -262,7 +262,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             own = diagonal[block.slice]
             if own.size and float(own.max()) <= UNEVEN * float(np.median(own)):
                 own[:] = own.mean()
-        return diagonal
+        return np.asarray(diagonal)
 
     def _solved(self, grad: Array, hs: list[Array]) -> Array | None:
         """The direction by a factor, which is kept where the Hessian does not change."""
