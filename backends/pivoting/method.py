@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,17 @@ from fwdsl.canon.arrange import Arrangement, BlockPlan
 from fwdsl.canon.form import Canonical
 from fwdsl.words import SETS
 
+if TYPE_CHECKING:
+    from fwdsl.backends.pivoting.pivot import Pivoted, Places, Quadratic
+
 MOST = 2_000
 """Unknowns up to which H is formed."""
 
 FACTORS = 6.0
 """Factors of blocks of H, of half its order, that a run is taken to need; for a sum twice as many."""
+
+FEW = 25.0
+"""Passes over the data that the Gram matrix may cost."""
 
 HAIR = 16.0
 """Rounding errors by which a dual point is moved inside."""
@@ -116,6 +123,13 @@ class Pivoting(Method):
         return tuple(found)
 
     @classmethod
+    def settles(cls, arrangement: Arrangement, form: Canonical | None) -> str:
+        """Where the Gram matrix costs a few passes: how many others take hangs on its condition."""
+        if form is None or gram_seconds(form) > FEW * costs.seconds(form, 1.0, 0.0):
+            return ""
+        return f"the Gram matrix of {form.size:,} unknowns costs a few passes over the data, and pivoting on it ends"
+
+    @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """The Gram matrix, and a few factors."""
         d = float(canonical.size)
@@ -182,20 +196,21 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         self._arrive(state, None)
         if self.set is not None and x.any():
             state.nu = -float(np.abs(x) @ (np.sign(x) * state.grad)) / float(np.abs(x).sum())
+        elif isinstance(self.set, L1Ball):
+            # from x = 0: where the first coordinates are in, and far from all
+            state.nu = 0.5 * float(np.abs(state.grad).max(initial=0.0))
         return state
 
-    def _arrive(self, s: PivotingState, found: object) -> None:
+    def _arrive(self, s: PivotingState, found: Pivoted | None) -> None:
         """Predictions, value, gradient and bound at x."""
-        from fwdsl.backends.pivoting.pivot import Pivoted
-
         problem = self.problem
         s.z = problem.forward(s.x)
-        losses, s.ys = problem.losses_gradient(s.z)
+        _, s.ys = problem.losses_gradient(s.z)
         kty = problem.adjoint(s.ys)
         s.grad = kty + problem.q + self.ridge * s.x
         s.value = problem.objective(s.x, s.z)
         ys = s.ys
-        if isinstance(found, Pivoted) and found.factor is not None and self.set is None:
+        if found is not None and found.factor is not None and self.set is None:
             ys, kty = self._moved_inside(s, found, kty)
         bound = dual_value(problem, ys, kty)
         if self.open:
@@ -211,11 +226,9 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         )
         return float(np.where(self.ridge > 0.0, 0.0, outside).sum()) * float(np.abs(x).max(initial=0.0))
 
-    def _moved_inside(self, s: PivotingState, found: object, kty: Array) -> tuple[list[Array], Array]:
+    def _moved_inside(self, s: PivotingState, found: Pivoted, kty: Array) -> tuple[list[Array], Array]:
         """y + f'' K t and its K'y, which the ends that intervals lack allow."""
-        from fwdsl.backends.pivoting.pivot import Pivoted
-
-        assert isinstance(found, Pivoted) and found.factor is not None
+        assert found.factor is not None
         problem, free = self.problem, found.free
         v = -(problem.q + kty)
         up, down = np.isinf(self.hi), np.isinf(self.lo)
@@ -253,18 +266,17 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         s.still = 0 if gained else s.still + 1
         vars(self.state).update(vars(s))
 
-    def _minimum(self, quadratic: object, s: PivotingState) -> object:
+    def _minimum(self, quadratic: Quadratic, s: PivotingState) -> Pivoted | None:
         """Of the quadratic on the set; None where pivoting does not end."""
-        from fwdsl.backends.pivoting.pivot import Pivoted, Places, Quadratic, bounded, penalised, with_sum
+        from fwdsl.backends.pivoting.pivot import bounded, penalised, with_sum
 
-        assert isinstance(quadratic, Quadratic)
         if self.set is None:
             return bounded(quadratic, self.lo, self.hi, s.places)
 
-        def inner(nu: float, places: Places) -> Pivoted | None:
+        def inner(nu: float, places: Places, most: int) -> Pivoted | None:
             if isinstance(self.set, L1Ball):
-                return penalised(quadratic, nu, places)
-            return bounded(quadratic, self.lo, self.hi, places, nu)
+                return penalised(quadratic, nu, places, most)
+            return bounded(quadratic, self.lo, self.hi, places, nu, most)
 
         least = -math.inf if isinstance(self.set, Simplex) else 0.0
         found = with_sum(quadratic, self.set.r, inner, s.nu, s.places, least)

@@ -33,6 +33,9 @@ MOST_FULL = 5
 MOST_PIVOTS = 500
 """Exchanges after which the places are given up."""
 
+MOST_WARM = 30
+"""The same from the places at another multiplier: a nearer one is then tried."""
+
 MOST_OUTER = 100
 """Values of the multiplier."""
 
@@ -79,8 +82,8 @@ class Quadratic:
 
     def sizes(self, x: Array) -> Array:
         """The sizes of the gradient's terms, about."""
-        scale = np.sqrt(np.maximum(np.einsum("ii->i", self.H), 0.0))
-        return scale * float(np.linalg.norm(scale * x)) + np.abs(self.c)
+        scale: Array = np.sqrt(np.maximum(np.einsum("ii->i", self.H), 0.0))
+        return np.asarray(scale * float(np.linalg.norm(scale * x)) + np.abs(self.c))
 
 
 def _exchanged(places: Places, wanted: Places, count: tuple[int, int]) -> tuple[Places, tuple[int, int]]:
@@ -96,11 +99,13 @@ def _exchanged(places: Places, wanted: Places, count: tuple[int, int]) -> tuple[
     return one, (fewest, 0)
 
 
-def bounded(problem: Quadratic, lo: Array, hi: Array, places: Places, shift: float = 0.0) -> Pivoted | None:
+def bounded(
+    problem: Quadratic, lo: Array, hi: Array, places: Places, shift: float = 0.0, most: int = MOST_PIVOTS
+) -> Pivoted | None:
     """The minimum of x'Hx / 2 - (c - shift)'x over the intervals; None where the places do not settle."""
     c = problem.c - shift
     count = places.size + 1, MOST_FULL
-    for _ in range(MOST_PIVOTS):
+    for _ in range(most):
         free = np.flatnonzero(places == 0)
         ends = np.where(places < 0, lo, np.where(places > 0, hi, 0.0))
         found = problem.solved(free, ends, c)
@@ -121,10 +126,10 @@ def bounded(problem: Quadratic, lo: Array, hi: Array, places: Places, shift: flo
     return None
 
 
-def penalised(problem: Quadratic, nu: float, signs: Places) -> Pivoted | None:
+def penalised(problem: Quadratic, nu: float, signs: Places, most: int = MOST_PIVOTS) -> Pivoted | None:
     """The minimum of x'Hx / 2 - c'x + nu |x|_1; None where the signs do not settle."""
     count = signs.size + 1, MOST_FULL
-    for _ in range(MOST_PIVOTS):
+    for _ in range(most):
         free = np.flatnonzero(signs)
         found = problem.solved(free, np.zeros(signs.size), problem.c - nu * signs)
         if found is None:
@@ -144,12 +149,7 @@ def penalised(problem: Quadratic, nu: float, signs: Places) -> Pivoted | None:
 
 
 def with_sum(
-    problem: Quadratic,
-    r: float,
-    inner: Callable[[float, Places], Pivoted | None],
-    nu: float,
-    places: Places,
-    least: float,
+    problem: Quadratic, r: float, inner: Inner, nu: float, places: Places, least: float
 ) -> tuple[Pivoted, float] | None:
     """(the minimum, nu) with sum |x| = r at nu >= `least`, or a smaller sum at nu = `least`; `inner` minimises at a nu.
 
@@ -157,27 +157,38 @@ def with_sum(
     """
     lo, hi = least, math.inf
     nu, unit = max(nu, least), float(np.abs(problem.c).max(initial=0.0))
+    found, at = inner(nu, places, MOST_PIVOTS), nu
     for _ in range(MOST_OUTER):
-        found = inner(nu, places)
         if found is None:
             return None
-        places = found.places
         excess = float(np.abs(found.x).sum()) - r
-        if abs(excess) <= 8.0 * EPS * r or (excess < 0.0 and nu == least):
-            return found, nu
-        lo, hi = (nu, hi) if excess > 0.0 else (lo, nu)
+        if abs(excess) <= 8.0 * EPS * r or (excess < 0.0 and at == least):
+            return found, at
+        lo, hi = (at, hi) if excess > 0.0 else (lo, at)
         signs = np.sign(found.x[found.free])
         signs[signs == 0.0] = 1.0
         fall = float(signs @ found.factor.solve(signs)) if found.factor is not None else 0.0
-        step = excess / fall if fall > 0.0 else -math.inf
-        new = nu + step
-        if not lo < new < hi:
+        nu = at + (excess / fall if fall > 0.0 else -math.inf)
+        if not lo < nu < hi:
             # no coordinate moves, or the piece is left behind: the middle, or further out
-            new = 0.5 * (lo + hi) if math.isfinite(hi) and math.isfinite(lo) else max(nu - max(unit, abs(nu)), least)
-        if new == nu or abs(new - nu) <= 2.0 * EPS * abs(nu):
-            return _onto(found, r), nu
-        nu = new
+            nu = 0.5 * (lo + hi) if math.isfinite(hi) and math.isfinite(lo) else max(at - max(unit, abs(at)), least)
+        if abs(nu - at) <= 2.0 * EPS * abs(at):
+            return _onto(found, r), at
+        found, at = _warm(inner, found, at, nu)
     return None
+
+
+Inner = Callable[[float, Places, int], Pivoted | None]
+
+
+def _warm(inner: Inner, found: Pivoted, at: float, nu: float) -> tuple[Pivoted | None, float]:
+    """(the minimum at nu, nu) from that `at` another, or at the first nu between, by halves, where the places settle."""
+    while nu != at:
+        new = inner(nu, found.places, MOST_WARM)
+        if new is not None:
+            return new, nu
+        nu = 0.5 * (at + nu) if abs(nu - at) > 4.0 * EPS * max(abs(at), abs(nu)) else at
+    return None, at
 
 
 def _onto(found: Pivoted, r: float) -> Pivoted:
