@@ -146,7 +146,7 @@ class Columns:
     def gram(self, w: Array) -> Array:
         """C' diag(w) C."""
         if self.operator is not None:
-            every = self.local.size == self.operator.shape[1]
+            every = np.array_equal(self.local, np.arange(self.operator.shape[1]))
             return self.factor**2 * self.operator.gram(None if every else self.local, w)
         assert self.dense is not None
         if not isinstance(self.dense, np.ndarray):

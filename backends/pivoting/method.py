@@ -119,6 +119,12 @@ class Pivoting(Method):
         ridged = all(b.g.curvature > 0.0 for b in canonical.blocks)
         if not ridged and sum(t.map.rows for t in canonical.terms) < canonical.size:
             found.append("it has fewer rows than unknowns, and no ridge")
+        sums = len(canonical.blocks) == 1 and _sum_of(canonical.blocks[0].g) is not None
+        found += [
+            f"{b.name} is in no interval for each entry"
+            for b in canonical.blocks
+            if not sums and entrywise(b.g) is None
+        ]
         found += [f"{b.name} is in a set of one point" for b in canonical.blocks if not b.g.radius() > 0.0]
         return tuple(found)
 
