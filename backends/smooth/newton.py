@@ -17,9 +17,10 @@ Source: truncated steps as in Dembo, Steihaug 1983 and Lin, Weng, Keerthi 2008; 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+
+if TYPE_CHECKING:
+    from fwdsl.backends.smooth.systems import Dual, Primal, Solve
 
 LARGEST_SHARE, LEAST_SHARE = 0.1, 0.02
 """The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
@@ -152,7 +156,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             for f in problem.functions
         ]
         self.weights = sum(float(t.f.w.sum()) for t in canonical.terms if not isinstance(t.f, VectorFunction)) or 1.0
-        self._factor: Callable[[Array], Array] | None = None
+        self._factor: Solve | None = None
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -224,7 +228,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         from fwdsl.backends.smooth.systems import conjugate_gradients
 
         if self.system is not None:
-            d = self._solved(s.grad, hs)
+            d = self._solved(s, hs)
             if d is not None and np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0:
                 s.phase = "Newton with a Cholesky factor"
                 return d, np.zeros_like(d)
@@ -264,12 +268,12 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 own[:] = own.mean()
         return np.asarray(diagonal)
 
-    def _solved(self, grad: Array, hs: list[Array]) -> Array | None:
+    def _solved(self, s: NewtonState, hs: list[Array]) -> Array | None:
         """The direction by a factor, which is kept where the Hessian does not change."""
         assert self.system is not None
         solve = self._factor if self.quadratic and self._factor is not None else self.system.factored(hs)
         self._factor = solve if self.quadratic else None
-        return None if solve is None else solve(grad)
+        return None if solve is None else solve(s.grad, s.x, s.zs[0] - self.problem.terms[0].map.offset, s.ys[0])
 
     def _model_bound(self, s: NewtonState, hs: list[Array], d: Array, r: Array, dzs: list[Array]) -> None:
         """The bound of y + t H_f K d with the largest t <= 1 that stays in the domain."""

@@ -1,12 +1,13 @@
 """The linear systems of a Newton step, H d = -g with H = K'diag(h) K + R, R the diagonal of the ridges.
 
 * `Primal`: H is formed and factored, its diagonal scaled to ones, so that its damping means the same in all units.
-* `Dual`: with fewer rows than unknowns, and R > 0 but for a few free columns E. With G = K R^-1 K' over the others, formed once, S = diag(h)^(1/2)
-  and M = I + S G S (Woodbury), t = K R^-1 g:
+* `Dual`: with fewer rows than unknowns, and R > 0 but for a few free columns E. The multipliers y+ = y + h K d of the model are what is solved for,
+  and x + d = -R^-1 (q + K'y+) is exact to rounding however small R is. With G = K R^-1 K' over the other columns, formed once, S = diag(h)^(1/2),
+  M = I + S G S, y+ = S s and c = y - h K x (where h is 0, y+ is c, and a loses S G c):
 
-      (E'S M^-1 S E) d_E = E'S M^-1 S t - g_E,      d = -R^-1 (g + K'S M^-1 (S E d_E - S t)) elsewhere.
+      M s = a + S E x_E,   a = S^-1 c - S K R^-1 q,      (E'S M^-1 S E) x_E = -q_E - E'S M^-1 a.
 
-  Each step factors M; nothing in the system of d_E cancels.
+  Each step factors M; nothing in the system of x_E cancels.
 * `conjugate_gradients`: H is applied, with a diagonal preconditioner.
 """
 
@@ -28,6 +29,10 @@ from fwdsl.backends.problem import PreparedProblem
 
 DAMPING = 1e-14
 """What is added to a diagonal of ones: a hair where columns repeat, for steps are made good by the next one."""
+
+
+Solve = Callable[[Array, Array, Array, Array], Array]
+"""(the gradient, x, K x, y) -> d."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +70,13 @@ class Primal:
     def __init__(self, problem: PreparedProblem, ridge: Array) -> None:
         self.problem, self.ridge = problem, ridge
 
-    def factored(self, hs: list[Array]) -> Callable[[Array], Array] | None:
-        """g -> d; None where H is not definite."""
+    def factored(self, hs: list[Array]) -> Solve | None:
+        """A step's solver; None where H is not definite."""
         H = self.problem.gram(np.arange(self.ridge.size), hs)
         np.einsum("ii->i", H)[:] += self.ridge
         self.problem.look()
         found = Cholesky.of(H)
-        return None if found is None else lambda g: -found.solve(g)
+        return None if found is None else lambda g, x, kx, y: -found.solve(g)
 
 
 class Dual:
@@ -111,9 +116,10 @@ class Dual:
             columns[:, c] = self.problem.linear(unit)[0]
         return columns
 
-    def factored(self, hs: list[Array]) -> Callable[[Array], Array] | None:
-        """g -> d; None where the free columns depend on each other."""
-        problem, root, free = self.problem, np.sqrt(hs[0]), self.free
+    def factored(self, hs: list[Array]) -> Solve | None:
+        """A step's solver; None where the free columns depend on each other."""
+        problem, free, h, q = self.problem, self.free, hs[0], self.problem.q
+        root = np.sqrt(h)
         M = self.gram * root
         M *= root[:, None]
         np.einsum("ii->i", M)[:] += 1.0
@@ -126,16 +132,21 @@ class Dual:
         if free.size and small is None:
             return None
 
-        def solve(g: Array) -> Array:
-            t = root * problem.linear(self.inverse * g)[0]
-            d = np.zeros_like(g)
-            a = -t
+        def solve(g: Array, x: Array, kx: Array, y: Array) -> Array:
+            c = y - h * kx
+            still = np.where(root > 0.0, 0.0, c)
+            a = np.divide(c, root, out=np.zeros_like(c), where=root > 0.0)
+            if still.any():
+                a -= root * (self.gram @ still)
+            if problem.has_q:
+                a -= root * problem.linear(self.inverse * q)[0]
+            at = np.zeros(0)
             if small is not None:
-                at = small.solve(E.T @ inner.solve(t) - g[free])
-                d[free] = at
-                a += E @ at
-            rest = -self.inverse * (g + problem.adjoint([root * inner.solve(a)]))
-            return d + rest
+                at = small.solve(-q[free] - self.extra.T @ still - E.T @ inner.solve(a))
+                a = a + E @ at
+            new = -self.inverse * (q + problem.adjoint([root * inner.solve(a) + still]))
+            new[free] = at
+            return np.asarray(new - x)
 
         return solve
 

@@ -71,13 +71,16 @@ def test_systems_are_solved(layout: str) -> None:
     A, _ = data(d=90)
     problem = PreparedProblem(logistic(layout, d=90).canonical, 1)
     rng = np.random.default_rng(2)
-    h, g, R = rng.random(60), rng.standard_normal(91), np.append(np.full(90, 0.7), 0.0)
+    h, R = rng.random(60), np.append(np.full(90, 0.7), 0.0)
+    h[3:6] = 0.0
     K = np.column_stack([A, np.ones(60)])
+    x, y = rng.standard_normal(91), rng.standard_normal(60)
+    g = K.T @ y + R * x
     H = K.T @ (h[:, None] * K) + np.diag(R)
     for system in (Primal(problem, R), Dual(problem, R)):
         solve = system.factored([h])
         assert solve is not None
-        np.testing.assert_allclose(H @ solve(g), -g, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(H @ solve(g, x, K @ x, y), -g, rtol=0, atol=1e-9)
     d, r, p = conjugate_gradients(lambda v: H @ v, g, 1.0 / np.diag(H), lambda r: float(r @ r), 1e-4, 20)
     np.testing.assert_allclose(g - H @ d, r, rtol=0, atol=1e-9)
     # a run that goes on is the whole one
@@ -144,7 +147,8 @@ def test_a_warm_start_takes_fewer_steps() -> None:
 def test_units_of_a_variable_change_no_step(unit: float, system: dict[str, Any]) -> None:
     """Units of powers of two change no digit; others change rounding."""
     A, b = data()
-    text = "data A: matrix[n, d], y: vector[n]\nparam r: positive\nvar x: vector[d], c: real\nminimize sum(huber(A @ x + c, y)) + r * sum_squares(x)\n"
+    text = "data A: matrix[n, d], y: vector[n]\nparam r: positive\nvar x: vector[d], c: real\n"
+    text += "minimize sum(huber(A @ x + c, y)) + r * sum_squares(x)\n"
     plain = fw.parse(text).bind(A=A, y=b, r=0.2).solve(method=METHOD, tol=1e-9, **system)
     other = fw.parse(text).bind(A=unit * A, y=b, r=0.2 * unit**2).solve(method=METHOD, tol=1e-9, **system)
     assert plain.status == other.status == "optimal" and plain.iterations == other.iterations
@@ -186,7 +190,7 @@ def test_the_planner_takes_it(problem: Any) -> None:
 
 
 def test_columns_that_repeat_and_rows_that_say_nothing() -> None:
-    A, b = data()
+    A, b = data(d=90)
     A[:, 3], A[:, 4], A[7] = A[:, 2], 0.0, 0.0
     for text in (RIDGE, RIDGE.replace("0.35 * sum", "1e-9 * sum")):
         for system in ({}, *SYSTEMS):
