@@ -155,7 +155,7 @@ def with_sum(
 
     None where the places do not settle.
     """
-    lo, hi = least, math.inf
+    lo, hi = -math.inf, math.inf
     nu, unit = max(nu, least), float(np.abs(problem.c).max(initial=0.0))
     found, at = inner(nu, places, MOST_PIVOTS), nu
     for _ in range(MOST_OUTER):
@@ -168,8 +168,8 @@ def with_sum(
         signs = np.sign(found.x[found.free])
         signs[signs == 0.0] = 1.0
         fall = float(signs @ found.factor.solve(signs)) if found.factor is not None else 0.0
-        nu = at + (excess / fall if fall > 0.0 else -math.inf)
-        if not lo < nu < hi:
+        nu = max(at + (excess / fall if fall > 0.0 else -math.inf), least)
+        if not lo < nu < hi or math.isinf(nu):
             # no coordinate moves, or the piece is left behind: the middle, or further out
             nu = 0.5 * (lo + hi) if math.isfinite(hi) and math.isfinite(lo) else max(at - max(unit, abs(at)), least)
         if abs(nu - at) <= 2.0 * EPS * abs(at):
