@@ -37,7 +37,7 @@ from fwdsl.canon.form import Canonical
 if TYPE_CHECKING:
     from fwdsl.backends.smooth.systems import Dual, Primal, Solve
 
-LARGEST_SHARE, LEAST_SHARE = 0.1, 0.02
+LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
 """The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
 
 MOST_PRODUCTS = 500
