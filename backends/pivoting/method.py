@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,6 +90,11 @@ class Pivoting(Method):
     title = "block principal pivoting on the Gram matrix"
     source = "Kim, Park 2011; Judice, Pires 1994"
     most_iterations = 50
+
+    @classmethod
+    def load(cls) -> None:
+        """The systems, with SciPy's factorisations."""
+        import_module("fwdsl.backends.pivoting.pivot")
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:

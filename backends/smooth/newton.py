@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,11 @@ class Newton(Method):
             )
         }
     )
+
+    @classmethod
+    def load(cls) -> None:
+        """The systems, with SciPy's factorisations."""
+        import_module("fwdsl.backends.smooth.systems")
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
