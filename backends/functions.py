@@ -62,6 +62,10 @@ class FastLoss:
 
         self.pool.run(run, self.blocks)
 
+    def bent(self, h: Array, v: Array) -> Array:
+        """The generalised Hessian times v, h being what `curvature` gave."""
+        return h * v
+
     @cached_property
     def dual_bounds(self) -> tuple[Array, Array]:
         """The ends of the domain of f*."""
@@ -120,6 +124,31 @@ class FastRows:
 
     def conjugate(self, y: Array) -> float:
         return self._sum(self.f.loss.conjugate, y)
+
+    def curvature(self, z: Array, out: Array) -> None:
+        """What `bent` asks of the Hessian at z, into `out`."""
+        assert self.f.loss.curvature is not None
+        compiled, f = kernel(self.f.loss.curvature), self.f
+        rows, into = self._rows(z), self._rows(out)
+
+        def run(block: tuple[int, int]) -> None:
+            a, b = block
+            compiled(rows[a:b], f.y[a:b], f.w[a:b], into[a:b])
+
+        self.pool.run(run, self.blocks)
+
+    def bent(self, h: Array, v: Array) -> Array:
+        """The Hessian times v, h being what `curvature` gave."""
+        assert self.f.loss.bent is not None
+        compiled, out = kernel(self.f.loss.bent), np.empty_like(v)
+        of, rows, into = self._rows(h), self._rows(v), self._rows(out)
+
+        def run(block: tuple[int, int]) -> None:
+            a, b = block
+            compiled(of[a:b], rows[a:b], into[a:b])
+
+        self.pool.run(run, self.blocks)
+        return out
 
     def into_domain(self, y: Array) -> None:
         """Move y, in place, into the domain of f*, which rounding may have left."""

@@ -146,7 +146,8 @@ class Columns:
     def gram(self, w: Array) -> Array:
         """C' diag(w) C."""
         if self.operator is not None:
-            return self.factor**2 * self.operator.gram(self.local, w)
+            every = np.array_equal(self.local, np.arange(self.operator.shape[1]))
+            return self.factor**2 * self.operator.gram(None if every else self.local, w)
         assert self.dense is not None
         if not isinstance(self.dense, np.ndarray):
             scaled = self.dense.multiply(w[:, None])

@@ -215,13 +215,21 @@ class PreparedProblem:
         return total, ys
 
     def curvatures(self, zs: Sequence[Array]) -> list[Array]:
-        """The diagonals of the generalised Hessians of the smooth losses."""
+        """The generalised Hessians of the smooth losses: diagonals, and of losses of rows what `bent` asks of them."""
         out = []
         for f, z in zip(self.functions, zs, strict=True):
-            assert isinstance(f, FastLoss)
+            assert isinstance(f, FastLoss | FastRows)
             h = np.empty_like(z)
             f.curvature(z, h)
             out.append(h)
+        return out
+
+    def bent(self, hs: Sequence[Array], vs: Sequence[Array]) -> list[Array]:
+        """The same Hessians times v."""
+        out = []
+        for f, h, v in zip(self.functions, hs, vs, strict=True):
+            assert isinstance(f, FastLoss | FastRows)
+            out.append(f.bent(h, v))
         return out
 
     def prox_g(self, v: Array, t: float, metric: Array | None = None) -> Array:

@@ -22,6 +22,8 @@ EXPANDED = {"smo": ("smo.smo", "SMO", "SMOState")}
 #: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
+    "pivoting": ("pivoting", "Pivoting", "PivotingState"),
+    "newton": ("smooth", "Newton", "NewtonState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
     "lines": ("lines.method", "Lines", "LinesState"),
     "interior": ("interior.method", "Interior", "InteriorState"),

@@ -41,6 +41,9 @@ _DENSE_GRAM_SHARE = 0.3
 _DENSE_GRAM_COLUMNS = 32
 """Below so many columns, pairs are had faster one by one than dense blocks are filled."""
 
+MOST_ROWS = 1 << 11
+"""Rows of a wide matrix that its Gram matrix takes at a time."""
+
 _PAIRS = 2e8
 """Pairs of numbers that a Gram matrix takes between two looks at the clock, about a tenth of a second."""
 
@@ -137,7 +140,7 @@ class Dense:
         step = (4 if even else 1) * _gram_rows(k)
 
         def partial(block: Block) -> Array:
-            total = np.zeros((k, k))
+            total: Array | None = None
             for start in range(*block, step):
                 pool.look()
                 stop = min(start + step, block[1])
@@ -145,13 +148,22 @@ class Dense:
                 rows = rows.astype(np.float64, copy=False)
                 if root is not None:
                     rows = root[start:stop, None] * rows
-                total += rows.T @ (rows if even or root is not None else d[start:stop, None] * rows)
-            return total
+                part = rows.T @ (rows if even or root is not None else d[start:stop, None] * rows)
+                total = part if total is None else np.add(total, part, out=total)
+            return np.zeros((k, k)) if total is None else total
 
-        out = np.zeros((k, k))
+        # sums of wide matrices cost more than they spare where a part has few rows
+        parts = max(1, min(_gram_partials(k), n // (4 * max(1, k))))
         with serial_blas():
-            _add_up(pool.run(partial, row_blocks((n, k), most=_gram_partials(k))), out)
-        return (0.5 * most if even else 0.5) * (out + out.T)
+            found = pool.run(partial, row_blocks((n, k), most=parts))
+        out = found[0] if found else np.zeros((k, k))
+        for part in found[1:]:
+            out += part
+        if even:
+            out *= most
+        elif root is None:
+            out = 0.5 * (out + out.T)
+        return out
 
 
 class Compressed(NamedTuple):
@@ -350,8 +362,8 @@ def _transposed(rows: Compressed, shape: tuple[int, int]) -> Compressed:
 
 
 def _gram_rows(k: int) -> int:
-    """How many rows of k numbers to take at a time: they stay in cache."""
-    return max(1, BLOCK_NUMBERS // max(1, k))
+    """How many rows of k numbers to take at a time: they stay in cache, and are enough for a product to be worth its k^2 sums."""
+    return max(1, BLOCK_NUMBERS // max(1, k), min(2 * k, MOST_ROWS))
 
 
 def _gram_partials(k: int) -> int:

@@ -42,13 +42,13 @@ class VectorLoss(ABC):
     strong_convexity: ClassVar[float] = 0.0
     piecewise_linear: ClassVar[bool] = False
     piecewise_quadratic: ClassVar[bool] = False
-    #: The Hessian is not diagonal: no kernel gives it.
-    curvature: ClassVar[Callable[..., None] | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
         cls.word = record_of(cls, cls.name, LOSSES)
+        if cls.smoothness is not None and (cls.curvature is None or cls.bent is None):
+            raise TypeError(f"the atom {cls.__name__} is smooth and lacks curvature or bent")
 
     # --- kernels: z, out are float64 (n, k) in C order, y int64 (n,), w float64 (n,) ---------------------------------
     #: value(z, y, w) -> sum_i w_i l(z_i; y_i)
@@ -59,6 +59,11 @@ class VectorLoss(ABC):
     prox: ClassVar[Callable[..., None]]
     #: conjugate(u, y, w) -> sum_i (w_i l)*(u_i), inf outside the domain, an equality being met by the rule of `sums_to_zero`
     conjugate: ClassVar[Callable[..., float]]
+
+    #: curvature(z, y, w, out): what `bent` asks of the second derivatives at z, of the size of z; smooth losses only
+    curvature: ClassVar[Callable[..., None] | None] = None
+    #: bent(h, v, out): out_i = w_i (Hessian of l at z_i) v_i, h being what `curvature` gave
+    bent: ClassVar[Callable[..., None] | None] = None
 
     #: conic(y, w, k) -> the conic form of sum_i w_i l(z_i; y_i) for k classes; None where no cone has it
     conic: ClassVar[Callable[..., Conic] | None] = None

@@ -118,10 +118,23 @@ def test_into_domain_keeps_what_is_inside_and_takes_in_anything(name: str) -> No
     assert value == pytest.approx(float(near @ z.reshape(-1)), rel=1e-12)
 
 
+@pytest.mark.parametrize("k", [1, 2, 7])
+@pytest.mark.parametrize("name", [name for name, loss in VECTOR_LOSSES.items() if loss.bent is not None])
+def test_second_derivatives_are_differences_of_gradients(name: str, k: int) -> None:
+    loss, f, z = sample(name, 30, k=k)
+    h, found = np.empty(f.shape), np.empty(f.shape)
+    kernel(loss.curvature)(z, f.y, f.w, h)
+    v, step = np.random.default_rng(8).normal(0.0, 1.0, f.shape), 1e-5
+    kernel(loss.bent)(h, v, found)
+    ahead, behind = (f.gradient((z + t * v).reshape(-1)) for t in (step, -step))
+    np.testing.assert_allclose(found.reshape(-1), (ahead - behind) / (2.0 * step), rtol=0, atol=1e-8)
+
+
 @each
 def test_facts(name: str) -> None:
     loss, f, z = sample(name, 300)
-    assert loss.word.target == "labels" and loss.curvature is None and name not in LOSSES
+    assert loss.word.target == "labels" and name not in LOSSES
+    assert (loss.curvature is None) == (loss.bent is None) == (loss.smoothness is None)
     assert loss.piecewise_quadratic or not loss.piecewise_linear
     other = z + np.random.default_rng(4).normal(0.0, 1e-2, f.shape)
     change = np.linalg.norm(loss.gradient_naive(other, f.y) - loss.gradient_naive(z, f.y), axis=1)

@@ -78,7 +78,15 @@ def canonical(text: str) -> Any:
     head = "data " + ", ".join(f"{n}: {t}" for n, (t, _) in used.items()) + "\n" if used else ""
     try:
         bound = fw.parse(head + text).bind(**{n: v for n, (_, v) in used.items()})
-        assert bound.plan().method in ("apg", "pdhg", "lines", "interior", "coordinate_descent", "frank_wolfe")
+        assert bound.plan().method in (
+            "apg",
+            "newton",
+            "pdhg",
+            "lines",
+            "interior",
+            "coordinate_descent",
+            "frank_wolfe",
+        )
     except fw.FwError as error:
         assert error.code < "FW5", error
         return None

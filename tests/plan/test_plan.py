@@ -37,7 +37,7 @@ def chosen(text: str) -> str:
         ("var x: vector[p] in l1_ball(2)\nminimize mean(absolute(A @ x, y))\n", "pdhg"),
         ("var x: vector[p] in l1_ball(2)\nminimize mean(squared(A @ x, y))\nsubject to x in simplex(1)\n", "pdhg"),
         ("var x: vector[p]\nminimize mean(squared(A @ x, y)) + norm1(x - 1)\n", "pdhg"),
-        ("var x: vector[p]\nminimize sum_squares(A @ x - y)\n", "apg"),
+        ("var x: vector[p]\nminimize sum_squares(A @ x - y)\n", "newton"),
         ("var x: vector[p]\nminimize mean(squared(A @ x, y))\nsubject to\n    x >= 0\n    sum(x) == 1\n", "apg"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_bound_plan_predicts_and_an_infinite_box_bars_frank_wolfe() -> None:
     A, y = np.ones((4, 2)), np.arange(4.0)
     finite = fw.parse(text).bind(A=A, y=y, top=2.0).plan()
     freely = {c.name for c in finite.candidates if c.applies and not c.by_name_only}
-    assert freely == {"apg", "coordinate_descent", "frank_wolfe", "interior", "pdhg"}
+    assert freely == {"apg", "coordinate_descent", "frank_wolfe", "interior", "pdhg", "pivoting"}
     estimates = [c.estimate for c in finite.candidates if c.applies and not c.by_name_only]
     assert all(e is not None and e.passes > 0 and e.seconds > 0 for e in estimates)
     json.dumps(finite.to_json())

@@ -24,9 +24,9 @@ def test_a_line_names_the_method_and_its_states(name: str) -> None:
 
 def test_the_table_is_a_mapping() -> None:
     assert len(METHODS) == len(list(METHODS)) == len(AUTOMATIC) + len(NAMED)
-    assert "apg" in METHODS and "newton" not in METHODS
+    assert "apg" in METHODS and "fista" not in METHODS
     with pytest.raises(KeyError):
-        METHODS["newton"]
+        METHODS["fista"]
 
 
 def test_a_plan_by_the_planner_loads_no_method_that_is_run_by_name_only() -> None:

@@ -24,6 +24,7 @@ PROGRAMS = {
     "plain ball": SIGNS + "var x: vector[d] in l1_ball(2)\nminimize mean(logistic(A @ x, s))",
     "ridge": SIGNS + "var x: vector[d]\nminimize mean(logistic(A @ x, s)) + 0.05 * sum_squares(x)",
     "penalty": SIGNS + "var x: vector[d]\nminimize mean(huber(A @ x, s, delta=0.7)) + 0.05 * norm1(x)",
+    "box": SIGNS + "var x: vector[d] in box(-0.5, 0.2)\nminimize mean(squared(A @ x, s)) + 0.05 * sum_squares(x)",
     "intercept": SIGNS
     + "var x: vector[d], b: real\nminimize mean(squared_hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
     "linear": SIGNS + "var x: vector[d], b: real\nminimize mean(hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
@@ -41,6 +42,8 @@ COVERED = {
     "matrix_fw": "machine",
     "l2svm_dual": "intercept",
     "coordinate_descent": "penalty",
+    "newton": "ridge",
+    "pivoting": "box",
     "dspdc": "ridge",
     "dcd": "linear",
     "lines": "steps",

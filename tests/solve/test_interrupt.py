@@ -31,6 +31,7 @@ METHODS_TRIED = (
     "apg",
     "pdhg",
     "coordinate_descent",
+    "newton",
     "frank_wolfe",
     "pdbfw",
     "svrg",

@@ -66,6 +66,36 @@ class Softmax(VectorLoss):
         return total
 
     @staticmethod
+    def curvature(z, y, w, out):
+        """Kernel: see `VectorLoss.curvature`. The weighted masses w p."""
+        n, k = z.shape
+        for i in range(n):
+            peak = z[i, 0]
+            for l in range(1, k):
+                peak = max(peak, z[i, l])
+            mass = 0.0
+            for l in range(k):
+                e = math.exp(z[i, l] - peak)
+                out[i, l] = e
+                mass += e
+            for l in range(k):
+                out[i, l] *= w[i] / mass
+
+    @staticmethod
+    def bent(h, v, out):
+        """Kernel: see `VectorLoss.bent`. w p (v - <p, v>)."""
+        n, k = h.shape
+        for i in range(n):
+            mass = 0.0
+            mean = 0.0
+            for l in range(k):
+                mass += h[i, l]
+                mean += h[i, l] * v[i, l]
+            mean = mean / mass if mass > 0.0 else 0.0
+            for l in range(k):
+                out[i, l] = h[i, l] * (v[i, l] - mean)
+
+    @staticmethod
     def prox(v, t, y, w, out):
         """Kernel: see `VectorLoss.prox`. omega by the iteration of Fritsch, Shafer and Crowley (1973)."""
         n, k = v.shape

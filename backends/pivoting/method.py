@@ -1,0 +1,318 @@
+r"""Least squares with more rows than unknowns, on the Gram matrix.
+
+Problem: minimise over x   sum_i f_i(K_i x + b_i) + <q, x> + sum_j R_j x_j^2 / 2   with quadratic f_i and ridges R_j >= 0, where every x_j is in an
+interval, or x is in a simplex, a solid simplex or an l1 ball.
+
+H = K'diag(f'') K + R is formed once. A step takes the gradient g at x from the data, and finds the minimum of the quadratic with this gradient and H
+by block principal pivoting (`pivot`): the first step finds the optimum, a second one what the squared condition number of H took.
+
+Bounds: y = f'(z). Where an interval has no end, -(q + K'y) must not point there: y moves by f'' K t, with H_FF t_F = the misses of the free
+coordinates and a hair more.
+
+Complexity: O(n d^2) for H, and 1 to 20 factors of blocks of it.
+
+Source: Kim, Park 2011; Judice, Pires 1994; the multiplier of a sum by Newton's method is our own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses import LOSSES
+from fwdsl.atoms.vectors.l1_ball import L1Ball
+from fwdsl.atoms.vectors.simplex import Simplex
+from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
+from fwdsl.backends import costs
+from fwdsl.backends.dual import dual_value
+from fwdsl.backends.entrywise import entrywise
+from fwdsl.backends.functions import without_ridge
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.smooth.costs import NS_PER_CUBE, gram_seconds, is_factorable
+from fwdsl.canon.arrange import Arrangement, BlockPlan
+from fwdsl.canon.form import Canonical
+from fwdsl.words import SETS
+
+if TYPE_CHECKING:
+    from fwdsl.backends.pivoting.pivot import Pivoted, Places, Quadratic
+
+MOST = 2_000
+"""Unknowns up to which H is formed."""
+
+FACTORS = 6.0
+"""Factors of blocks of H, of half its order, that a run is taken to need; for a sum twice as many."""
+
+FEW = 25.0
+"""Passes over the data that the Gram matrix may cost."""
+
+HAIR = 16.0
+"""Rounding errors by which a dual point is moved inside."""
+
+STILL = 3
+"""Steps without any gain, after which rounding is all that is left."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass
+class PivotingState(State):
+    """Where a run of `pivoting` stands."""
+
+    x: Array  # the iterate
+    z: list[Array]  # its predictions K x + b
+    ys: list[Array]  # f'(z)
+    grad: Array  # of the losses, the linear part and the ridges
+    places: NDArray[
+        np.int8
+    ]  # of the coordinates: at the lower end or negative, free or zero, at the upper end or positive
+    nu: float  # the multiplier of the sum
+    value: float  # P(x)
+    best_bound: float  # the best bound so far
+    dual: list[Array]  # its dual point
+    still: int  # steps in a row without any gain
+    lost: bool  # the places did not settle
+    phase: str = "pivoting"  # of the last step
+
+
+class Pivoting(Method):
+    """Block principal pivoting; no options."""
+
+    name = "pivoting"
+    title = "block principal pivoting on the Gram matrix"
+    source = "Kim, Park 2011; Judice, Pires 1994"
+    most_iterations = 50
+
+    @classmethod
+    def load(cls) -> None:
+        """The systems, with SciPy's factorisations."""
+        import_module("fwdsl.backends.pivoting.pivot")
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Quadratic losses, no norm, and intervals or one bounded sum."""
+        found = [] if arrangement.sums else ["the objective has no loss"]
+        for term in arrangement.sums:
+            if term.kind != "loss" or term.atom not in LOSSES or not LOSSES[term.atom].quadratic:
+                found.append(f"`{term.text}` is not quadratic")
+        found += [f"{b.name} has {b.norm}" for b in arrangement.blocks if b.norm is not None]
+        held = [b for b in arrangement.blocks if b.set is not None]
+        if not held:
+            found.append("no variable is in a set")
+        found += [
+            f"{b.name} is in {b.set}, which is no interval for each entry, and no bounded sum of a single variable"
+            for b in held
+            if not _is_interval(b) and not (_is_sum(b) and len(arrangement.blocks) == 1)
+        ]
+        return tuple(found)
+
+    @classmethod
+    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
+        """A Gram matrix that can be formed and factored."""
+        found = []
+        if canonical.size > MOST:
+            found.append(f"its Gram matrix would have {canonical.size:,} rows, over {MOST:,}")
+        elif not is_factorable(canonical):
+            found.append("its predictions are not columns of data, with a few others")
+        ridged = all(b.g.curvature > 0.0 for b in canonical.blocks)
+        if not ridged and sum(t.map.rows for t in canonical.terms) < canonical.size:
+            found.append("it has fewer rows than unknowns, and no ridge")
+        sums = len(canonical.blocks) == 1 and _sum_of(canonical.blocks[0].g) is not None
+        found += [
+            f"{b.name} is in no interval for each entry"
+            for b in canonical.blocks
+            if not sums and entrywise(b.g) is None
+        ]
+        found += [f"{b.name} is in a set of one point" for b in canonical.blocks if not b.g.radius() > 0.0]
+        return tuple(found)
+
+    @classmethod
+    def settles(cls, arrangement: Arrangement, form: Canonical | None) -> str:
+        """Where the Gram matrix costs a few passes: how many others take hangs on its condition."""
+        if form is None or gram_seconds(form) > FEW * costs.seconds(form, 1.0, 0.0):
+            return ""
+        return f"the Gram matrix of {form.size:,} unknowns costs a few passes over the data, and pivoting on it ends"
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """The Gram matrix, and a few factors."""
+        d = float(canonical.size)
+        factors = FACTORS * (2.0 if any(_sum_of(b.g) is not None for b in canonical.blocks) else 1.0)
+        seconds = gram_seconds(canonical) + factors * (1e-9 * NS_PER_CUBE * (0.6 * d) ** 3 + 1e-4)
+        why = f"the Gram matrix of {canonical.size:,} unknowns, and about {factors:.0f} factors of blocks of it"
+        memory = costs.memory(canonical, 14, 10, 8.0 * 4.0 * d * d)
+        return Estimate(6.0, costs.seconds(canonical, 5.0, 1.0) + seconds, memory, costs.with_copy(canonical, why))
+
+
+def _is_interval(block: BlockPlan) -> bool:
+    return block.set in SETS and SETS[block.set].bounds
+
+
+def _is_sum(block: BlockPlan) -> bool:
+    return block.set in [cls.pair[1] for cls in (Simplex, SolidSimplex, L1Ball)]
+
+
+def _sum_of(g: object) -> Simplex | SolidSimplex | L1Ball | None:
+    """The set that bounds the sum of a block; None where it has none."""
+    inner = without_ridge(g)  # type: ignore[arg-type]
+    return inner if isinstance(inner, Simplex | SolidSimplex | L1Ball) else None
+
+
+class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
+    """Block principal pivoting on a problem."""
+
+    def __init__(self, problem: PreparedProblem) -> None:
+        super().__init__(problem)
+        blocks = problem.canonical.blocks
+        self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in blocks])
+        self.set = _sum_of(blocks[0].g)
+        self.lo, self.hi = np.zeros(problem.size), np.full(problem.size, math.inf)
+        if self.set is None:
+            for block in blocks:
+                entries = entrywise(block.g)
+                assert entries is not None
+                self.lo[block.slice], self.hi[block.slice] = entries.lo, entries.hi
+
+        self.open = self.set is None and bool(np.any((np.isinf(self.lo) | np.isinf(self.hi)) & (self.ridge == 0.0)))
+
+    @cached_property
+    def bends(self) -> list[Array]:
+        """f'', which is constant."""
+        return self.problem.curvatures([np.zeros(t.map.rows) for t in self.problem.terms])
+
+    @cached_property
+    def gram(self) -> Array:
+        """H."""
+        H = self.problem.gram(np.arange(self.ridge.size), self.bends)
+        np.einsum("ii->i", H)[:] += self.ridge
+        return H
+
+    # --- the start ----------------------------------------------------------------------------------------------------
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> PivotingState:
+        """The projection of x on the set."""
+        x = self.problem.prox_g(x, 0.0)
+        if isinstance(self.set, L1Ball):
+            places = np.sign(x).astype(np.int8)
+        else:
+            places = np.where(x <= self.lo, -1, np.where(x >= self.hi, 1, 0)).astype(np.int8)
+        state = PivotingState(0, x, [], [], np.zeros(0), places, 0.0, 0.0, -math.inf, [], 0, False)
+        self._arrive(state, None)
+        if self.set is not None and x.any():
+            state.nu = -float(np.abs(x) @ (np.sign(x) * state.grad)) / float(np.abs(x).sum())
+        elif isinstance(self.set, L1Ball):
+            # from x = 0: where the first coordinates are in, and far from all
+            state.nu = 0.5 * float(np.abs(state.grad).max(initial=0.0))
+        return state
+
+    def _arrive(self, s: PivotingState, found: Pivoted | None) -> None:
+        """Predictions, value, gradient and bound at x."""
+        problem = self.problem
+        s.z = problem.forward(s.x)
+        _, s.ys = problem.losses_gradient(s.z)
+        kty = problem.adjoint(s.ys)
+        s.grad = kty + problem.q + self.ridge * s.x
+        s.value = problem.objective(s.x, s.z)
+        ys = s.ys
+        if found is not None and found.factor is not None and self.set is None:
+            ys, kty = self._moved_inside(s, found, kty)
+        bound = dual_value(problem, ys, kty)
+        if self.open:
+            # what v misses, the verifier may repair: the bound lacks at least that much, and of several points the latest is the one to repair
+            bound = bound - self._lacks(s.x, -(problem.q + kty)) if found is not None else -math.inf
+        if bound > s.best_bound or self.open:
+            s.best_bound, s.dual = bound, ys
+
+    def _lacks(self, x: Array, v: Array) -> float:
+        """What the entries of v that point where an interval has no end would take of the bound at points as large as x."""
+        outside = np.where(np.isinf(self.hi), np.maximum(v, 0.0), 0.0) - np.where(
+            np.isinf(self.lo), np.minimum(v, 0.0), 0.0
+        )
+        return float(np.where(self.ridge > 0.0, 0.0, outside).sum()) * float(np.abs(x).max(initial=0.0))
+
+    def _moved_inside(self, s: PivotingState, found: Pivoted, kty: Array) -> tuple[list[Array], Array]:
+        """y + f'' K t and its K'y, which the ends that intervals lack allow."""
+        assert found.factor is not None
+        problem, free = self.problem, found.free
+        v = -(problem.q + kty)
+        up, down = np.isinf(self.hi), np.isinf(self.lo)
+        hair = HAIR * EPS * np.sqrt(np.maximum(np.einsum("ii->i", self.gram), 0.0))
+        hair *= math.sqrt(
+            sum(float(np.square(y) @ (1.0 / np.where(h > 0.0, h, 1.0))) for y, h in zip(s.ys, self.bends, strict=True))
+        )
+        change = np.where(
+            up & down, v, np.where(up, np.maximum(v + hair, 0.0), np.where(down, np.minimum(v - hair, 0.0), 0.0))
+        )
+        change[self.ridge > 0.0] = 0.0
+        if not change[free].any():
+            return s.ys, kty
+        t = np.zeros_like(s.x)
+        t[free] = found.factor.solve(change[free])
+        ys = [y + step for y, step in zip(s.ys, problem.bent(self.bends, problem.linear(t)), strict=True)]
+        return ys, problem.adjoint(ys)
+
+    # --- a step -------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """The minimum of the quadratic with H and the gradient at x."""
+        from fwdsl.backends.pivoting.pivot import Quadratic
+
+        s, problem = replace(self.state), self.problem
+        s.iteration += 1
+        before = s.value, s.best_bound
+        found = self._minimum(Quadratic(self.gram, self.gram @ s.x - s.grad, problem.look), s)
+        if found is None or not np.all(np.isfinite(found.x)):
+            s.lost = True
+        else:
+            s.x, s.places = problem.prox_g(found.x, 0.0), found.places
+            self._arrive(s, found)
+        gained = s.value < before[0] or s.best_bound > before[1]
+        s.still = 0 if gained else s.still + 1
+        vars(self.state).update(vars(s))
+
+    def _minimum(self, quadratic: Quadratic, s: PivotingState) -> Pivoted | None:
+        """Of the quadratic on the set; None where pivoting does not end."""
+        from fwdsl.backends.pivoting.pivot import bounded, penalised, with_sum
+
+        if self.set is None:
+            return bounded(quadratic, self.lo, self.hi, s.places)
+
+        def inner(nu: float, places: Places, most: int) -> Pivoted | None:
+            if isinstance(self.set, L1Ball):
+                return penalised(quadratic, nu, places, most)
+            return bounded(quadratic, self.lo, self.hi, places, nu, most)
+
+        least = -math.inf if isinstance(self.set, Simplex) else 0.0
+        found = with_sum(quadratic, self.set.r, inner, s.nu, s.places, least)
+        if found is None:
+            return None
+        s.nu = found[1]
+        return found[0]
+
+    # --- what it says -------------------------------------------------------------------------------------------------
+
+    def ray(self) -> tuple[Array, list[Array]] | None:
+        """Where x has gone since zero: far out, that is the direction in which it leaves."""
+        return self.state.x, [np.zeros_like(z) for z in self.state.z]
+
+    def report(self) -> Report:
+        """P at x and the best bound so far."""
+        s = self.state
+        failure = ""
+        if s.lost:
+            failure = "the active set does not settle"
+        elif s.still >= STILL:
+            failure = "no further progress: the numbers have reached the limits of rounding"
+        return Report(s.value, s.best_bound, s.phase, failure=failure)
+
+    def candidate(self) -> tuple[Array, list[Array] | None]:
+        """x and the best dual point."""
+        return self.state.x, self.state.dual

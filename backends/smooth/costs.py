@@ -1,0 +1,167 @@
+"""What the systems of Newton's method cost, on the scale of `backends.costs`, and which one a problem gets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.backends import costs
+from fwdsl.backends.coordinate.columns import factor_and_matrix
+from fwdsl.backends.method import Estimate
+from fwdsl.bind.data_operator import DataOperator
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.matrix_maps import LeftMultiply
+
+NS_PER_PAIR = {"dense": 0.03, "sparse": 1.2}
+"""A product of two numbers of a row in a Gram matrix: by BLAS, or pair by pair."""
+
+NS_PER_CUBE = 0.03
+"""A cube of the order of a system, factored: a third of it in products and sums."""
+
+NS_PER_COLUMN = 0.15
+"""The share of a pass that each further column of a product with a matrix costs."""
+
+MOST_FACTORED = 3_000
+"""Unknowns or rows up to which a matrix of that order is factored."""
+
+FEW = 64
+"""Free columns beside those of the data, and columns of maps that are no data, which are formed."""
+
+STEPS = 7.0
+"""Newton steps on a loss that is not quadratic."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A system, and its predicted nanoseconds: once, and in each Newton step."""
+
+    kind: str
+    once: float
+    step: float
+    products: float = 0.0
+
+
+def is_quadratic(canonical: Canonical) -> bool:
+    """Whether all losses have constant second derivatives."""
+    return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
+
+
+def choose(canonical: Canonical) -> Choice:
+    """The system of least predicted time."""
+    steps = 1.0 if is_quadratic(canonical) else STEPS
+    found = [c for c in (_primal(canonical), _dual(canonical)) if c is not None]
+    return min([*found, _iterative(canonical)], key=lambda c: c.once + steps * c.step)
+
+
+def able(canonical: Canonical, kind: str) -> bool:
+    """Whether a problem has a system of a kind, whatever it costs."""
+    return kind == "cg" or (_primal(canonical) if kind == "primal" else _dual(canonical)) is not None
+
+
+def is_factorable(canonical: Canonical) -> bool:
+    """Whether second derivatives are diagonal and maps few columns but for those of data."""
+    return (
+        all(isinstance(t.f, LossFunction) for t in canonical.terms)
+        and not any(isinstance(v, DataOperator) for v in canonical.instance.values.values())
+        and not any(b.symmetric for b in canonical.blocks)
+        and all(factor_and_matrix(m) is not None or m.columns <= FEW for t in canonical.terms for _, m in t.map.parts)
+    )
+
+
+def gram_seconds(canonical: Canonical) -> float:
+    """Predicted seconds of the Gram matrix of all unknowns."""
+    return 1e-9 * sum(_pairs(m, m.rows, m.columns) for t in canonical.terms for _, m in t.map.parts)
+
+
+def _primal(canonical: Canonical) -> Choice | None:
+    if canonical.size > MOST_FACTORED or not is_factorable(canonical):
+        return None
+    return Choice("primal", 0.0, 1e9 * gram_seconds(canonical) + NS_PER_CUBE * float(canonical.size) ** 3)
+
+
+def _dual(canonical: Canonical) -> Choice | None:
+    if len(canonical.terms) != 1 or not is_factorable(canonical):
+        return None
+    (term,) = canonical.terms
+    free = sum(b.size for b in canonical.blocks if b.g.curvature == 0.0)
+    n = term.map.rows
+    if not 0 < n <= MOST_FACTORED or free > FEW or free == canonical.size:
+        return None
+    pairs = sum(_pairs(m, m.columns, n) for _, m in term.map.parts)
+    return Choice("dual", pairs, NS_PER_CUBE * float(n) ** 3 + 8.0 * n * n)
+
+
+def _pairs(m: object, rows: int, columns: int) -> float:
+    """Nanoseconds of the Gram matrix of a map with so many rows and columns, or of its transpose."""
+    found = factor_and_matrix(m)  # type: ignore[arg-type]
+    if found is None:
+        return NS_PER_PAIR["dense"] * rows * columns**2
+    if isinstance(getattr(found[1], "A", None), np.ndarray):
+        return NS_PER_PAIR["dense"] * rows * float(columns) ** 2
+    nnz = found[1].nnz
+    # rows of uneven lengths have more pairs
+    return NS_PER_PAIR["sparse"] * nnz * (nnz / max(1, rows) + 1.0)
+
+
+def _iterative(canonical: Canonical) -> Choice:
+    """Conjugate gradients: some root of the condition number of products, and no more than there are unknowns or rows."""
+    width = max((m.k for t in canonical.terms for _, m in t.map.parts if isinstance(m, LeftMultiply)), default=1)
+    stored = "dense" if any(s.storage == "dense" for s in canonical.instance.stats.values()) else "csr"
+    product = 2.0 * costs.NS_PER_NONZERO[stored] * canonical.nnz * (1.0 + NS_PER_COLUMN * (width - 1))
+    product += 5.0 * canonical.size + 3.0 * sum(t.map.rows for t in canonical.terms) + 6e4
+    rows = sum(t.map.rows for t in canonical.terms)
+    most = 1.5 * min(canonical.size, rows)
+    root = math.sqrt(costs.condition(canonical))
+    products = min(8.0 + 1.5 * root, 500.0, most) if is_quadratic(canonical) else min(3.0 + 0.5 * root, 40.0, most)
+    return Choice("cg", 0.0, products * product, products)
+
+
+def column_squares(canonical: Canonical) -> Array:
+    """The diagonal of sum_i K_i' diag(w_i) K_i, about: by the norms of columns that bind has measured, where it has."""
+    out = np.zeros(canonical.size)
+    values, stats = canonical.instance.values, canonical.instance.stats
+    measured = {id(values[name]): s.column_norms for name, s in stats.items() if s.column_norms is not None}
+    for term in canonical.terms:
+        assert not hasattr(term.f, "prox_kernel")
+        w = np.repeat(term.f.w, term.map.rows // max(1, term.f.w.size))
+        mean = float(w.mean()) if w.size else 0.0
+        for block, m in term.map.parts:
+            found = factor_and_matrix(m)
+            c, inner = found if found is not None else (1.0, m)
+            norms = measured.get(id(getattr(inner, "A", None)))
+            if norms is not None and isinstance(inner, Matrix):
+                out[block.slice] += c**2 * mean * norms**2
+            elif norms is not None and isinstance(inner, LeftMultiply) and not inner.transposed:
+                out[block.slice] += mean * np.repeat(norms**2, inner.k)
+            else:
+                out[block.slice] += m.squared().adjoint(w)
+    return out
+
+
+def estimate(canonical: Canonical, tol: float) -> Estimate:
+    """A few Newton steps, each with its system."""
+    digits = max(1.0, -math.log10(tol)) / 6.0
+    chosen = choose(canonical)
+    steps = 1.0 if is_quadratic(canonical) else STEPS - 1.0 + digits
+    passes = 2.0 + 3.0 * steps
+    extra = chosen.once + steps * chosen.step * (digits if chosen.kind == "cg" else 1.0)
+    order = {"primal": canonical.size, "dual": sum(t.map.rows for t in canonical.terms), "cg": 0}[chosen.kind]
+    how = {
+        "primal": f"a system of {order:,} unknowns in each",
+        "dual": f"a system of {order:,} rows in each",
+        "cg": f"about {chosen.products:.0f} products with the Hessian in each",
+    }[chosen.kind]
+    why = (
+        f"about {steps:.0f} Newton steps, {how}" if steps > 1.0 else f"one Newton step, {how.removesuffix(' in each')}"
+    )
+    seconds = costs.seconds(canonical, passes, steps) + 1e-9 * extra
+    return Estimate(
+        passes + 2.0 * chosen.products * steps,
+        seconds,
+        costs.memory(canonical, 14, 12, 8.0 * 4.0 * order**2),
+        costs.with_copy(canonical, why),
+    )

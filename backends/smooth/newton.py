@@ -1,0 +1,353 @@
+r"""Newton's method for smooth losses of free variables.
+
+Problem: minimise over x   P(x) = sum_i f_i(K_i x + b_i) + <q, x> + sum_j R_j x_j^2 / 2   with R_j >= 0 the ridges, f_i smooth
+
+A step solves H d = -grad P, H = K'diag(f'') K + R (for a loss of rows f'' is a block a row), by a Cholesky factor of H, of a system over the rows
+where these are fewer, or by conjugate gradients (`systems`), and moves along d to where the slope of P is less than half of what it was: 1 as a rule,
+else by a secant on the slope, which costs no product with the data. f'' of losses with linear pieces has a floor where a coordinate has no ridge.
+
+Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, whose K'y is known: with r = grad P + H d what the solve has left,
+-(q + K'y) = R (x + d) - r. Where the model is good it is nearly the best dual point, and meets the equalities of coordinates without a ridge.
+
+Complexity: a step is one product each way and one Gram matrix, or so many products as conjugate gradients take.
+
+Source: truncated steps as in Dembo, Steihaug 1983 and Lin, Weng, Keerthi 2008; steps of quadratic pieces as in Keerthi, DeCoste 2005.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.losses import smoothness
+from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.option import Option
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.smooth import costs
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+
+if TYPE_CHECKING:
+    from fwdsl.backends.smooth.systems import Dual, Primal, Solve
+
+LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
+"""The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
+
+MOST_PRODUCTS = 500
+"""Products with the Hessian in a step."""
+
+UNEVEN = 1e5
+"""The ratio of the largest curvature of a variable's coordinates to the median one from which conjugate gradients are scaled by each."""
+
+STEEP = 0.5
+"""The share of the slope that a step may leave along its direction."""
+
+TRIALS = 40
+"""Trials of a search along a direction."""
+
+FIRST_FLOOR, LEAST_FLOOR = 1e-4, 1e-12
+"""The first and the least share of the largest f'' that losses with linear pieces have at least."""
+
+STILL = 5
+"""Steps that neither lower P nor raise the bound, after which rounding is all that is left."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass
+class NewtonState(State):
+    """Where a run of `newton` stands."""
+
+    x: Array  # the iterate
+    zs: list[Array]  # its predictions K x + b
+    ys: list[Array]  # f'(z)
+    grad: Array  # of P
+    value: float  # P(x)
+    best_bound: float  # the best bound so far
+    dual: list[Array]  # its dual point
+    first: float  # the gradient's measure at the start
+    bend: float  # the mean f'' of the last step, by weights
+    direction: Array  # the next one of conjugate gradients on a quadratic; empty before
+    floor: float  # the share of the largest f'' that losses with linear pieces have at least
+    still: int  # steps in a row without any gain
+    phase: str = "Newton"  # of the last step
+
+
+class Newton(Method):
+    """Newton's method by Cholesky factors or conjugate gradients (option `system`)."""
+
+    name = "newton"
+    title = "Newton's method, by Cholesky factors or truncated conjugate gradients"
+    source = "Dembo, Steihaug 1983; Lin, Weng, Keerthi 2008; Keerthi, DeCoste 2005"
+    most_iterations = 5_000
+    options = MappingProxyType(
+        {
+            "system": Option(
+                None,
+                "what is factored: the Hessian, a matrix over the rows, or nothing",
+                kind=str,
+                choices=("primal", "dual", "cg"),
+            )
+        }
+    )
+
+    @classmethod
+    def load(cls) -> None:
+        """The systems, with SciPy's factorisations."""
+        import_module("fwdsl.backends.smooth.systems")
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Smooth losses, and no norm or set."""
+        found = [] if arrangement.sums else ["the objective has no loss"]
+        for term in arrangement.sums:
+            if term.kind != "loss":
+                found.append(f"`{term.text}` is not smooth")
+            elif smoothness(term.atom) is None:
+                found.append(f"`{term.text}` is not differentiable")
+        found += [f"{b.name} is in {b.set}" for b in arrangement.blocks if b.set is not None]
+        found += [f"{b.name} has {b.norm}" for b in arrangement.blocks if b.norm is not None]
+        return tuple(found)
+
+    @classmethod
+    def settles(cls, arrangement: Arrangement, form: object) -> str:
+        """Always: nothing beats it by much where it applies, and conditioning, which makes first-order methods slow, is not known before."""
+        return "smooth losses of free variables: a few Newton steps, whatever the conditioning"
+
+    @classmethod
+    def requires_options(cls, form: Canonical, options: object) -> tuple[str, ...]:
+        """A system that the problem has."""
+        kind = options.get("system") if isinstance(options, dict | MappingProxyType) else None
+        if kind is None or costs.able(form, kind):
+            return ()
+        return (f"the problem has no {kind} system that can be formed",)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """A few Newton steps, each with its system."""
+        return costs.estimate(canonical, tol)
+
+
+class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
+    """Newton's method on a problem."""
+
+    def __init__(self, problem: PreparedProblem, system: str | None) -> None:
+        from fwdsl.backends.smooth.systems import Dual, Primal
+
+        super().__init__(problem)
+        canonical = problem.canonical
+        self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in canonical.blocks])
+        self.quadratic = costs.is_quadratic(canonical)
+        kind = system or costs.choose(canonical).kind
+        self.system: Primal | Dual | None = None
+        if kind != "cg":
+            self.system = (Primal if kind == "primal" else Dual)(problem, self.ridge)
+        squares = costs.column_squares(canonical)
+        # a coordinate that nothing sees stays where it is
+        self.squares = np.where((squares > 0.0) & np.isfinite(squares), squares, 1.0)
+        self.weight = 0.5 / np.where(self.ridge > 0.0, self.ridge, self.squares)
+        self.free = self.ridge == 0.0
+        self.floors = [
+            (f.f.loss.smoothness or 0.0) * f.f.w
+            if isinstance(f, FastLoss) and f.f.loss.piecewise_quadratic and not f.f.loss.quadratic and self.free.any()
+            else None
+            for f in problem.functions
+        ]
+        self.weights = sum(float(t.f.w.sum()) for t in canonical.terms if not isinstance(t.f, VectorFunction)) or 1.0
+        self._factor: Solve | None = None
+
+    # --- the start ----------------------------------------------------------------------------------------------------
+
+    def begin(self, x: Array, ys: Sequence[Array] | None) -> NewtonState:
+        """The point itself."""
+        x, problem = x.copy(), self.problem
+        zs = problem.forward(x)
+        losses, ys = problem.losses_gradient(zs)
+        state = NewtonState(0, x, zs, ys, np.zeros(0), 0.0, -math.inf, ys, math.inf, 1.0, np.zeros(0), FIRST_FLOOR, 0)
+        self._arrive(state, losses)
+        state.first = self._measure(state.grad)
+        return state
+
+    def _arrive(self, s: NewtonState, losses: float) -> None:
+        """The value, the gradient and its bound at x."""
+        problem = self.problem
+        kty = problem.adjoint(s.ys)
+        rx = self.ridge * s.x
+        s.grad = kty + problem.q + rx
+        s.value = problem.canonical.constant + losses + float(problem.q @ s.x) + 0.5 * float(rx @ s.x)
+        # f*(y) = <z, y> - f(z) at y = f'(z)
+        self._bound(s, losses - float(kty @ s.x), s.grad, rx - s.grad, s.ys, s.x)
+
+    def _measure(self, r: Array) -> float:
+        """What a residual costs of the bound, about: |r|^2 / 2 over the ridges."""
+        return float(self.weight @ np.square(r))
+
+    def _bound(self, s: NewtonState, minus_conjugates: float, left: Array, v: Array, ys: list[Array], x: Array) -> None:
+        """Keep a dual point if its bound is the best: -sum_i (f_i*(y_i) - <b_i, y_i>) - sum_j v_j^2 / (2 R_j).
+
+        `left` has by how much coordinates without a ridge miss their equalities at x.
+        """
+        bound = self.problem.canonical.constant + minus_conjugates
+        ridged = ~self.free
+        bound -= 0.5 * float(np.square(v[ridged]) @ (1.0 / self.ridge[ridged]))
+        if self.free.any():
+            # missed equalities: what they lack at x, and about what they would at the optimum
+            miss = np.abs(left[self.free])
+            bound -= float(
+                miss @ np.abs(x[self.free]) + 2.0 * np.square(miss) @ (1.0 / s.bend / self.squares[self.free])
+            )
+        if bound > s.best_bound:
+            s.best_bound, s.dual = bound, ys
+
+    # --- a step -------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """A direction, the bound of its model, and a move along it."""
+        problem, s = self.problem, replace(self.state)
+        s.iteration += 1
+        before = s.value, s.best_bound
+        hs = problem.curvatures(s.zs)
+        hs = [h if f is None else np.maximum(h, s.floor * f) for h, f in zip(hs, self.floors, strict=True)]
+        s.bend = max(sum(float(h.sum()) for h in hs) / self.weights, 1e-12)
+        if self.free.any():
+            # bounds of points that miss equalities are guesses: the latest is the one to repair
+            s.best_bound = -math.inf
+        d, r = self._direction(s, hs)
+        dzs = problem.linear(d)
+        self._model_bound(s, hs, d, r, dzs)
+        losses = self._move(s, d, dzs)
+        self._arrive(s, losses)
+        gained = s.value < before[0] or s.best_bound > before[1] + 4.0 * EPS * abs(s.best_bound)
+        s.still = 0 if gained else s.still + 1
+        vars(self.state).update(vars(s))
+
+    def _direction(self, s: NewtonState, hs: list[Array]) -> tuple[Array, Array]:
+        """(d, grad + H d)."""
+        from fwdsl.backends.smooth.systems import conjugate_gradients
+
+        if self.system is not None:
+            d = self._solved(s, hs)
+            if d is not None and np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0:
+                s.phase = "Newton with a Cholesky factor"
+                return d, np.zeros_like(d)
+        problem = self.problem
+
+        def apply(p: Array) -> Array:
+            problem.look()
+            return problem.adjoint(problem.bent(hs, problem.linear(p))) + self.ridge * p
+
+        here = self._measure(s.grad)
+        share = LARGEST_SHARE
+        if not self.quadratic:
+            share = min(max((here / s.first) ** 0.25 if s.first > 0.0 else 0.0, LEAST_SHARE), LARGEST_SHARE)
+        going = self.quadratic and s.direction.size > 0
+        d, r, direction = conjugate_gradients(
+            apply,
+            -s.grad,
+            1.0 / self._preconditioner(s.bend),
+            self._measure,
+            share**2 * here,
+            MOST_PRODUCTS,
+            s.direction if going else None,
+        )
+        s.direction = direction if self.quadratic else s.direction
+        s.phase = "Newton with conjugate gradients"
+        return d, -r
+
+    def _preconditioner(self, bend: float) -> Array:
+        """The mean curvature of each variable; of one whose coordinates' differ UNEVEN times, those.
+
+        The diagonal itself is a poor metric where its small entries are many, as those of rare words are.
+        """
+        diagonal = bend * self.squares + self.ridge
+        for block in self.problem.canonical.blocks:
+            own = diagonal[block.slice]
+            if own.size and float(own.max()) <= UNEVEN * float(np.median(own)):
+                own[:] = own.mean()
+        return np.asarray(diagonal)
+
+    def _solved(self, s: NewtonState, hs: list[Array]) -> Array | None:
+        """The direction by a factor, which is kept where the Hessian does not change."""
+        assert self.system is not None
+        solve = self._factor if self.quadratic and self._factor is not None else self.system.factored(hs)
+        self._factor = solve if self.quadratic else None
+        return None if solve is None else solve(s.grad, s.x, s.zs[0] - self.problem.terms[0].map.offset, s.ys[0])
+
+    def _model_bound(self, s: NewtonState, hs: list[Array], d: Array, r: Array, dzs: list[Array]) -> None:
+        """The bound of y + t H_f K d with the largest t <= 1 that stays in the domain."""
+        problem = self.problem
+        steps = problem.bent(hs, dzs)
+        t = 1.0
+        for f, y, step in zip(problem.functions, s.ys, steps, strict=True):
+            if isinstance(f, FastLoss):
+                t = min(t, _longest(y, step, *f.dual_bounds))
+        ys = [y + t * step for y, step in zip(s.ys, steps, strict=True)]
+        conjugates = problem.conjugates(ys)
+        if not math.isfinite(conjugates):
+            return
+        # K'y + q at t = 0 and t = 1
+        first, last = s.grad - self.ridge * s.x, r - self.ridge * (s.x + d)
+        slope = first + t * (last - first)
+        self._bound(s, -conjugates, slope, -slope, ys, s.x + d)
+
+    def _move(self, s: NewtonState, d: Array, dzs: list[Array]) -> float:
+        """Go along d to where the slope is small, in x, predictions and gradients; the losses there."""
+        problem = self.problem
+        a = float((problem.q + self.ridge * s.x) @ d)
+        c = float(self.ridge @ np.square(d))
+        slope = float(s.grad @ d)
+        noise = 8.0 * EPS * (sum(float(np.abs(y) @ np.abs(dz)) for y, dz in zip(s.ys, dzs, strict=True)) + abs(a))
+        lo, hi, left, right = 0.0, math.inf, slope, math.inf
+        t = 1.0
+        for _ in range(TRIALS):
+            problem.look()
+            zs = [z + t * dz for z, dz in zip(s.zs, dzs, strict=True)]
+            losses, ys = problem.losses_gradient(zs)
+            here = a + t * c + sum(float(y @ dz) for y, dz in zip(ys, dzs, strict=True))
+            if abs(here) <= STEEP * abs(slope) + noise and math.isfinite(losses):
+                break
+            if here < 0.0 and math.isfinite(losses):
+                lo, left = t, here
+            else:
+                hi, right = t, here
+            if hi == math.inf:
+                t *= 2.0
+                continue
+            trial = lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
+            inside = lo + 0.1 * (hi - lo) < trial < hi - 0.1 * (hi - lo)
+            t = trial if inside else 0.5 * (lo + hi)
+        s.x, s.zs, s.ys = s.x + t * d, zs, ys
+        s.floor = min(1.0, 10.0 * s.floor) if t < 1.0 else max(LEAST_FLOOR, 0.1 * s.floor)
+        return losses
+
+    # --- what it says -------------------------------------------------------------------------------------------------
+
+    def ray(self) -> tuple[Array, list[Array]] | None:
+        """Where x has gone since zero: far out, that is the direction in which it leaves."""
+        return self.state.x, [np.zeros_like(z) for z in self.state.zs]
+
+    def report(self) -> Report:
+        """P at x and the best bound so far."""
+        s = self.state
+        failure = "no further progress: the numbers have reached the limits of rounding" if s.still >= STILL else ""
+        return Report(s.value, s.best_bound, s.phase, failure=failure)
+
+    def candidate(self) -> tuple[Array, list[Array] | None]:
+        """x and the best dual point."""
+        return self.state.x, self.state.dual
+
+
+def _longest(y: Array, step: Array, lo: Array, hi: Array) -> float:
+    """The largest t <= 1 with y + t step between the ends, a hair inside where it is less than 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(step > 0.0, (hi - y) / step, np.where(step < 0.0, (lo - y) / step, math.inf))
+    t = float(np.nanmin(room, initial=math.inf))
+    return 1.0 if t >= 1.0 else max(0.0, 0.999 * t)

@@ -1,0 +1,199 @@
+"""The linear systems of a Newton step, H d = -g with H = K'diag(h) K + R, R the diagonal of the ridges.
+
+* `Primal`: H is formed and factored, its diagonal scaled to ones, so that its damping means the same in all units.
+* `Dual`: with fewer rows than unknowns, and R > 0 but for a few free columns E. The multipliers y+ = y + h K d of the model are what is solved for,
+  and x + d = -R^-1 (q + K'y+) is exact to rounding however small R is. With G = K R^-1 K' over the other columns, formed once, S = diag(h)^(1/2),
+  M = I + S G S, y+ = S s and c = y - h K x (where h is 0, y+ is c, and a loses S G c):
+
+      M s = a + S E x_E,   a = S^-1 c - S K R^-1 q,      (E'S M^-1 S E) x_E = -q_E - E'S M^-1 a.
+
+  Each step factors M; nothing in the system of x_E cancels.
+* `conjugate_gradients`: H is applied, with a diagonal preconditioner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.coordinate.columns import factor_and_matrix
+from fwdsl.backends.kernels.operators import Operator
+from fwdsl.backends.kernels.storage import Dense, Sparse
+from fwdsl.backends.maps import KernelMatrix
+from fwdsl.backends.problem import PreparedProblem
+
+DAMPING = 1e-14
+"""What is added to a diagonal of ones: a hair where columns repeat, for steps are made good by the next one."""
+
+
+Solve = Callable[[Array, Array, Array, Array], Array]
+"""(the gradient, x, K x, y) -> d."""
+
+
+@dataclass(frozen=True)
+class Cholesky:
+    """A symmetric positive definite matrix, factored."""
+
+    factor: Array
+    scale: Array
+
+    @staticmethod
+    def of(matrix: Array) -> Cholesky | None:
+        """The factor of a matrix, which is overwritten; None where it is not definite to rounding."""
+        diagonal = np.einsum("ii->i", matrix)
+        if not np.all(np.isfinite(diagonal)):
+            return None
+        largest = max(float(diagonal.max(initial=0.0)), 1e-300)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))
+        matrix *= scale[:, None]
+        matrix *= scale
+        diagonal += DAMPING
+        # of a symmetric matrix the transpose is the matrix by columns, as LAPACK has it
+        factor, info = dpotrf(matrix.T, lower=True, clean=False, overwrite_a=True)
+        return Cholesky(factor, scale) if info == 0 else None
+
+    def solve(self, right: Array) -> Array:
+        """The solution for one right-hand side, or for several as columns."""
+        scale = self.scale if right.ndim == 1 else self.scale[:, None]
+        found, _ = dpotrs(self.factor, scale * right, lower=True)
+        return np.asarray(scale * found)
+
+
+class Primal:
+    """The matrix H itself."""
+
+    def __init__(self, problem: PreparedProblem, ridge: Array) -> None:
+        self.problem, self.ridge = problem, ridge
+
+    def factored(self, hs: list[Array]) -> Solve | None:
+        """A step's solver; None where H is not definite."""
+        H = self.problem.gram(np.arange(self.ridge.size), hs)
+        np.einsum("ii->i", H)[:] += self.ridge
+        self.problem.look()
+        found = Cholesky.of(H)
+        return None if found is None else lambda g, x, kx, y: -found.solve(g)
+
+
+class Dual:
+    """The matrix M over the rows of one term."""
+
+    def __init__(self, problem: PreparedProblem, ridge: Array) -> None:
+        self.problem, self.ridge = problem, ridge
+        self.free = np.flatnonzero(ridge == 0.0)
+        self.inverse = np.divide(1.0, ridge, out=np.zeros_like(ridge), where=ridge > 0.0)
+
+    @cached_property
+    def gram(self) -> Array:
+        """G."""
+        problem = self.problem
+        (term,) = problem.terms
+        G = np.zeros((term.map.rows, term.map.rows))
+        for block, m in term.map.parts:
+            inverse = self.inverse[block.slice]
+            if not inverse.any():
+                continue
+            found = factor_and_matrix(m)
+            if found is not None and isinstance(found[1], KernelMatrix):
+                G += _transposed(found[1].operator).gram(None, found[0] ** 2 * inverse)
+            else:
+                rows = np.array([m.apply(e) for e in np.eye(m.columns)])
+                G += rows.T @ (inverse[:, None] * rows)
+        return G
+
+    @cached_property
+    def extra(self) -> Array:
+        """E, the columns of the free coordinates."""
+        (term,) = self.problem.terms
+        columns = np.zeros((term.map.rows, self.free.size))
+        for c, j in enumerate(self.free):
+            unit = np.zeros(self.problem.size)
+            unit[j] = 1.0
+            columns[:, c] = self.problem.linear(unit)[0]
+        return columns
+
+    def factored(self, hs: list[Array]) -> Solve | None:
+        """A step's solver; None where the free columns depend on each other."""
+        problem, free, h, q = self.problem, self.free, hs[0], self.problem.q
+        root = np.sqrt(h)
+        M = self.gram * root
+        M *= root[:, None]
+        np.einsum("ii->i", M)[:] += 1.0
+        problem.look()
+        inner = Cholesky.of(M)
+        if inner is None:
+            return None
+        E = root[:, None] * self.extra
+        small = Cholesky.of(E.T @ inner.solve(E)) if free.size else None
+        if free.size and small is None:
+            return None
+
+        def solve(g: Array, x: Array, kx: Array, y: Array) -> Array:
+            c = y - h * kx
+            still = np.where(root > 0.0, 0.0, c)
+            a = np.divide(c, root, out=np.zeros_like(c), where=root > 0.0)
+            if still.any():
+                a -= root * (self.gram @ still)
+            if problem.has_q:
+                a -= root * problem.linear(self.inverse * q)[0]
+            at = np.zeros(0)
+            if small is not None:
+                at = small.solve(-q[free] - self.extra.T @ still - E.T @ inner.solve(a))
+                a = a + E @ at
+            new = -self.inverse * (q + problem.adjoint([root * inner.solve(a) + still]))
+            new[free] = at
+            return np.asarray(new - x)
+
+        return solve
+
+
+def _transposed(operator: Operator) -> Operator:
+    """A' as an operator whose work counts with A's."""
+    storage = operator.storage
+    turned: Dense | Sparse
+    if isinstance(storage, Dense):
+        turned = Dense(storage.store, not storage.transposed)
+    else:
+        turned = Sparse(storage.shape[::-1], rows=storage.by_columns, columns=storage.rows)
+    found = operator.again(operator.pool)
+    found._take(turned, operator.pool, operator.counter)
+    return found
+
+
+def conjugate_gradients(
+    apply: Callable[[Array], Array],
+    r: Array,
+    inverse: Array,
+    measure: Callable[[Array], float],
+    enough: float,
+    most: int,
+    p: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """(d, r - H d, the next direction) with H d = r nearly: until the measure of what is left is `enough`, after `most` products at the latest.
+
+    `inverse` is that of the preconditioner. A direction p that an earlier call gave for the same H goes on from there.
+    """
+    d, r = np.zeros_like(r), r.copy()
+    s = inverse * r
+    rho = float(r @ s)
+    if p is None:
+        p = s
+    for _ in range(most):
+        hp = apply(p)
+        bend = float(p @ hp)
+        if not bend > 0.0:
+            break
+        # rho where p goes on from directions of this run; from others what lies along p
+        alpha = float(r @ p) / bend
+        d += alpha * p
+        r -= alpha * hp
+        s = inverse * r
+        rho, old = float(r @ s), rho
+        p = s + (rho / old) * p if old > 0.0 else s
+        if measure(r) <= enough:
+            break
+    return d, r, p

@@ -1,0 +1,198 @@
+"""Runs of Newton's method: against a plain transcription, resumed, on threads, stopped, in other units; what it refuses and what the planner does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fwdsl as fw
+from fwdsl.backends.kernels.pool import Stopped
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.smooth.systems import Dual, Primal, conjugate_gradients
+from fwdsl.errors import PlanError
+from tests.problems import laid_out
+from tests.runs import resumed, started, stepped
+
+METHOD = "newton"
+SYSTEMS: tuple[dict[str, Any], ...] = ({"system": "primal"}, {"system": "dual"}, {"system": "cg"})
+LOGISTIC = "data A: matrix[n, d], y: signs[n]\nvar x: vector[d], c: real\nminimize sum(logistic(A @ x + c, y)) + 0.35 * sum_squares(x)\n"
+RIDGE = "data A: matrix[n, d], y: vector[n]\nvar x: vector[d]\nminimize 0.5 * sum_squares(A @ x - y) + 0.35 * sum_squares(x)\n"
+CLASSES = "data A: matrix[n, d], y: labels[n, k]\nvar W: matrix[d, k]\nminimize mean(softmax(A @ W, y)) + 0.01 * sum_squares(W)\n"
+
+
+def data(n: int = 60, d: int = 25, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    A = np.where(rng.random((n, d)) < 0.5, rng.standard_normal((n, d)), 0.0)
+    return A, A @ rng.standard_normal(d) + rng.standard_normal(n)
+
+
+def logistic(layout: str = "dense", d: int = 25) -> fw.Problem:
+    A, b = data(d=d)
+    return fw.parse(LOGISTIC).bind(A=laid_out(A, layout), y=np.where(b > 0.0, 1.0, -1.0))
+
+
+def ridge(layout: str = "dense", d: int = 25) -> fw.Problem:
+    A, b = data(d=d)
+    return fw.parse(RIDGE).bind(A=laid_out(A, layout), y=b)
+
+
+def classes(layout: str = "dense") -> fw.Problem:
+    A, b = data()
+    return fw.parse(CLASSES).bind(A=laid_out(A, layout), y=np.digitize(b, [-1.0, 0.0, 1.5]), k=4)
+
+
+@pytest.mark.parametrize("d", [25, 90])
+@pytest.mark.parametrize("system", [SYSTEMS[0], SYSTEMS[1]])
+def test_steps_are_the_plain_ones(system: dict[str, Any], d: int) -> None:
+    """x <- x - H^-1 grad with H = [A 1]' diag(q (1 - q)) [A 1] + R, where the slope falls by half."""
+    A, b = data(d=d)
+    y = np.where(b > 0.0, 1.0, -1.0)
+    K, R = np.column_stack([A, np.ones(60)]), np.append(np.full(d, 0.7), 0.0)
+    x = np.zeros(d + 1)
+    run = started(logistic(d=d), METHOD, **system)
+    for _ in range(3):
+        q = 1.0 / (1.0 + np.exp(y * (K @ x)))
+        grad = K.T @ (-y * q) + R * x
+        step = -np.linalg.solve(K.T @ ((q * (1.0 - q))[:, None] * K) + np.diag(R), grad)
+        ahead = x + step
+        slope = (K.T @ (-y / (1.0 + np.exp(y * (K @ ahead)))) + R * ahead) @ step
+        assert abs(slope) <= 0.5 * abs(grad @ step)
+        x = ahead
+        run.step()
+        np.testing.assert_allclose(run.state.x, x, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("layout", ["dense", "fortran", "csr", "csc"])
+def test_systems_are_solved(layout: str) -> None:
+    A, _ = data(d=90)
+    problem = PreparedProblem(logistic(layout, d=90).canonical, 1)
+    rng = np.random.default_rng(2)
+    h, R = rng.random(60), np.append(np.full(90, 0.7), 0.0)
+    h[3:6] = 0.0
+    K = np.column_stack([A, np.ones(60)])
+    x, y = rng.standard_normal(91), rng.standard_normal(60)
+    g = K.T @ y + R * x
+    H = K.T @ (h[:, None] * K) + np.diag(R)
+    for system in (Primal(problem, R), Dual(problem, R)):
+        solve = system.factored([h])
+        assert solve is not None
+        np.testing.assert_allclose(H @ solve(g, x, K @ x, y), -g, rtol=0, atol=1e-9)
+    d, r, p = conjugate_gradients(lambda v: H @ v, g, 1.0 / np.diag(H), lambda r: float(r @ r), 1e-4, 20)
+    np.testing.assert_allclose(g - H @ d, r, rtol=0, atol=1e-9)
+    # a run that goes on is the whole one
+    whole, _, _ = conjugate_gradients(lambda v: H @ v, g, 1.0 / np.diag(H), lambda r: 1.0, 0.0, 12)
+    half, r, p = conjugate_gradients(lambda v: H @ v, g, 1.0 / np.diag(H), lambda r: 1.0, 0.0, 5)
+    rest, _, _ = conjugate_gradients(lambda v: H @ v, r, 1.0 / np.diag(H), lambda r: 1.0, 0.0, 7, p)
+    np.testing.assert_allclose(half + rest, whole, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("layout", ["dense", "fortran", "float32", "csr"])
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("problem", [ridge, logistic])
+def test_a_resumed_run_is_the_unbroken_one(problem: Any, system: dict[str, Any], layout: str, tmp_path: Path) -> None:
+    whole = stepped(problem(layout), METHOD, 4, **system)
+    half = resumed(stepped(problem(layout), METHOD, 2, **system), tmp_path, system)
+    for _ in range(2):
+        half.step()
+    for name, value in vars(whole.state).items():
+        other = getattr(half.state, name)
+        if isinstance(value, list):
+            assert all(np.array_equal(a, b) for a, b in zip(value, other, strict=True)), name
+        else:
+            assert np.array_equal(value, other), name
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("problem", [ridge, logistic, classes])
+def test_threads_change_nothing(problem: Any, layout: str) -> None:
+    one, two = (stepped(problem(layout), METHOD, 3, threads=k).state for k in (1, 2))
+    assert np.array_equal(one.x, two.x) and one.best_bound == two.best_bound
+
+
+@pytest.mark.parametrize("problem", [ridge, logistic, classes])
+def test_a_step_that_is_stopped_leaves_the_state_as_it_was(problem: Any) -> None:
+    for system in ({}, {"system": "cg"}):
+        run = stepped(problem(), METHOD, 1, **system)
+        before = {name: np.copy(value) for name, value in vars(run.state).items()}
+        run.problem.must_stop = lambda: True
+        with pytest.raises(Stopped):
+            run.step()
+        assert all(np.array_equal(before[name], value) for name, value in vars(run.state).items())
+        run.problem.must_stop = lambda: False
+        run.step()
+        assert run.state.iteration == 2
+
+
+def test_limits_are_statuses() -> None:
+    few = logistic().solve(method=METHOD, max_iter=1, tol=1e-12)
+    assert few.status == "tolerance_not_reached" and few.iterations == 1
+    none = logistic().solve(method=METHOD, time=0.0, tol=1e-12)
+    assert none.status == "tolerance_not_reached" and none.iterations == 0
+    stopped = logistic().solve(method=METHOD, tol=1e-12, callback=lambda progress: False)
+    assert stopped.status == "interrupted"
+
+
+def test_a_warm_start_takes_fewer_steps() -> None:
+    first = logistic().solve(method=METHOD, tol=1e-9)
+    warm = logistic().solve(method=METHOD, tol=1e-9, start=first)
+    assert warm.status == "optimal" and warm.iterations < first.iterations
+
+
+@pytest.mark.parametrize("system", [{}, {"system": "cg"}])
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_of_a_variable_change_no_step(unit: float, system: dict[str, Any]) -> None:
+    """Units of powers of two change no digit; others change rounding."""
+    A, b = data()
+    text = "data A: matrix[n, d], y: vector[n]\nparam r: positive\nvar x: vector[d], c: real\n"
+    text += "minimize sum(huber(A @ x + c, y)) + r * sum_squares(x)\n"
+    plain = fw.parse(text).bind(A=A, y=b, r=0.2).solve(method=METHOD, tol=1e-9, **system)
+    other = fw.parse(text).bind(A=unit * A, y=b, r=0.2 * unit**2).solve(method=METHOD, tol=1e-9, **system)
+    assert plain.status == other.status == "optimal" and plain.iterations == other.iterations
+    np.testing.assert_allclose(unit * other["x"], plain["x"], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("mean(absolute(A @ x, b))", "not differentiable"),
+        ("mean(squared(A @ x, b)) + norm1(x)", "x has norm1"),
+        ("mean(squared(A @ x, b)) + norm2(A @ x)", "not smooth"),
+        ("sum_squares(x)", "no loss"),
+    ],
+)
+def test_what_it_refuses(body: str, reason: str) -> None:
+    A, b = data(9, 9)
+    given = {name: value for name, value in (("A", A), ("b", b)) if name in body}
+    head = "".join(f"data {name}: {'matrix[n, n]' if name == 'A' else 'vector[n]'}\n" for name in given)
+    text = f"{head}var x: vector[{'n' if given else 3}]\nminimize {body}\n"
+    with pytest.raises(PlanError, match=reason):
+        fw.parse(text).bind(**given).solve(method=METHOD)
+
+
+def test_a_system_that_cannot_be_formed_is_refused() -> None:
+    with pytest.raises(PlanError, match="no dual system"):
+        fw.parse("data A: matrix[n, d], y: vector[n]\nvar x: vector[d]\nminimize sum_squares(A @ x - y)\n").bind(
+            A=np.eye(4), y=np.ones(4)
+        ).solve(method=METHOD, system="dual")
+    with pytest.raises(PlanError, match="no primal system"):
+        classes().solve(method=METHOD, system="primal")
+
+
+@pytest.mark.parametrize("problem", [ridge, logistic, classes])
+def test_the_planner_takes_it(problem: Any) -> None:
+    assert problem().plan().method == METHOD
+    s = problem("csr").solve(tol=1e-9)
+    assert s.method == METHOD and s.status == "optimal" and s.iterations <= 12
+
+
+def test_columns_that_repeat_and_rows_that_say_nothing() -> None:
+    A, b = data(d=90)
+    A[:, 3], A[:, 4], A[7] = A[:, 2], 0.0, 0.0
+    for text in (RIDGE, RIDGE.replace("0.35 * sum", "1e-9 * sum")):
+        for system in ({}, *SYSTEMS):
+            s = fw.parse(text).bind(A=sp.csr_array(A), y=b).solve(method=METHOD, tol=1e-8, **system)
+            assert s.status == "optimal" and abs(s["x"][4]) <= 1e-12
