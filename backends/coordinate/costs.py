@@ -21,6 +21,9 @@ NS_PER_NUMBER = {"dense": 0.6, "sparse": 1.5}
 NS_PER_PRODUCT = {"dense": 0.02, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by blocks and BLAS, or pair by pair."""
 
+NS_PER_CUBE = 0.1
+"""The systems of the Newton steps on a Gram matrix, for a number of free coordinates to the third power: one to three of them a model."""
+
 MOST_SHARE = 6
 """The share of the columns in a working set, one in so many, from which the Gram matrix of all dense ones is formed."""
 
@@ -89,11 +92,12 @@ def most_gram(operator: Operator) -> int:
 
 
 def of_models(operator: Operator, main: Indices) -> tuple[float, float]:
-    """(an epoch over columns, their Gram matrix) in nanoseconds; inf for more than can be formed."""
+    """(an epoch over columns, their Gram matrix and Newton steps on it) in nanoseconds; inf for more than can be formed."""
     kind = "sparse" if isinstance(operator.storage, Sparse) else "dense"
     stored = operator.storage.cost_of_columns(main)
     # rows are gone through as a whole
     gram = _gram(operator.shape[0], stored, main.size, kind) + (1.0 * operator.nnz if kind == "sparse" else 0.0)
+    gram += NS_PER_CUBE * main.size**3
     return NS_PER_NUMBER[kind] * stored, gram if main.size <= most_gram(operator) else math.inf
 
 

@@ -58,6 +58,9 @@ EPOCHS = 8.0
 LEAST_ADDED = 20
 """Coordinates that a step adds at least, as far as there are violations."""
 
+GROWTH, USED = 4, 0.9
+"""How many times the support a step adds where this share of the working set is in it: then many more are missing. Else as many."""
+
 MODELS = 8
 """Most models of a loss that is not quadratic in a step."""
 
@@ -220,7 +223,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         kept[g.completed(kept)] = True
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
-        most = max(LEAST_ADDED, int(np.count_nonzero(s.x)))
+        support = int(np.count_nonzero(s.x))
+        most = max(LEAST_ADDED, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
         if new.size > most:
             new = new[np.argpartition(-misses[new], most)[:most]]
         chosen = np.zeros_like(kept)
