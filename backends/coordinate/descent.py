@@ -47,7 +47,10 @@ from fwdsl.canon.form import Canonical
 from fwdsl.words import CONVEX, SETS
 
 SHARE = 0.3
-"""The share of the gap to which models are solved; a tenth of it where no coordinate was missing."""
+"""The share of the gap to which models are solved; a tenth of it where hardly a coordinate was missing."""
+
+FEW = 0.1
+"""The share of a working set up to which new coordinates are hardly any."""
 
 EXACT = 1e-9
 """The same where one model on its Gram matrix is the problem."""
@@ -60,6 +63,9 @@ LEAST_ADDED = 20
 
 GROWTH, USED = 4, 0.9
 """How many times the support a step adds where this share of the working set is in it: then many more are missing. Else as many."""
+
+ROUGH = 0.1
+"""The share of its first violation to which a model of a loss that is not quadratic is solved: beyond, the next model is closer to the loss."""
 
 MODELS = 8
 """Most models of a loss that is not quadratic in a step."""
@@ -203,7 +209,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s = replace(self.state)
         added = self._enlarge(s)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
-        share = EXACT if s.whole and self.quadratic else SHARE if added or s.whole else 0.1 * SHARE
+        missing = s.whole or added > FEW * s.work.size
+        share = EXACT if s.whole and self.quadratic else SHARE if missing else 0.1 * SHARE
         self._descend(s, max(share * gap, EPS * abs(s.value)))
         s.phase = f"coordinate descent on {s.work.size:,} of {s.x.size:,} coordinates"
         s.iteration += 1
@@ -292,7 +299,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             ridged = gram + np.diag(g.ridge) if g.ridge.any() else gram
             # a few epochs or a Newton step more are cheap here
             return by_gram(ridged, slope + g.ridge * x, x, g, 1e-3 * enough, look)
-        solved = by_residual(self.columns, work, x, g, y, h, enough, look)
+        solved = by_residual(self.columns, work, x, g, y, h, enough, look, 0.0 if self.quadratic else ROUGH)
         s.epochs = 0.5 * (s.epochs + solved.epochs)
         return solved
 

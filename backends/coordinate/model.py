@@ -55,8 +55,10 @@ def by_residual(
     h: Array,
     enough: float,
     look: Callable[[], None],
+    rough: float = 0.0,
 ) -> Solved:
-    """The model on coordinates `work`, where x and g are theirs, by epochs over their columns until the measure is `enough`."""
+    """The model on coordinates `work`, where x and g are theirs, by epochs over their columns until the measure is `enough`, or about `rough`
+    times its first value."""
     main = columns.main(work)
     uniform = float(h.min(initial=math.inf)) == float(h.max(initial=0.0)) and h.size > 0
     if uniform:
@@ -98,7 +100,7 @@ def by_residual(
         begun = begun if total else float(first[0])
         total += done
         columns.count_work(main, done)
-        if measure <= enough or done < DEPTH:
+        if measure <= max(enough, rough * begun) or done < DEPTH:
             break
         ahead = extrapolated(trail)
         if ahead is None:
