@@ -24,6 +24,9 @@ from fwdsl.backends.problem import PreparedProblem
 
 Indices = NDArray[np.intp]
 
+NEWTON_STEPS = 50
+"""Most steps to the multiplier of a gradient, each of which settles some groups: from 0 there are a few."""
+
 
 @dataclass(frozen=True)
 class _Part:
@@ -202,11 +205,26 @@ class Coordinates:
         return np.where(self.ball[self.group] > 0.0, share * x, x), share
 
     def multiplier(self, kty: Array) -> float:
-        """The least m at which no coordinate of the ball would leave 0: max over its groups of (|kty_g + q_g| - c_g) / ball_g."""
-        at = self.ball > 0.0
+        """The multiplier m of sup <v, x> - c |x| - ridge |x|^2 / 2 on the ball at v = -(kty + q): with it the penalised supremum is on the ball.
+
+        Without a ridge it is max over the groups of (|v_g| - c_g) / ball_g, the least at which none leaves 0.
+        """
+        at = np.flatnonzero(self.ball > 0.0)
         v = -(kty + self.q)
-        sizes = self.lengths(np.where(self.lo == 0.0, np.maximum(v, 0.0), v))
-        return max(float(((sizes[at] - self.c[at]) / self.ball[at]).max(initial=0.0)), 0.0)
+        excess, b = (self.lengths(np.where(self.lo == 0.0, np.maximum(v, 0.0), v)) - self.c)[at], self.ball[at]
+        ridge = float(self.ridge[self.order[self.start[at[0]]]]) if at.size else 0.0
+        if ridge == 0.0:
+            return max(float((excess / b).max(initial=0.0)), 0.0)
+        m = 0.0
+        # Newton's method from the left on a convex, piecewise linear function
+        for _ in range(NEWTON_STEPS):
+            out = excess - m * b
+            over = out > 0.0
+            beyond = float(b[over] @ out[over]) / ridge - self.radius
+            if beyond <= 0.0:
+                break
+            m += beyond * ridge / float(b[over] @ b[over])
+        return m
 
     def survey(self, x: Array, kty: Array, length: Array, multiplier: float) -> tuple[Array, float]:
         """The violations of optimality at x over the columns' lengths, and the largest share of the dual point that meets the penalties."""
@@ -215,13 +233,11 @@ class Coordinates:
         share = kernel(loops.survey)(x, kty, *numbers, length, misses)
         return misses, float(share)
 
-    def conjugate(self, kty: Array, share: float, multiplier: float) -> float:
-        """g* at -(q + share kty), the suprema left out that are infinite; of a ball a bound on it, by the multiplier."""
+    def conjugate(self, kty: Array, share: float) -> float:
+        """g* at -(q + share kty), the suprema left out that are infinite."""
         if not self.is_ball:
             numbers = (self.order, self.start, self.c, self.ridge, self.lo, self.hi, self.q)
             return float(kernel(loops.conjugate)(kty, share, *numbers))
-        # a ridge pays for what the multiplier leaves
-        least = self.multiplier(share * kty)
-        m = min(multiplier, least) if self.ridge[self.ball[self.group] > 0.0].any() else least
+        m = self.multiplier(share * kty)
         numbers = (self.order, self.start, self.weights(m), self.ridge, self.lo, self.hi, self.q)
         return m * self.radius + float(kernel(loops.conjugate)(kty, share, *numbers))

@@ -38,7 +38,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.coordinate import costs
 from fwdsl.backends.coordinate.columns import Columns, Indices, other_blocks, value_reasons
-from fwdsl.backends.coordinate.coordinates import Coordinates, is_grouped
+from fwdsl.backends.coordinate.coordinates import Coordinates, is_ball, is_grouped
 from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.entrywise import entrywise
@@ -150,6 +150,8 @@ class CoordinateDescent(Method):
         others = [] if found else other_blocks(canonical.terms[0], canonical.blocks)
         grouped = [b.name for b in others if entrywise(b.g) is None]
         odd = [b.name for b in canonical.blocks if not is_grouped(b.g)]
+        flat = [b for b in canonical.blocks if b.g.curvature == 0.0 and is_ball(b.g)]
+        tilted = [b.name for b in flat if canonical.q[b.slice].any()]
         return (
             *found,
             *(
@@ -158,6 +160,8 @@ class CoordinateDescent(Method):
                 if name not in odd
             ),
             *(f"{name} has a norm or a set that is no sum over entries or groups, and no ball of one" for name in odd),
+            # a model with a direction along which it falls for ever needs the ball itself, not its penalty
+            *(f"{name} has a linear cost in a ball, and no `sum_squares`" for name in tilted),
         )
 
     @classmethod
@@ -313,6 +317,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             target[work] = solved.u
             d = self.g.inside(target)[0] - s.x
             if not d.any():
+                s.floor = min(1.0, 10.0 * s.floor)
                 break
             if self.quadratic:
                 s.x = s.x + d
@@ -386,9 +391,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         found, share = -math.inf, 1.0
         if most == 1.0:
             # f*(y) = <z, y> - f(z) at y = f'(z)
-            found = constant + value - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0, s.multiplier)
+            found = constant + value - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0)
         for trial in {most, self._best_share(s, value, most)} - {1.0}:
-            bound = constant - self.problem.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial, s.multiplier)
+            bound = constant - self.problem.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
             if bound > found:
                 found, share = bound, trial
         if self.unscaled.any():

@@ -75,6 +75,11 @@ class OnColumns:
         self.size = np.where(np.isfinite(size), size, 0.0)
         self.each, self.tasks = np.repeat(self.cols, columns.tasks), columns.task_of(x.size)
         self.u = x.copy()
+        self.first = x, self.r.copy()
+
+    def reset(self) -> None:
+        """Back to x."""
+        self.u, self.r = self.first[0].copy(), self.first[1].copy()
 
     def solve(self, g: Coordinates, enough: float) -> Solved:
         """Epochs from u until the measure is `enough`, or about `rough` times its first value."""
@@ -129,6 +134,11 @@ class OnGram:
         self.size = _sizes(gram, g)
         self.slope = np.ascontiguousarray(slope.reshape(-1, g.tasks).T)
         self.at, self.tasks = np.divmod(np.arange(x.size), g.tasks)
+        self.first = x, self.slope.copy()
+
+    def reset(self) -> None:
+        """Back to x."""
+        self.u, self.slope = self.first[0].copy(), self.first[1].copy()
 
     def solve(self, g: Coordinates, enough: float) -> Solved:
         """Epochs and Newton steps from u until the measure is `enough`."""
