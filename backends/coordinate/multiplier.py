@@ -109,10 +109,14 @@ class _Ends:
     def between(self, m: float, excess: float, slope: float, least: float) -> float:
         """The multiplier to go on with."""
         there = min(max(m - excess / slope, m / MOST), MOST * m) if m > 0.0 else -excess / slope
-        there = max(there, least)
-        low = self.low[0] if self.low is not None else least
-        if self.high is None or (self.low is None and there > low):
-            return max(there, low) if there > low else MOST * max(low, m)
+        if self.same >= 2:
+            # the slope leads to one side again and again
+            there = m / MOST if excess < 0.0 else max(MOST * m, there)
+        low = max(self.low[0] if self.low is not None else 0.0, least)
+        if self.high is None:
+            return max(there, low)
+        if self.low is None:
+            return min(max(there, low), self.high[0])
         high = self.high[0]
         return there if low < there < high and self.same < 2 else 0.5 * (low + high)
 
