@@ -107,7 +107,9 @@ class AbsoluteMatrix(LinearMap):
                 ends = self.A.indptr[i : i + step + 1]
                 part = slice(ends[0], ends[-1])
                 data = np.abs(self.A.data[part], dtype=np.float64)
-                block = type(self.A)((data, self.A.indices[part], ends - ends[0]), shape=(ends.size - 1, self.A.shape[1]))
+                block = type(self.A)(
+                    (data, self.A.indices[part], ends - ends[0]), shape=(ends.size - 1, self.A.shape[1])
+                )
             else:
                 rows = self.A[at]
                 block = np.abs(rows, dtype=np.float64) if isinstance(rows, np.ndarray) else abs(rows.astype(np.float64))
