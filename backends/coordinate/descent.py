@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -41,16 +41,16 @@ from fwdsl.backends.coordinate.columns import Columns, Indices, other_blocks, va
 from fwdsl.backends.coordinate.coordinates import Coordinates, is_ball, is_grouped
 from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
+from fwdsl.backends.coordinate.requirements import fits
+from fwdsl.backends.coordinate.state import CoordinateState
 from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.finite_sum import reasons
 from fwdsl.backends.functions import FastLoss
-from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.method import Estimate, Method, Report, Run
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.arrange import Arrangement, BlockPlan
+from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.words import CONVEX, SETS
-from fwdsl.words.functions import ConvexWord
 
 SHARE = 0.3
 """The share of the gap to which models are solved; a tenth of it where hardly a coordinate was missing."""
@@ -94,31 +94,6 @@ CUTS = 40
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass
-class CoordinateState(State):
-    """Where a run of `coordinate_descent` stands."""
-
-    x: Array  # the iterate
-    z: Array  # its predictions K x + b
-    y: Array  # f'(z)
-    kty: Array  # K'y
-    value: float  # P(x)
-    best_bound: float  # the best bound so far
-    dual: Array  # its dual point
-    misses: Array  # violations of optimality at x, over the lengths of columns
-    work: Indices  # the last working set
-    multiplier: float  # of the ball, 0 where there is none
-    least: float  # what it falls to at most in a step
-    slope: float  # how fast h falls as it grows, in the last model
-    whole: bool  # it is everything
-    grams: bool  # the models of a quadratic loss are solved on the Gram matrix from now on
-    gram: Array  # this matrix, without ridges
-    epochs: float  # epochs over columns that a model took of late
-    tight: float  # how much further than by the share of the gap models are solved
-    floor: float  # the share of the largest f'' that h has at least
-    phase: str = "coordinate descent"  # of the last step
-
-
 class CoordinateDescent(Method):
     """Coordinate descent on working sets, by prox-Newton where the loss is not quadratic."""
 
@@ -139,7 +114,7 @@ class CoordinateDescent(Method):
         found += [
             f"{b.name} has a norm or a set that is no sum over entries or groups, and no ball of one"
             for b in arrangement.blocks
-            if not _fits(b)
+            if not fits(b)
         ]
         return tuple(found)
 
@@ -168,27 +143,6 @@ class CoordinateDescent(Method):
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """Passes over all columns, epochs over those of the support, or the Gram matrix."""
         return costs.estimate(canonical, tol)
-
-
-def _fits(block: BlockPlan) -> bool:
-    """Whether g is a sum over entries or groups, or the ball of one, told from the records of its words."""
-    word = CONVEX[block.norm] if block.norm is not None else None
-    on = SETS.get(block.set) if block.set is not None else None
-    if (block.set is not None and on is None) or (word is not None and not _adds_up(word)):
-        return False
-    if on is None or (word is not None and on.name == word.ball):
-        return True
-    if on.bounds:
-        return word is None or word.additive
-    return word is None and (
-        (on.of == "vector" and on.total == "most") or (bool(on.norm) and _adds_up(CONVEX[on.norm]))
-    )
-
-
-def _adds_up(norm: ConvexWord) -> bool:
-    """Whether it is a sum over entries, groups or, of Euclidean lengths, rows."""
-    lengths = norm.grouped or (bool(norm.rows) and CONVEX[norm.rows].euclidean)
-    return norm.is_norm and (norm.additive or lengths)
 
 
 class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent):
