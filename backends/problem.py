@@ -28,7 +28,7 @@ _KEPT: dict[int, tuple[ref[Any], Operator]] = {}
 """The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
 
 
-def _operator(A: Any, pool: Pool) -> Operator:
+def operator_of(A: Any, pool: Pool) -> Operator:
     """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data."""
     if isinstance(A, np.ndarray):
         return Operator(A, pool)
@@ -102,7 +102,7 @@ class PreparedProblem:
         if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")):
             key = id(m.A)
             if key not in self.operators:
-                self.operators[key] = _operator(m.A, self.pool)
+                self.operators[key] = operator_of(m.A, self.pool)
             return KernelMatrix(m, self.operators[key])
         if isinstance(m, Scaled):
             return Scaled(self._substitute(m.inner), m.c)

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.kernels.rows import csr_row_add, csr_row_dot, dense_row_add, dense_row_dot
 from fwdsl.backends.kernels.storage import Dense, readonly
-from fwdsl.backends.maps import KernelMatrix
-from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.maps import CountedMap, KernelMatrix
+from fwdsl.backends.problem import PreparedProblem, operator_of
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Block, Canonical, SumTerm
 from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply
 
 Indices = NDArray[np.intp]
 
@@ -35,11 +36,13 @@ COPIED_NUMBERS = 1 << 24
 
 
 def factor_and_matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
-    """(c, A) where a map is c A for data that store their columns."""
+    """(c, A) where a map is c A for data that store their columns, or X -> c A X for matrices X."""
     if isinstance(m, Scaled):
         inner = factor_and_matrix(m.inner)
         return None if inner is None else (m.c * inner[0], inner[1])
-    if isinstance(m, Matrix):
+    if isinstance(m, CountedMap):
+        return factor_and_matrix(m.inner)
+    if isinstance(m, Matrix | LeftMultiply):
         stores = isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")
         return (1.0, m) if stores and not m.transposed else None
     return (1.0, m) if isinstance(m, KernelMatrix) and not m.transposed else None
@@ -61,11 +64,29 @@ def other_blocks(term: SumTerm, blocks: Sequence[Block]) -> list[Block]:
     return [b for b in blocks if best is None or b is not term.map.parts[best][0]]
 
 
+def tasks_of(m: LinearMap) -> int:
+    """The columns of the variable where a map is X -> c A X, 1 where it is of vectors."""
+    found = factor_and_matrix(m)
+    return found[1].k if found is not None and isinstance(found[1], LeftMultiply) else 1
+
+
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     """Why the predictions of a bound problem's one loss have no columns to go along."""
-    if len(canonical.terms) == 1 and main_part(canonical.terms[0]) is not None:
+    best = main_part(canonical.terms[0]) if len(canonical.terms) == 1 else None
+    if best is None:
+        return (f"its predictions are not columns of one data matrix, with at most {MOST_EXTRA} others",)
+    (term,) = canonical.terms
+    tasks = tasks_of(term.map.parts[best][1])
+    if tasks == 1:
         return ()
-    return (f"its predictions are not columns of one data matrix, with at most {MOST_EXTRA} others",)
+    assert isinstance(term.f, LossFunction)
+    found = []
+    if len(term.map.parts) > 1:
+        found.append("its predictions are those of a matrix variable and of another one")
+    weights = term.f.w.reshape(-1, tasks)
+    if not term.f.loss.quadratic or not np.array_equal(weights, np.broadcast_to(weights[:, :1], weights.shape)):
+        found.append("its loss of a matrix of predictions is not quadratic, with one weight a row")
+    return tuple(found)
 
 
 def _linked(fn: Any, dense: bool) -> Function:
@@ -83,8 +104,8 @@ def _linked(fn: Any, dense: bool) -> Function:
 class Columns:
     """K = [E, c A] by columns: `extra` ones as rows of E, whose places in x are `extra_at`, and those of the data A, whose first is `start`.
 
-    A working set is an array of places in x: those of E first, all of them, and then some of A. Columns of dense data by rows are copied when they
-    are first asked for.
+    A working set is an array of places in x: those of E first, all of them, and then some of A. Of a matrix variable with `tasks` columns, which has
+    no E, it has whole rows, and predictions are split by tasks (`split`). Columns of dense data by rows are copied when they are first asked for.
     """
 
     def __init__(self, problem: PreparedProblem) -> None:
@@ -99,17 +120,24 @@ class Columns:
                 places += range(block.start, block.stop)
         block, m = term.map.parts[best]
         found = factor_and_matrix(m)
-        assert found is not None and isinstance(found[1], KernelMatrix)
+        assert found is not None
         self.problem = problem
-        self.operator = found[1].operator
+        self.counted: CountedMap | None = None
+        self.tasks = tasks_of(m)
+        if isinstance(found[1], KernelMatrix):
+            self.operator = found[1].operator
+        else:
+            assert isinstance(found[1], LeftMultiply)
+            self.operator = operator_of(found[1].A, problem.pool)
+            (self.counted,) = problem.counted
         self.factor = found[0]
         self.start = block.start
-        self.extra = np.array(extra).reshape(len(extra), term.map.rows)
+        self.extra = np.array(extra).reshape(len(extra), self.operator.shape[0])
         self.extra_at = np.array(places, dtype=np.intp)
         storage = self.operator.storage
         self.dense = isinstance(storage, Dense)
         self.by_rows = isinstance(storage, Dense) and not storage.transposed
-        self._held = np.zeros((0, term.map.rows))
+        self._held = np.zeros((0, self.operator.shape[0]))
         self._place = np.full(self.operator.shape[1] if self.by_rows else 0, -1, dtype=np.intp)
         self._count = 0
         self._chosen: tuple[Indices, Operator] | None = None
@@ -120,8 +148,16 @@ class Columns:
         self._sum = _linked(loops.column_sum, self.dense)
 
     def main(self, work: Indices) -> Indices:
-        """The columns of the data in a working set."""
-        return work[self.extra_at.size :] - self.start
+        """The columns of the data in a working set, each once."""
+        return (work[self.extra_at.size :: self.tasks] - self.start) // self.tasks
+
+    def split(self, z: Array) -> Array:
+        """Predictions, a row a task."""
+        return np.ascontiguousarray(z.reshape(-1, self.tasks).T)
+
+    def task_of(self, size: int) -> Indices:
+        """The task of each coordinate of a working set."""
+        return np.arange(size) % self.tasks
 
     def stored(self, main: Indices) -> tuple[tuple[Any, ...], Indices]:
         """The columns of the data as the loops take them, and where the chosen ones are."""
@@ -168,6 +204,9 @@ class Columns:
         """sigma_max(K_g)^2 of the groups of extra columns, each alone, and of stored ones; at least that for long groups."""
         m = extra.shape[0]
         squares = np.concatenate([np.einsum("ij,ij->i", extra, extra), self.squares(columns, cols)])
+        if self.tasks > 1:
+            # a row's columns are orthogonal; else each entry is alone
+            return squares if start.size - 1 == squares.size else np.repeat(squares, self.tasks)
         longest = int(np.diff(start).max(initial=1))
         if longest == 1:
             return squares
@@ -182,33 +221,36 @@ class Columns:
         """K_j'y for the coordinates of a working set."""
         main = self.main(work)
         columns, cols = self.stored(main)
-        out = np.empty(main.size)
-        self._dots(columns, cols, y, out)
+        out = np.empty((self.tasks, main.size))
+        for part, into in zip(self.split(y), out, strict=True):
+            self._dots(columns, cols, part, into)
         self.count_work(main)
-        return np.concatenate([self.extra @ y, self.factor * out])
+        return np.concatenate([self.extra @ y, self.factor * out.T.reshape(-1)])
 
     def add(self, columns: tuple[Any, ...], cols: Indices, extra: Array, x: Array, out: Array) -> None:
-        """out += the sum of extra columns and of stored ones times x."""
+        """out += the sum of extra columns and of stored ones times x, a row a task."""
         m = extra.shape[0]
-        self._sum(columns, cols, x[m:], out)
+        for task, into in enumerate(out):
+            self._sum(columns, cols, np.ascontiguousarray(x[m + task :: self.tasks]), into)
         if m:
-            out += x[:m] @ extra
+            out[0] += x[:m] @ extra
 
     def gram(self, work: Indices, h: Array, known: Array) -> Array:
-        """K_W'diag(h) K_W for a working set that begins with one whose matrix is `known`."""
+        """K_W'diag(h) K_W for a working set that begins with one whose matrix is `known`; of a matrix variable that of one task."""
         main = self.main(work)
+        h = h[:: self.tasks]
         if not self.dense:
             return self._sparse_gram(main, h)
         if not self.copies(main.size) or (self.by_rows and not len(known) and main.size == self._place.size):
-            return self.problem.gram(work, [h])
+            return self.whole(work, main, h)
         columns, cols = self.stored(main)
         chosen, old, m = _rows(columns[0], cols), len(known), self.extra.shape[0]
-        gram = np.empty((work.size, work.size))
+        gram = np.empty((m + main.size, m + main.size))
         gram[:old, :old] = known
         self.count_work(main)
         with serial_blas():
             if not old:
-                root, rows = np.sqrt(h), np.empty((work.size, h.size))
+                root, rows = np.sqrt(h), np.empty((m + main.size, h.size))
                 np.multiply(self.extra, root, out=rows[:m])
                 np.multiply(chosen, self.factor * root, out=rows[m:])
                 np.matmul(rows, rows.T, out=gram)
@@ -219,6 +261,10 @@ class Columns:
             gram[old:, m:] = self.factor * (new @ chosen.T)
         gram[:old, old:] = gram[old:, :old].T
         return gram
+
+    def whole(self, work: Indices, main: Indices, h: Array) -> Array:
+        """The same by the operator, for a weight a sample."""
+        return self.problem.gram(work, [h]) if self.tasks == 1 else self.factor**2 * self.operator.gram(main, h)
 
     def _sparse_gram(self, main: Indices, h: Array) -> Array:
         """The same by rows of the chosen columns, which are copied once for working sets that stay."""
@@ -241,8 +287,12 @@ class Columns:
         return n * count <= max(COPIED_NUMBERS, n * d // 4)
 
     def count_work(self, main: Indices, times: float = 1.0) -> None:
-        """Count the stored numbers of columns of the data as touched."""
-        self.operator.counter.touched += round(times * self.operator.storage.cost_of_columns(main))
+        """Count the stored numbers of columns of the data as touched, once for all tasks."""
+        touched = round(times * self.operator.storage.cost_of_columns(main))
+        if self.counted is not None:
+            self.counted.touched += touched
+        else:
+            self.operator.counter.touched += touched
 
 
 def _rows(stored: NDArray[Any], at: Indices) -> NDArray[Any]:

@@ -1,10 +1,12 @@
 """The nonsmooth part of a problem by groups of coordinates: c_g |x_g|_2 + sum_j (ridge_j x_j^2 / 2 + q_j x_j) on lo_j <= x_j <= hi_j.
 
-Most groups are one coordinate; larger ones have no bounds.
+Most groups are one coordinate; larger ones have no bounds. There may be a ball too, h(x) = sum_g ball_g |x_g|_2 <= radius. With its multiplier m it
+is the penalty m (h(x) - radius), so that c becomes c + m ball.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.vectors.group_norm import GroupNorm
+from fwdsl.atoms.vectors.groups import Partition, even
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.functions import without_ridge
@@ -21,15 +24,77 @@ from fwdsl.backends.problem import PreparedProblem
 
 Indices = NDArray[np.intp]
 
+NEWTON_STEPS = 50
+"""Most steps to the multiplier of a gradient, each of which settles some groups: from 0 there are a few."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The nonsmooth part of a block: the groups that are no single entries, c of each group, the ball with its radius, bounds."""
+
+    groups: Partition | None
+    c: Array | float
+    ball: Array | float = 0.0
+    radius: float = math.inf
+    lo: Array | float = -np.inf
+    hi: Array | float = np.inf
+
+
+def _part(f: VectorFunction) -> _Part | None:
+    """That of a block; None where it is no sum over entries or groups."""
+    entries, g = entrywise(f), without_ridge(f)
+    if entries is not None:
+        return _Part(None, entries.c, lo=entries.lo, hi=entries.hi)
+    if isinstance(g, GroupNorm):
+        return _Part(g.parts, g.c * g.parts.weights)
+    # most programs have none of these: their modules are loaded when they are asked for
+    return _ball(g) or _rows(g)
+
+
+def _ball(g: VectorFunction) -> _Part | None:
+    from fwdsl.atoms.vectors.group_ball import GroupBall
+    from fwdsl.atoms.vectors.group_norm_group_ball import GroupNormGroupBall
+    from fwdsl.atoms.vectors.l1_ball import L1Ball
+    from fwdsl.atoms.vectors.norm1_l1_ball import Norm1L1Ball
+    from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
+
+    if isinstance(g, L1Ball):
+        return _Part(None, 0.0, 1.0, g.r)
+    if isinstance(g, Norm1L1Ball):
+        return _Part(None, g.c, 1.0, g.on.r)
+    if isinstance(g, SolidSimplex):
+        return _Part(None, 0.0, 1.0, g.r, lo=0.0)
+    if isinstance(g, GroupBall):
+        return _Part(g.parts, 0.0, g.parts.weights, g.r)
+    if isinstance(g, GroupNormGroupBall):
+        parts = g.on.parts
+        return _Part(parts, g.c * parts.weights, parts.weights, g.on.r)
+    return None
+
+
+def _rows(g: VectorFunction) -> _Part | None:
+    from fwdsl.atoms.matrices.lines import Lines
+    from fwdsl.atoms.vectors.norm2 import Norm2
+
+    if isinstance(g, Lines) and g.axis == 0 and isinstance(g.inner, Norm2):
+        return _Part(even(*g.shape), g.inner.c)
+    return None
+
 
 def is_grouped(g: VectorFunction) -> bool:
-    """Whether a block's function is a sum over entries, or over groups of them."""
-    return entrywise(g) is not None or isinstance(without_ridge(g), GroupNorm)
+    """Whether a block's function is a sum over entries, or over groups of them, or the ball of one."""
+    return _part(g) is not None
+
+
+def is_ball(g: VectorFunction) -> bool:
+    """Whether there is a ball among them."""
+    found = _part(g)
+    return found is not None and found.radius < math.inf
 
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """The numbers above. Group g has the coordinates order[start[g] : start[g + 1]]."""
+    """The numbers above. Group g has the coordinates order[start[g] : start[g + 1]]; `tasks` of them make a row of a matrix."""
 
     order: Indices
     start: Indices
@@ -38,31 +103,39 @@ class Coordinates:
     lo: Array
     hi: Array
     q: Array
+    ball: Array
+    radius: float = math.inf
+    tasks: int = 1
 
     @staticmethod
-    def of(problem: PreparedProblem) -> Coordinates:
+    def of(problem: PreparedProblem, tasks: int = 1) -> Coordinates:
         """Those of a problem whose blocks are all sums over entries or groups."""
         ridge = np.zeros(problem.size)
         lo, hi = np.full(problem.size, -np.inf), np.full(problem.size, np.inf)
         order: list[Indices] = []
         lengths: list[Indices] = []
         c: list[Array] = []
+        ball: list[Array] = []
+        radius = math.inf
         for block in problem.canonical.blocks:
-            entries, g = entrywise(block.g), without_ridge(block.g)
+            part = _part(block.g)
+            assert part is not None
             places = np.arange(block.start, block.stop)
-            if entries is None:
-                assert isinstance(g, GroupNorm)
-                ridge[block.slice] = block.g.curvature
-                order.append(places[g.parts.order] if g.parts.order.size else places)
-                lengths.append(np.diff(g.parts.start))
-                c.append(g.c * g.parts.weights)
-                continue
-            ridge[block.slice], lo[block.slice], hi[block.slice] = 2.0 * entries.ridge, entries.lo, entries.hi
-            order.append(places)
-            lengths.append(np.ones(block.size, dtype=np.intp))
-            c.append(np.full(block.size, entries.c))
+            ridge[block.slice], lo[block.slice], hi[block.slice] = block.g.curvature, part.lo, part.hi
+            groups = part.groups
+            order.append(places if groups is None or not groups.order.size else places[groups.order])
+            lengths.append(np.ones(block.size, dtype=np.intp) if groups is None else np.diff(groups.start))
+            c.append(np.broadcast_to(part.c, lengths[-1].shape))
+            ball.append(np.broadcast_to(part.ball, lengths[-1].shape))
+            radius = min(radius, part.radius)
         start = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.intp)
-        return Coordinates(np.concatenate(order).astype(np.intp), start, np.concatenate(c), ridge, lo, hi, problem.q)
+        at = np.concatenate(order).astype(np.intp)
+        return Coordinates(at, start, np.concatenate(c), ridge, lo, hi, problem.q, np.concatenate(ball), radius, tasks)
+
+    @cached_property
+    def is_ball(self) -> bool:
+        """Whether there is a ball."""
+        return self.radius < math.inf
 
     @cached_property
     def group(self) -> Indices:
@@ -78,45 +151,93 @@ class Coordinates:
 
     @cached_property
     def rest(self) -> Array:
-        """The penalty of each coordinate's group."""
-        return self.c[self.group]
+        """The penalty of each coordinate's group, the ball's with the multiplier 1."""
+        return (self.c + self.ball)[self.group]
 
-    def at(self, work: Indices) -> Coordinates:
-        """Those of some coordinates, in which groups stand together and in full."""
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether groups stand together, one after the other."""
+        return bool(np.array_equal(self.order, np.arange(self.order.size)))
+
+    def at(self, work: Indices, multiplier: float) -> Coordinates:
+        """Those of some coordinates, in which groups stand together and in full, the ball put as a penalty."""
         of = self.group[work]
         first = np.flatnonzero(np.diff(of, prepend=-1))
         start = np.append(first, work.size)
-        every = np.arange(work.size)
-        return Coordinates(
-            every, start, self.c[of[first]], self.ridge[work], self.lo[work], self.hi[work], self.q[work]
-        )
+        every, groups = np.arange(work.size), of[first]
+        c, numbers = self.weights(multiplier)[groups], (self.ridge[work], self.lo[work], self.hi[work], self.q[work])
+        return Coordinates(every, start, c, *numbers, np.zeros(groups.size), tasks=self.tasks)
+
+    def weights(self, multiplier: float) -> Array:
+        """c + multiplier ball."""
+        return self.c + multiplier * self.ball if multiplier else self.c
 
     def completed(self, chosen: NDArray[np.bool_]) -> Indices:
-        """The chosen coordinates with all others of their groups, group after group."""
+        """The chosen coordinates with all others of their groups or rows, group after group."""
         if self.alone:
-            return np.flatnonzero(chosen)
+            return np.flatnonzero(np.repeat(chosen.reshape(-1, self.tasks).any(axis=1), self.tasks))
         groups = np.zeros(self.c.size, dtype=np.bool_)
         groups[self.group[chosen]] = True
         return self.order[np.repeat(groups, np.diff(self.start))]
 
     def lengths(self, x: Array) -> Array:
         """|x_g| for each group."""
+        ordered = x if self.in_order else x[self.order]
         if self.alone:
-            return np.abs(x[self.order])
-        return np.asarray(np.sqrt(np.add.reduceat(np.square(x[self.order]), self.start[:-1])))
+            return np.abs(ordered)
+        return np.asarray(np.sqrt(np.add.reduceat(np.square(ordered), self.start[:-1])))
 
     def penalty(self, x: Array) -> float:
         """sum_g c_g |x_g| + sum_j ridge_j x_j^2 / 2 + q_j x_j."""
-        return float(self.c @ self.lengths(x) + 0.5 * (self.ridge @ np.square(x)) + self.q @ x)
+        bent = 0.5 * float(self.ridge @ np.square(x)) if self.ridge.any() else 0.0
+        return float(self.c @ self.lengths(x) + self.q @ x) + bent
 
-    def survey(self, x: Array, kty: Array, length: Array) -> tuple[Array, float]:
+    def total(self, x: Array) -> float:
+        """h(x)."""
+        return float(self.ball @ self.lengths(x))
+
+    def inside(self, x: Array) -> tuple[Array, float]:
+        """x with the coordinates of the ball scaled into it, and by how much."""
+        total = self.total(x) if self.is_ball else 0.0
+        if total <= self.radius:
+            return x, 1.0
+        share = self.radius / total
+        return np.where(self.ball[self.group] > 0.0, share * x, x), share
+
+    def multiplier(self, kty: Array) -> float:
+        """The multiplier m of sup <v, x> - c |x| - ridge |x|^2 / 2 on the ball at v = -(kty + q): with it the penalised supremum is on the ball.
+
+        Without a ridge it is max over the groups of (|v_g| - c_g) / ball_g, the least at which none leaves 0.
+        """
+        at = np.flatnonzero(self.ball > 0.0)
+        v = -(kty + self.q)
+        excess, b = (self.lengths(np.where(self.lo == 0.0, np.maximum(v, 0.0), v)) - self.c)[at], self.ball[at]
+        ridge = float(self.ridge[self.order[self.start[at[0]]]]) if at.size else 0.0
+        if ridge == 0.0:
+            return max(float((excess / b).max(initial=0.0)), 0.0)
+        m = 0.0
+        # Newton's method from the left on a convex, piecewise linear function
+        for _ in range(NEWTON_STEPS):
+            out = excess - m * b
+            over = out > 0.0
+            beyond = float(b[over] @ out[over]) / ridge - self.radius
+            if beyond <= 0.0:
+                break
+            m += beyond * ridge / float(b[over] @ b[over])
+        return m
+
+    def survey(self, x: Array, kty: Array, length: Array, multiplier: float) -> tuple[Array, float]:
         """The violations of optimality at x over the columns' lengths, and the largest share of the dual point that meets the penalties."""
         misses = np.empty(x.size)
-        numbers = (self.order, self.start, self.c, self.ridge, self.lo, self.hi, self.q)
+        numbers = (self.order, self.start, self.weights(multiplier), self.ridge, self.lo, self.hi, self.q)
         share = kernel(loops.survey)(x, kty, *numbers, length, misses)
         return misses, float(share)
 
     def conjugate(self, kty: Array, share: float) -> float:
         """g* at -(q + share kty), the suprema left out that are infinite."""
-        numbers = (self.order, self.start, self.c, self.ridge, self.lo, self.hi, self.q)
-        return float(kernel(loops.conjugate)(kty, share, *numbers))
+        if not self.is_ball:
+            numbers = (self.order, self.start, self.c, self.ridge, self.lo, self.hi, self.q)
+            return float(kernel(loops.conjugate)(kty, share, *numbers))
+        m = self.multiplier(share * kty)
+        numbers = (self.order, self.start, self.weights(m), self.ridge, self.lo, self.hi, self.q)
+        return m * self.radius + float(kernel(loops.conjugate)(kty, share, *numbers))

@@ -3,6 +3,7 @@ r"""Coordinate descent on working sets.
 Problem: minimise over x   f(K x + b) + <q, x> + sum_j ridge_j x_j^2 / 2 + sum_g c_g |x_g|_2   over lo <= x <= hi
 
 with one smooth loss f, K being the columns of a matrix of data and a few others (an intercept), and groups g of coordinates, most of them of one.
+With a quadratic loss x may be a matrix, whose rows are groups or whose entries are: its columns share the working set and the Gram matrix.
 A step takes the groups of the support and those that violate optimality most, at most as many again, and on them repeats
 
     u = argmin of the quadratic model of f at x with the curvature h = f''(z) of each sample (`model`),     x+ = x + t (u - x),
@@ -10,6 +11,9 @@ A step takes the groups of the support and those that violate optimality most, a
 t cut in half until P falls as it should; one model is exact where f is quadratic. h has a floor, a share of the largest f'', that grows where
 steps are cut, so that losses with linear pieces do no harm. Then one pass over all columns finds the gradient K'y, y = f'(K x + b), the next
 violations, and a bound: D(s y) with the largest s <= 1 that meets the penalties, or for quadratic losses the best one. The best dual point is kept.
+
+On a ball sum_g b_g |x_g| <= r models are solved under the penalty m b_g |x_g|, whose multiplier m a secant finds (`multiplier`), and x stays in the
+ball. The bound is that of the ball, and takes no m.
 
 A model is solved on its Gram matrix where forming that costs less than the epochs over columns that it saves; of a quadratic loss it is formed once
 for a set that only grows. Where all columns' Gram matrix is cheap, or nothing is sparse, the working set is everything.
@@ -24,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -34,20 +38,25 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.coordinate import costs
 from fwdsl.backends.coordinate.columns import Columns, Indices, other_blocks, value_reasons
-from fwdsl.backends.coordinate.coordinates import Coordinates, is_grouped
-from fwdsl.backends.coordinate.model import Solved, by_gram, by_residual
+from fwdsl.backends.coordinate.coordinates import Coordinates, is_ball, is_grouped
+from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
+from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
+from fwdsl.backends.coordinate.requirements import fits
+from fwdsl.backends.coordinate.state import CoordinateState
 from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.finite_sum import reasons
 from fwdsl.backends.functions import FastLoss
-from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.method import Estimate, Method, Report, Run
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.arrange import Arrangement, BlockPlan
+from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.words import CONVEX, SETS
 
 SHARE = 0.3
-"""The share of the gap to which models are solved; a tenth of it where no coordinate was missing."""
+"""The share of the gap to which models are solved; a tenth of it where hardly a coordinate was missing."""
+
+FEW = 0.1
+"""The share of a working set up to which new coordinates are hardly any."""
 
 EXACT = 1e-9
 """The same where one model on its Gram matrix is the problem."""
@@ -55,8 +64,21 @@ EXACT = 1e-9
 EPOCHS = 8.0
 """Epochs over columns that a model is taken to need before any was solved, and at least."""
 
+FALL = 0.4
+COMPLETE = 1e-3
+"""How far the multiplier of a ball falls at most in a step where coordinates are missing, and where hardly any are."""
+
+TIGHTEST = 1e-6
+"""The least share of that to which models are solved that do not lead down otherwise."""
+
 LEAST_ADDED = 20
 """Coordinates that a step adds at least, as far as there are violations."""
+
+GROWTH, USED = 4, 0.9
+"""How many times the support a step adds where this share of the working set is in it: then many more are missing. Else as many."""
+
+ROUGH = 0.1
+"""The share of its first violation to which a model of a loss that is not quadratic is solved: beyond, the next model is closer to the loss."""
 
 MODELS = 8
 """Most models of a loss that is not quadratic in a step."""
@@ -72,27 +94,6 @@ CUTS = 40
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass
-class CoordinateState(State):
-    """Where a run of `coordinate_descent` stands."""
-
-    x: Array  # the iterate
-    z: Array  # its predictions K x + b
-    y: Array  # f'(z)
-    kty: Array  # K'y
-    value: float  # P(x)
-    best_bound: float  # the best bound so far
-    dual: Array  # its dual point
-    misses: Array  # violations of optimality at x, over the lengths of columns
-    work: Indices  # the last working set
-    whole: bool  # it is everything
-    grams: bool  # the models of a quadratic loss are solved on the Gram matrix from now on
-    gram: Array  # this matrix, without ridges
-    epochs: float  # epochs over columns that a model took of late
-    floor: float  # the share of the largest f'' that h has at least
-    phase: str = "coordinate descent"  # of the last step
-
-
 class CoordinateDescent(Method):
     """Coordinate descent on working sets, by prox-Newton where the loss is not quadratic."""
 
@@ -106,14 +107,14 @@ class CoordinateDescent(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss of predictions; on the variables sums over entries, and intervals."""
+        """One smooth loss of predictions; on the variables sums over entries or groups, their balls, and intervals."""
         found = [
             r for r in reasons(arrangement, losses=[*LOSSES]) if len(arrangement.blocks) == 1 or "one variable" not in r
         ]
         found += [
-            f"{b.name} has a norm or a set that is no sum over entries or groups"
+            f"{b.name} has a norm or a set that is no sum over entries or groups, and no ball of one"
             for b in arrangement.blocks
-            if not _fits(b)
+            if not fits(b)
         ]
         return tuple(found)
 
@@ -124,24 +125,24 @@ class CoordinateDescent(Method):
         others = [] if found else other_blocks(canonical.terms[0], canonical.blocks)
         grouped = [b.name for b in others if entrywise(b.g) is None]
         odd = [b.name for b in canonical.blocks if not is_grouped(b.g)]
+        flat = [b for b in canonical.blocks if b.g.curvature == 0.0 and is_ball(b.g)]
+        tilted = [b.name for b in flat if canonical.q[b.slice].any()]
         return (
             *found,
-            *(f"{name} is not the variable of the data, and has groups" for name in grouped if name not in odd),
-            *(f"{name} has a norm or a set that is no sum over entries or groups" for name in odd),
+            *(
+                f"{name} is not the variable of the data, and has groups or a ball"
+                for name in grouped
+                if name not in odd
+            ),
+            *(f"{name} has a norm or a set that is no sum over entries or groups, and no ball of one" for name in odd),
+            # a model with a direction along which it falls for ever needs the ball itself, not its penalty
+            *(f"{name} has a linear cost in a ball, and no `sum_squares`" for name in tilted),
         )
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """Passes over all columns, epochs over those of the support, or the Gram matrix."""
         return costs.estimate(canonical, tol)
-
-
-def _fits(block: BlockPlan) -> bool:
-    """Whether g is a sum over entries or groups, told from the records of its words."""
-    if block.norm is not None and CONVEX[block.norm].grouped:
-        return block.set is None
-    norm = block.norm is None or (CONVEX[block.norm].is_norm and CONVEX[block.norm].additive)
-    return norm and (block.set is None or (block.set in SETS and SETS[block.set].bounds))
 
 
 class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent):
@@ -154,7 +155,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.f = f
         self.inner = inner
         self.columns = Columns(problem)
-        self.g = Coordinates.of(problem)
+        self.g = Coordinates.of(problem, self.columns.tasks)
         self.quadratic = f.f.loss.quadratic
         # the largest f'', as far as there is one
         bend = f.f.loss.smoothness or 0.0
@@ -173,13 +174,14 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def begin(self, x: Array, ys: Sequence[Array] | None) -> CoordinateState:
         """The projection of x on the box."""
         whole = self.inner == "gram" or (self.inner is None and costs.is_whole(self.problem.canonical))
-        x = np.clip(x, self.g.lo, self.g.hi)
+        x = self.g.inside(np.clip(x, self.g.lo, self.g.hi))[0]
         (z,) = self.problem.forward(x)
         none, nowhere = np.zeros(0), np.zeros(0, dtype=np.intp)
         empty = np.zeros((0, 0))
         state = CoordinateState(
-            0, x, z, none, none, 0.0, -math.inf, none, none, nowhere, whole, whole, empty, EPOCHS, FLOOR
-        )
+            0, x, z, none, none, 0.0, -math.inf, none, none, nowhere,
+            math.inf, 0.0, 0.0, whole, whole, empty, EPOCHS, 1.0, FLOOR,
+        )  # fmt: skip
         self._look_around(state)
         return state
 
@@ -189,9 +191,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         y = np.empty_like(s.z)
         value = self.f.value_gradient(s.z, y)
         s.y, s.kty = y, problem.adjoint([y])
+        if s.multiplier == math.inf:
+            s.multiplier = first(self.g, s.x, s.kty)
         s.value = problem.canonical.constant + value + self.g.penalty(s.x)
-        s.misses, share = self.g.survey(s.x, s.kty, self.length)
-        self._bound(s, value, share)
+        s.misses, share = self.g.survey(s.x, s.kty, self.length, s.multiplier)
+        self._bound(s, value, 1.0 if self.g.is_ball else share)
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
@@ -200,11 +204,17 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s = replace(self.state)
         added = self._enlarge(s)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
-        share = EXACT if s.whole and self.quadratic else SHARE if added or s.whole else 0.1 * SHARE
-        self._descend(s, max(share * gap, EPS * abs(s.value)))
+        missing = s.whole or added > FEW * s.work.size
+        share = EXACT if s.whole and self.quadratic else SHARE if missing else 0.1 * SHARE
+        if self.g.is_ball:
+            s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
+        s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
+        self._descend(s, max(s.tight * share * gap, EPS * abs(s.value)))
         s.phase = f"coordinate descent on {s.work.size:,} of {s.x.size:,} coordinates"
         s.iteration += 1
         self._look_around(s)
+        # where a model on the ball was too rough to lead down the next one is solved further
+        s.tight = min(1.0, 10.0 * s.tight) if s.value < self.state.value else max(0.1 * s.tight, TIGHTEST)
         vars(self.state).update(vars(s))
 
     def _enlarge(self, s: CoordinateState) -> int:
@@ -220,7 +230,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         kept[g.completed(kept)] = True
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
-        most = max(LEAST_ADDED, int(np.count_nonzero(s.x)))
+        support = int(np.count_nonzero(s.x))
+        most = max(LEAST_ADDED, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
         if new.size > most:
             new = new[np.argpartition(-misses[new], most)[:most]]
         chosen = np.zeros_like(kept)
@@ -256,52 +267,65 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             if not self.quadratic:
                 np.maximum(h, s.floor * self.bend, out=h)
             solved = self._solve(s, slope, y, h, enough if self.quadratic else 0.1 * enough)
-            d = np.zeros_like(s.x)
-            d[work] = solved.u - s.x[work]
+            target = np.zeros_like(s.x)
+            target[work] = solved.u
+            d = self.g.inside(target)[0] - s.x
             if not d.any():
+                s.floor = min(1.0, 10.0 * s.floor)
                 break
             if self.quadratic:
-                s.x = s.x.copy()
-                s.x[work] = solved.u
+                s.x = s.x + d
                 (s.z,) = problem.forward(s.x)
                 break
             value = f.value(s.z) if not model else value
-            length = self._search(s, d, value, float(slope @ d[work]))
+            promised = float(slope @ d[work]) + self.g.penalty(s.x + d) - self.g.penalty(s.x) - float(problem.q @ d)
+            length = self._search(s, d, value, promised)
             s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if length == 1.0 else min(1.0, 10.0 * s.floor)
-            if solved.first <= enough or (length == 0.0 and s.floor == 1.0):
+            left = -promised if self.g.is_ball else solved.first
+            if left <= enough or (length == 0.0 and s.floor == 1.0):
                 break
 
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
-        work, look = s.work, self.problem.look
-        if s.grams and not s.whole and work.size > costs.most_gram(self.columns.operator):
+        work, look, columns = s.work, self.problem.look, self.columns
+        width = columns.extra_at.size + columns.main(work).size
+        if s.grams and not s.whole and width > costs.most_gram(columns.operator):
             s.grams, s.gram = False, np.zeros((0, 0))
-        x, g = s.x[work], self.g.at(work)
-        if self.inner != "residual" and (s.grams or s.whole or self._gram_pays(work, s.epochs)):
+        x, g = s.x[work], self.g.at(work, s.multiplier)
+        by_gram = self.inner != "residual" and (s.grams or s.whole or self._gram_pays(work, s.epochs))
+        model: OnColumns | OnGram
+        if by_gram:
             if not self.quadratic:
-                gram = self.columns.gram(work, h, s.gram)
-            elif len(s.gram) == work.size:
+                gram = columns.gram(work, h, s.gram)
+            elif len(s.gram) == width:
                 gram = s.gram
             else:
-                gram = self.columns.gram(work, h, s.gram) if not s.whole else self.problem.gram(work, [h])
+                whole = s.whole
+                every = columns.main(work), h[:: columns.tasks]
+                gram = columns.whole(work, *every) if whole else columns.gram(work, h, s.gram)
                 s.grams, s.gram = True, gram
-            ridged = gram + np.diag(g.ridge) if g.ridge.any() else gram
-            # a few epochs or a Newton step more are cheap here
-            return by_gram(ridged, slope + g.ridge * x, x, g, 1e-3 * enough, look)
-        solved = by_residual(self.columns, work, x, g, y, h, enough, look)
-        s.epochs = 0.5 * (s.epochs + solved.epochs)
+            ridged = gram + np.diag(g.ridge[:: columns.tasks]) if g.ridge.any() else gram
+            model = OnGram(ridged, slope + g.ridge * x, x, g, look)
+        else:
+            model = OnColumns(columns, work, x, g.ridge, g.start, y, h, 0.0 if self.quadratic else ROUGH, look)
+        # a few epochs or a Newton step more are cheap on a Gram matrix
+        if self.g.is_ball:
+            solved, s.multiplier, s.slope = in_ball(model, self.g, work, s.multiplier, s.least, s.slope, enough)
+        else:
+            solved = model.solve(g, 1e-3 * enough if by_gram else enough)
+        if not by_gram:
+            s.epochs = 0.5 * (s.epochs + solved.epochs)
         return solved
 
     def _gram_pays(self, work: Indices, epochs: float) -> bool:
         epoch, gram = costs.of_models(self.columns.operator, self.columns.main(work))
         return gram <= max(EPOCHS, 2.0 * epochs) * epoch
 
-    def _search(self, s: CoordinateState, d: Array, value: float, slope: float) -> float:
+    def _search(self, s: CoordinateState, d: Array, value: float, promised: float) -> float:
         """Move x by t d with the first t of 1, 1/2, ... at which P falls by a share of what the model's slope promises; t = 0 where none does."""
         problem, g = self.problem, self.g
         (dz,) = problem.linear(d)
         before = g.penalty(s.x)
-        promised = slope + g.penalty(s.x + d) - before - float(problem.q @ d)
         noise = 16.0 * EPS * (abs(value) + abs(before))
         t = 1.0
         for _ in range(CUTS):

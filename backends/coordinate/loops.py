@@ -39,11 +39,13 @@ def group_share(x, v, start, stop, size, c):
 
 
 def residual_epochs(
-    columns, cols, extra, r, scale, slope, start, size, c, ridge, lo, hi, x, rounds, enough, trail, first
+    columns, cols, tasks, extra, r, scale, slope, start, size, c, ridge, lo, hi, x, rounds, enough, trail, first
 ):
     """Epochs of coordinate descent on scale |r|^2 / 2 + <slope, x> + sum_i ridge_i x_i^2 / 2 + sum_g c_g |x_g|, r changing by M dx, until the
-    measure is `enough`. `trail` gets x after each epoch, `first` the measure of the first one."""
+    measure is `enough`. Coordinate i moves row tasks[i] of r. `trail` gets x after each epoch, `first` the measure of the first one."""
     m = extra.shape[0]
+    one = r.shape[0] == 1
+    only = r[0]
     measure = 0.0
     v = np.empty(x.size)
     for epoch in range(rounds):
@@ -54,7 +56,8 @@ def residual_epochs(
             if not size[g] > 0.0:
                 continue
             for i in range(start[g], start[g + 1]):
-                dot = extra_dot((extra,), i, r) if i < m else column_dot(columns, cols[i - m], r)
+                rest = only if one else r[tasks[i]]
+                dot = extra_dot((extra,), i, rest) if i < m else column_dot(columns, cols[i - m], rest)
                 v[i] = scale * dot + slope[i] + ridge[i] * x[i]
             alone = start[g + 1] - start[g] == 1
             share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g])
@@ -67,10 +70,11 @@ def residual_epochs(
                 length += new * new
                 if step != 0.0:
                     x[i] = new
+                    rest = only if one else r[tasks[i]]
                     if i < m:
-                        extra_add((extra,), i, step, r)
+                        extra_add((extra,), i, step, rest)
                     else:
-                        column_add(columns, cols[i - m], step, r)
+                        column_add(columns, cols[i - m], step, rest)
                     lean += abs(step) * size[g] * max(abs(new), abs(old))
                     moves += step * step
             if moves > 0.0 and c[g] > 0.0:
@@ -85,8 +89,9 @@ def residual_epochs(
     return rounds, measure
 
 
-def gram_epochs(gram, slope, start, size, c, lo, hi, x, rounds, enough, first):
-    """The same on <slope, d> + d' gram d / 2 + sum_g c_g |x_g|, `slope` being kept at x; a coordinate that stays costs nothing."""
+def gram_epochs(gram, slope, at, tasks, start, size, c, lo, hi, x, rounds, enough, first):
+    """The same on <slope, d> + d' gram d / 2 + sum_g c_g |x_g|, `slope` being kept at x; a coordinate that stays costs nothing. Coordinate i is that
+    of row at[i] of `gram` for the task tasks[i], which has a row of `slope`: between tasks there are no products."""
     measure = 0.0
     v = np.empty(x.size)
     for epoch in range(rounds):
@@ -97,7 +102,7 @@ def gram_epochs(gram, slope, start, size, c, lo, hi, x, rounds, enough, first):
             if not size[g] > 0.0:
                 continue
             for i in range(start[g], start[g + 1]):
-                v[i] = slope[i]
+                v[i] = slope[tasks[i], at[i]]
             alone = start[g + 1] - start[g] == 1
             share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g])
             moves = 0.0
@@ -109,8 +114,10 @@ def gram_epochs(gram, slope, start, size, c, lo, hi, x, rounds, enough, first):
                 length += new * new
                 if step != 0.0:
                     x[i] = new
-                    for j in range(x.size):
-                        slope[j] += step * gram[i, j]
+                    own = slope[tasks[i]]
+                    row = gram[at[i]]
+                    for j in range(row.size):
+                        own[j] += step * row[j]
                     lean += abs(step) * size[g] * max(abs(new), abs(old))
                     moves += step * step
             if moves > 0.0 and c[g] > 0.0:

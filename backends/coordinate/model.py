@@ -2,6 +2,8 @@
 
     minimise over u   <y, K (u - x)> + (K (u - x))' diag(h) (K (u - x)) / 2 + sum_j (q_j u_j + ridge_j u_j^2 / 2) + sum_g c_g |u_g|,   lo <= u <= hi
 
+For a matrix u it is the same for each of its columns, the tasks, with one h.
+
 With the residual: columns times sqrt(h), so that r = y / sqrt(h) + sqrt(h) K (u - x) is all that changes, and Anderson's extrapolation of
 the epochs (Bertrand, Massias 2021). With the Gram matrix K'diag(h) K of the working set: epochs at a cost of the coordinates that move, and Newton
 steps on those that are between their bounds.
@@ -35,6 +37,9 @@ SWEEPS = 5
 NEWTON_SIZE = 1_500
 """Free coordinates up to which Newton steps are tried."""
 
+NEWTON_TASKS = 400
+"""The same for matrices, whose epochs on the Gram matrix of one task cost less beside: extrapolated ones take over."""
+
 
 @dataclass(frozen=True)
 class Solved:
@@ -46,70 +51,63 @@ class Solved:
     last: float
 
 
-def by_residual(
-    columns: Columns,
-    work: Indices,
-    x: Array,
-    g: Coordinates,
-    y: Array,
-    h: Array,
-    enough: float,
-    look: Callable[[], None],
-) -> Solved:
-    """The model on coordinates `work`, where x and g are theirs, by epochs over their columns until the measure is `enough`."""
-    main = columns.main(work)
-    uniform = float(h.min(initial=math.inf)) == float(h.max(initial=0.0)) and h.size > 0
-    if uniform:
-        # K'y and K'hK from A and r = y / (h c) as they are
-        stored, cols = columns.stored(main)
-        scale, r = float(h[0]) * columns.factor**2, y / (h[0] * columns.factor)
-        extra = columns.extra / columns.factor
-    else:
-        root = np.sqrt(h)
-        stored, cols = columns.weighted(main, root)
-        scale, r = 1.0, np.divide(y, root, out=np.zeros_like(y), where=root > 0.0)
-        extra = columns.extra * root
-    size = scale * columns.sizes(stored, cols, extra, g.start) + g.ridge[g.start[:-1]]
-    size[~np.isfinite(size)] = 0.0
-    u, first, trail = x.copy(), np.zeros(1), np.empty((DEPTH + 1, x.size))
-    total, measure, begun = 0, math.inf, 0.0
-    while total < RESIDUAL_EPOCHS:
-        look()
-        trail[0] = u
-        done, measure = columns.residual_epochs(
-            stored,
-            cols,
-            extra,
-            r,
-            scale,
-            g.q,
-            g.start,
-            size,
-            g.c,
-            g.ridge,
-            g.lo,
-            g.hi,
-            u,
-            DEPTH,
-            enough,
-            trail[1:],
-            first,
-        )
-        begun = begun if total else float(first[0])
-        total += done
-        columns.count_work(main, done)
-        if measure <= enough or done < DEPTH:
-            break
-        ahead = extrapolated(trail)
-        if ahead is None:
-            continue
-        ahead = np.clip(ahead, g.lo, g.hi)
-        moved = r.copy()
-        columns.add(stored, cols, extra, ahead - u, moved)
-        columns.count_work(main)
-        if 0.5 * scale * float(moved @ moved) + g.penalty(ahead) < 0.5 * scale * float(r @ r) + g.penalty(u):
-            u, r = ahead, moved
-    return Solved(u, total, begun, measure)
+class OnColumns:
+    """The model on coordinates `work` at x, by epochs over their columns. u is where it stands."""
+
+    def __init__(
+        self, columns: Columns, work: Indices, x: Array, ridge: Array, start: Indices, y: Array, h: Array, rough: float,
+        look: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self.columns, self.main, self.look, self.rough = columns, columns.main(work), look, rough
+        if h.size and float(h.min()) == float(h.max()):
+            # K'y and K'hK from A and r = y / (h c) as they are
+            self.stored, self.cols = columns.stored(self.main)
+            self.scale, self.r = float(h[0]) * columns.factor**2, columns.split(y / (h[0] * columns.factor))
+            self.extra = columns.extra / columns.factor
+        else:
+            root = np.sqrt(h[:: columns.tasks])
+            self.stored, self.cols = columns.weighted(self.main, root)
+            self.scale, self.r = 1.0, columns.split(y)
+            np.divide(self.r, root, out=self.r, where=root > 0.0)
+            self.r[:, root <= 0.0] = 0.0
+            self.extra = columns.extra * root
+        size = self.scale * columns.sizes(self.stored, self.cols, self.extra, start) + ridge[start[:-1]]
+        self.size = np.where(np.isfinite(size), size, 0.0)
+        self.each, self.tasks = np.repeat(self.cols, columns.tasks), columns.task_of(x.size)
+        self.u = x.copy()
+        self.first = x, self.r.copy()
+
+    def reset(self) -> None:
+        """Back to x."""
+        self.u, self.r = self.first[0].copy(), self.first[1].copy()
+
+    def solve(self, g: Coordinates, enough: float) -> Solved:
+        """Epochs from u until the measure is `enough`, or about `rough` times its first value."""
+        columns, scale, first, trail = self.columns, self.scale, np.zeros(1), np.empty((DEPTH + 1, self.u.size))
+        total, measure, begun = 0, math.inf, 0.0
+        while total < RESIDUAL_EPOCHS:
+            self.look()
+            trail[0] = self.u
+            done, measure = columns.residual_epochs(
+                self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q, g.start, self.size, g.c, g.ridge,
+                g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first,
+            )  # fmt: skip
+            begun = begun if total else float(first[0])
+            total += done
+            columns.count_work(self.main, done)
+            if measure <= max(enough, self.rough * begun) or done < DEPTH:
+                break
+            ahead = extrapolated(trail)
+            if ahead is None:
+                continue
+            ahead = np.clip(ahead, g.lo, g.hi)
+            moved = self.r.copy()
+            columns.add(self.stored, self.cols, self.extra, ahead - self.u, moved)
+            columns.count_work(self.main)
+            fall = 0.5 * scale * (float(np.vdot(moved, moved)) - float(np.vdot(self.r, self.r)))
+            if fall + g.penalty(ahead) - g.penalty(self.u) < 0.0:
+                self.u, self.r = ahead, moved
+        return Solved(self.u, total, begun, measure)
 
 
 def extrapolated(trail: Array) -> Array | None:
@@ -128,31 +126,86 @@ def extrapolated(trail: Array) -> Array | None:
     return (weights / total) @ trail[1:] if total != 0.0 and math.isfinite(total) else None
 
 
-def by_gram(gram: Array, slope: Array, x: Array, g: Coordinates, enough: float, look: Callable[[], None]) -> Solved:
-    """The model by its Gram matrix, ridges on the diagonal, and its slope at x (ridges included), changed in place."""
-    u, first, size = x.copy(), np.zeros(1), _sizes(gram, g)
-    epochs = kernel(loops.gram_epochs)
-    total, rounds = 0, SWEEPS
-    measure, begun = math.inf, 0.0
-    while total < GRAM_EPOCHS:
-        look()
-        held = _held(u, g)
-        done, measure = epochs(gram, slope, g.start, size, g.c, g.lo, g.hi, u, rounds, enough, first)
-        begun = begun if total else float(first[0])
-        total += done
-        if measure <= enough:
-            break
-        steady = np.array_equal(held, _held(u, g))
-        # where the face still changes a solve is wasted; twice the epochs are dearer than one after all
-        if steady or total >= 2 * SWEEPS:
-            _newton(gram, slope, u, g)
-        rounds = SWEEPS if steady else min(2 * rounds, 40)
-    return Solved(u, total, begun, measure)
+class OnGram:
+    """The model by the Gram matrix of a task, ridges on the diagonal, and its slope at x (ridges included). u is where it stands."""
+
+    def __init__(self, gram: Array, slope: Array, x: Array, g: Coordinates, look: Callable[[], None]) -> None:
+        self.gram, self.look, self.u = gram, look, x.copy()
+        self.size = _sizes(gram, g)
+        self.slope = np.ascontiguousarray(slope.reshape(-1, g.tasks).T)
+        self.at, self.tasks = np.divmod(np.arange(x.size), g.tasks)
+        self.first = x, self.slope.copy()
+
+    def reset(self) -> None:
+        """Back to x."""
+        self.u, self.slope = self.first[0].copy(), self.first[1].copy()
+
+    def solve(self, g: Coordinates, enough: float) -> Solved:
+        """Epochs and Newton steps from u until the measure is `enough`."""
+        u, first, total, rounds = self.u, np.zeros(1), 0, SWEEPS
+        measure, begun = math.inf, 0.0
+        while total < GRAM_EPOCHS:
+            self.look()
+            if g.tasks > 1 and np.count_nonzero(u) > NEWTON_TASKS:
+                done, measure = self._extrapolated_epochs(g, enough, first)
+                begun = begun if total else float(first[0])
+                total += done
+                if measure <= enough:
+                    break
+                continue
+            held = _held(u, g)
+            done, measure = self._epochs(g, rounds, enough, first)
+            begun = begun if total else float(first[0])
+            total += done
+            if measure <= enough:
+                break
+            steady = np.array_equal(held, _held(u, g))
+            # where the face still changes a solve is wasted; twice the epochs are dearer than one after all
+            if steady or total >= 2 * SWEEPS:
+                _newton(self.gram, self.slope, u, g)
+            rounds = SWEEPS if steady else min(2 * rounds, 40)
+        return Solved(u, total, begun, measure)
+
+    def _epochs(self, g: Coordinates, rounds: int, enough: float, first: Array) -> tuple[int, float]:
+        done, measure = kernel(loops.gram_epochs)(
+            self.gram, self.slope, self.at, self.tasks, g.start, self.size, g.c, g.lo, g.hi, self.u, rounds, enough,
+            first,
+        )  # fmt: skip
+        return int(done), float(measure)
+
+    def _extrapolated_epochs(self, g: Coordinates, enough: float, first: Array) -> tuple[int, float]:
+        """Some epochs, and their extrapolation; `first` gets the measure of the first one."""
+        trail, own, measure = np.empty((DEPTH + 1, self.u.size)), np.zeros(1), 0.0
+        for i in range(DEPTH):
+            trail[i] = self.u
+            _, measure = self._epochs(g, 1, enough, own)
+            first[0] = measure if i == 0 else first[0]
+        trail[DEPTH] = self.u
+        if measure > enough:
+            _ahead(self.gram, self.slope, self.u, g, trail)
+        return DEPTH, measure
+
+
+def _ahead(gram: Array, slope: Array, u: Array, g: Coordinates, trail: Array) -> None:
+    """The extrapolation of the epochs, where the model falls. u and the slope there change in place."""
+    ahead = extrapolated(trail)
+    if ahead is None:
+        return
+    ahead = np.clip(ahead, g.lo, g.hi)
+    step = (ahead - u).reshape(-1, g.tasks).T
+    bent = step @ gram
+    change = float(np.vdot(slope, step)) + 0.5 * float(np.vdot(step, bent))
+    if change + float(g.c @ (g.lengths(ahead) - g.lengths(u))) < 0.0:
+        u[:] = ahead
+        slope += bent
 
 
 def _sizes(gram: Array, g: Coordinates) -> Array:
     """The largest eigenvalues of the blocks of groups, or for long ones their traces."""
     diagonal = np.einsum("ii->i", gram)
+    if g.tasks > 1:
+        # of a row the columns are orthogonal
+        return np.repeat(diagonal, g.tasks) if g.alone else np.array(diagonal)
     if g.alone:
         return np.array(diagonal)
     sizes: Array = np.add.reduceat(diagonal, g.start[:-1])
@@ -179,12 +232,16 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> None:
     u and the slope there change in place.
     """
     face = _held(u, g)
-    free = np.flatnonzero((face != 0.0) & (np.einsum("ii->i", gram) > 0.0))
+    free = np.flatnonzero((face != 0.0) & (np.repeat(np.einsum("ii->i", gram), g.tasks) > 0.0))
     if not 0 < free.size <= NEWTON_SIZE:
         return
     here, sign = u[free], np.where(face[free] == 2.0, 0.0, face[free])
-    matrix = gram[np.ix_(free, free)]
-    down = slope[free] + g.rest[free] * sign
+    at, task = np.divmod(free, g.tasks)
+    matrix = gram[np.ix_(at, at)]
+    if g.tasks > 1:
+        matrix *= task[:, None] == task
+    slopes = slope[task, at]
+    down = slopes + g.rest[free] * sign
     bent = matrix.copy()
     # a hair of damping where columns repeat: the step is only a trial
     bent[np.diag_indices_from(bent)] *= 1.0 + 1e-13
@@ -203,7 +260,7 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> None:
         """Whether the model is less where the free entries are new."""
         step, moved = new - here, u.copy()
         moved[free] = new
-        change = float(slope[free] @ step) + 0.5 * float(step @ (matrix @ step))
+        change = float(slopes @ step) + 0.5 * float(step @ (matrix @ step))
         return bool(change + float(g.c @ (g.lengths(moved) - g.lengths(u))) < 0.0)
 
     new = np.clip(here + d, lo, hi)
@@ -217,7 +274,12 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> None:
         if not falls(new):
             return
     u[free] = new
-    slope += gram[:, free] @ (new - here)
+    if g.tasks == 1:
+        slope[0] += gram[:, free] @ (new - here)
+        return
+    step = np.zeros_like(slope)
+    step[task, at] = new - here
+    slope += step @ gram
 
 
 def _bend(matrix: Array, down: Array, u: Array, g: Coordinates, free: Indices) -> None:

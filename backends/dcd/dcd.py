@@ -37,7 +37,6 @@ from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.dcd import interior, loops
 from fwdsl.backends.dcd.machine import Machine, reasons, value_reasons
-from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
@@ -82,13 +81,11 @@ class DCDState(State):
     v: Array  # the dual point, signs turned
     x: Array  # (c A'v - q) / mu
     b: Array  # the intercept, one number
-    index: NDArray[np.int64]  # the entries of this sweep, in their order
-    keep: NDArray[np.bool_]  # those that stay for the next one
-    at: int  # the entries visited of this sweep
-    worst: float  # the largest violation of this sweep so far
-    bar: float  # that of the last one, inf after the entries that were left out came back
-    full: float  # that of the last one over all entries
-    sweeps: int  # so far
+    index: NDArray[
+        np.int64
+    ]  # those of the entries of this sweep that stay, as far as it went, and the others in their order
+    places: NDArray[np.int64]  # of `loops.sweeps`: entries of this sweep, those that stay, visited, sweeps so far
+    levels: Array  # of `loops.sweeps`: violations
     check_at: int  # the sweep at which bounds are next computed
     interior_at: int  # and at which the interior point is tried, -1 where it is not
     rounds: int  # of the interior point so far
@@ -96,6 +93,16 @@ class DCDState(State):
     bound: float  # D there
     best_x: Array  # the point of it, as the canonical form has it
     best_v: Array  # the dual point of it
+
+    @property
+    def sweeps(self) -> int:
+        """The sweeps so far."""
+        return int(self.places[3])
+
+    @property
+    def within(self) -> bool:
+        """Whether a sweep has begun and is to go on."""
+        return bool(self.places[2] > 0)
 
     def counts(self) -> dict[str, int]:
         """Sweeps, and rounds of the interior point."""
@@ -142,7 +149,7 @@ class DCD(Method):
         row = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
         stiff = term.curvature * float(term.f.w.max(initial=0.0)) * min(row, 1e150) ** 2 / ridge
         # of losses with corners no rate is known; they took 30 to 1,200 sweeps
-        sweeps = (1.0 - math.log10(tol)) * (4.0 + 4.0 * stiff if term.is_smooth else 20.0)
+        sweeps = (2.0 - math.log10(tol)) * (1.0 + 0.8 * stiff if term.is_smooth else 18.0)
         passes = 2.5 * sweeps
         why = f"about {sweeps:.0f} sweeps over the samples"
         return Estimate(passes, costs.seconds(canonical, passes, sweeps), costs.memory(canonical, 8, 14), why)
@@ -191,11 +198,11 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         v = np.clip(v, m.dual.lo, m.dual.hi)
         none = np.zeros(0)
         s = DCDState(
-            0, v, none, np.zeros(1), np.arange(m.n), np.ones(m.n, dtype=np.bool_), 0, 0.0, math.inf, math.inf, 0, FIRST_CHECK,
-            self.first, 0, math.inf, -math.inf, none, none,
+            0, v, none, np.zeros(1), np.arange(m.n), np.array([m.n, 0, 0, 0]), np.array([0.0, math.inf, math.inf]),
+            FIRST_CHECK, self.first, 0, math.inf, -math.inf, none, none,
         )  # fmt: skip
         self._refresh(s)
-        s.index = draws(problem.seed, 0).permutation(m.n)
+        kernel(loops.shuffle)(s.index, m.n, problem.seed, 0)
         self._certify(s)
         return s
 
@@ -229,7 +236,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
     def step(self) -> None:
         """Some sweeps, or a round of the interior point."""
         s = self.state
-        if s.interior_at >= 0 and s.sweeps >= s.interior_at and s.at == 0:
+        if s.interior_at >= 0 and s.sweeps >= s.interior_at and not s.within:
             self._round(s)
         elif not self._sweeps(s):
             return
@@ -237,56 +244,34 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
 
     def _sweeps(self, s: DCDState) -> bool:
         """Sweeps that touch `LEAST_WORK` numbers, and bounds where they are due; False where the run is to end within one."""
+        due = min(s.check_at, s.interior_at) if s.interior_at >= 0 else s.check_at
         work = 0.0
-        while work < LEAST_WORK:
-            touched = self._sweep(s)
-            work += touched
-            if s.at < s.index.size:
+        while work < LEAST_WORK and s.sweeps < due:
+            work += self._some(s, due, LEAST_WORK - work)
+            if s.within and self.problem.must_stop():
                 return False
-            self._next_sweep(s)
-            if s.sweeps >= s.check_at or s.sweeps == s.interior_at:
-                self._refresh(s)
-                self._certify(s)
-                s.check_at = s.sweeps + min(max(1, int((REST - 1.0) * s.sweeps)), MOST_REST)
-                break
+        while s.within:
+            self._some(s, s.sweeps + 1, LOOK)
+            if s.within and self.problem.must_stop():
+                return False
+        if s.sweeps >= due:
+            self._refresh(s)
+            self._certify(s)
+            s.check_at = s.sweeps + min(max(1, int((REST - 1.0) * s.sweeps)), MOST_REST)
         return True
 
-    def _sweep(self, s: DCDState) -> float:
-        """The rest of a sweep, in parts between which the clock is looked at; the numbers touched."""
+    def _some(self, s: DCDState, last: int, enough: float) -> float:
+        """Sweeps up to the one before `last`, until so many numbers were touched; at most `LOOK`, then within one. The work."""
         m, dual = self.machine, self.machine.dual
         of = m.sum
         row_kernels: dict[str, Any] = dict(of.row_kernels)
-        loop: Any = kernel(loops.sweep, **row_kernels)
-        most = max(1, int(LOOK * m.n / max(1, of.operator.nnz)))
-        steps = of.c / m.mu, (m.d / self.mu_b if m.place >= 0 else 0.0)
-        total = 0.0
-        while s.at < s.index.size:
-            part = slice(s.at, s.at + most)
-            worst, touched = loop(
-                of.rows, of.c, s.index[part], s.keep[part], s.v, s.x, s.b, m.d, *steps,
-                self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi, s.bar,
-            )  # fmt: skip
-            of.count(touched)
-            total += touched
-            s.worst = max(s.worst, worst)
-            s.at = min(s.at + most, s.index.size)
-            if s.at < s.index.size and self.problem.must_stop():
-                break
-        return total + s.index.size
-
-    def _next_sweep(self, s: DCDState) -> None:
-        """The order of the next sweep, without the entries that are held; all of them where the others have converged."""
-        n = self.machine.n
-        left = s.index[s.keep[: s.index.size]]
-        s.sweeps += 1
-        if s.index.size == n:
-            s.full = s.worst
-        if (s.index.size < n and s.worst <= CONVERGED * s.full) or left.size == 0:
-            left, s.bar = np.arange(n), math.inf
-        else:
-            s.bar = s.worst
-        s.index = left[draws(self.problem.seed, s.sweeps).permutation(left.size)]
-        s.keep, s.at, s.worst = np.ones(left.size, dtype=np.bool_), 0, 0.0
+        touched, visits = kernel(loops.sweeps, **row_kernels)(
+            of.rows, of.c, s.index, s.places, s.levels, s.v, s.x, s.b, m.d, of.c / m.mu,
+            m.d / self.mu_b if m.place >= 0 else 0.0, self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi,
+            self.problem.seed, last, CONVERGED, float(enough), float(LOOK),
+        )  # fmt: skip
+        of.count(touched)
+        return float(touched + visits)
 
     # --- the interior point -------------------------------------------------------------------------------------------
 

@@ -3,49 +3,105 @@
 # ruff: noqa: F821
 # mypy: disable-error-code="name-defined"
 
+import math
 
-def sweep(rows, c, index, keep, v, x, extra, d, step_x, step_b, H, s, t, e, lo, hi, bar):
-    """Exact steps on the entries of `index`, in place; `keep` is false where an entry stands at an end by more than `bar`.
 
-    x = (c A'v - q) / mu is kept up to date, and the intercept extra[0] likewise. Returns the largest violation and the numbers touched.
+def sweeps(
+    rows,
+    c,
+    index,
+    places,
+    levels,
+    v,
+    x,
+    extra,
+    d,
+    step_x,
+    step_b,
+    H,
+    s,
+    t,
+    e,
+    lo,
+    hi,
+    seed,
+    last,
+    converged,
+    enough,
+    most,
+):
+    """Exact steps on the entries of `index`, in place, sweep after sweep in random orders, entries that stand fast at an end left out.
+
+    places = (entries of this sweep, those that stay so far, visited, sweeps done); levels = (the largest violation of this sweep so far; that beyond
+    which the slope holds an entry at its end, inf after all came back; the largest one of the last sweep over all). Where the others have converged
+    to a share of that, all come back. x = (c A'v - q) / mu is kept up to date, and the intercept extra[0] likewise. Ends before sweep `last`, after
+    the sweep in which `enough` numbers were touched or entries visited, or at `most`, within a sweep. Returns the numbers touched and the visits.
     """
-    worst, touched = 0.0, 0
-    for at in range(index.size):
-        j = index[at]
-        g = c * row_dot(rows, j, x) + d * extra[0] + s[j] * v[j] - t[j]
-        touched += row_size(rows, j)
-        old = v[j]
-        up = g + (e if old >= 0.0 else -e)
-        down = g + (e if old > 0.0 else -e)
-        rises = up < 0.0 and old < hi[j]
-        falls = down > 0.0 and old > lo[j]
-        if not rises and not falls:
-            far = True
-            if old < hi[j] and not up > bar:
-                far = False
-            if old > lo[j] and not -down > bar:
-                far = False
-            keep[at] = not far
-            continue
-        worst = max(worst, -up if rises else down)
-        h = H[j] + s[j]
-        if h > 0.0:
-            new = old - g / h
-            # the kink at 0
-            if e > 0.0:
-                new = max(new - e / h, 0.0) if new > 0.0 else min(new + e / h, 0.0)
-            new = min(max(new, lo[j]), hi[j])
-        else:
-            # a sample without features: its dual is linear, with the kink an end of each side
-            new = hi[j] if rises else lo[j]
-            if e > 0.0 and ((rises and old < 0.0) or (falls and old > 0.0)):
-                new = 0.0
-        if new != old:
-            v[j] = new
-            row_add(rows, j, step_x * (new - old), x)
-            extra[0] += step_b * (new - old)
+    count, kept, at, done = places
+    worst, bar, full = levels
+    touched, visits = 0, 0
+    while done < last and touched + visits < enough:
+        while at < count and touched + visits < most:
+            j = index[at]
+            at += 1
+            visits += 1
+            g = c * row_dot(rows, j, x) + d * extra[0] + s[j] * v[j] - t[j]
             touched += row_size(rows, j)
-    return worst, touched
+            old = v[j]
+            up = g + (e if old >= 0.0 else -e)
+            down = g + (e if old > 0.0 else -e)
+            rises = up < 0.0 and old < hi[j]
+            falls = down > 0.0 and old > lo[j]
+            if not rises and not falls:
+                if (old < hi[j] and not up > bar) or (old > lo[j] and not -down > bar):
+                    index[kept] = j
+                    kept += 1
+                continue
+            index[kept] = j
+            kept += 1
+            worst = max(worst, -up if rises else down)
+            h = H[j] + s[j]
+            if h > 0.0:
+                new = old - g / h
+                # the kink at 0
+                if e > 0.0:
+                    new = max(new - e / h, 0.0) if new > 0.0 else min(new + e / h, 0.0)
+                new = min(max(new, lo[j]), hi[j])
+            else:
+                # a sample without features: its dual is linear, with the kink an end of each side
+                new = hi[j] if rises else lo[j]
+                if e > 0.0 and ((rises and old < 0.0) or (falls and old > 0.0)):
+                    new = 0.0
+            if new != old:
+                v[j] = new
+                row_add(rows, j, step_x * (new - old), x)
+                extra[0] += step_b * (new - old)
+                touched += row_size(rows, j)
+        if at < count:
+            break
+        done += 1
+        if count == v.size:
+            full = worst
+        if (count < v.size and worst <= converged * full) or kept == 0:
+            for j in range(v.size):
+                index[j] = j
+            count, bar = v.size, math.inf
+        else:
+            count, bar = kept, worst
+        shuffle(index, count, seed, done)
+        kept, at, worst = 0, 0, 0.0
+    places[:] = count, kept, at, done
+    levels[:] = worst, bar, full
+    return touched, visits
+
+
+def shuffle(index, count, seed, sweep):
+    """Put the first `count` entries into a random order that seed and sweep tell: Fisher and Yates, with Lehmer's generator."""
+    z = 1 + (seed % 1000003 * 7919 + sweep * 104729) % 2147483646
+    for i in range(count - 1, 0, -1):
+        z = z * 48271 % 2147483647
+        k = z % (i + 1)
+        index[i], index[k] = index[k], index[i]
 
 
 def rows_times(indptr, indices, data, x, out):

@@ -102,8 +102,17 @@ class AbsoluteMatrix(LinearMap):
         step = max(1, BLOCK * n // max(1, stored))
         for i in range(0, n, step):
             at = slice(i, i + step)
-            part = self.A[at]
-            block = np.abs(part, dtype=np.float64) if isinstance(part, np.ndarray) else abs(part.astype(np.float64))
+            if getattr(self.A, "format", "") == "csr":
+                # SciPy's own slices copy indices too
+                ends = self.A.indptr[i : i + step + 1]
+                part = slice(ends[0], ends[-1])
+                data = np.abs(self.A.data[part], dtype=np.float64)
+                block = type(self.A)(
+                    (data, self.A.indices[part], ends - ends[0]), shape=(ends.size - 1, self.A.shape[1])
+                )
+            else:
+                rows = self.A[at]
+                block = np.abs(rows, dtype=np.float64) if isinstance(rows, np.ndarray) else abs(rows.astype(np.float64))
             yield at, block * block if self.square else block
 
     def _by_rows(self, x: Array) -> Array:

@@ -66,17 +66,20 @@ def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: b
     columns = started(fw.parse(text).bind(A=sp.csr_array(A) if sparse else A, b=b), METHOD).columns
     start = np.cumsum([0, *map(len, groups)])
     stored, cols = columns.stored(np.arange(9))
-    none = np.zeros((0, 20))
+    none, tasks = np.zeros((0, 20)), np.zeros(9, dtype=np.intp)
     size = columns.sizes(stored, cols, none, start) + 0.3
     u, rest, trail, first = np.zeros(9), -b, np.empty((3, 9)), np.zeros(1)
     done, _ = columns.residual_epochs(
-        stored, cols, none, rest, 1.0, q, start, size, c, ridge, lo, hi, u, 3, 0.0, trail, first
+        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, ridge, lo, hi, u, 3, 0.0, trail, first
     )
     np.testing.assert_allclose(u, x, rtol=0, atol=1e-9)
     np.testing.assert_allclose(rest, r, rtol=0, atol=1e-9)
     assert done == 3 and np.array_equal(trail[-1], u)
     v = np.zeros(9)
-    kernel(loops.gram_epochs)(A.T @ A + np.diag(ridge), q - A.T @ b, start, size, c, lo, hi, v, 3, 0.0, first)
+    slope = (q - A.T @ b)[None]
+    kernel(loops.gram_epochs)(
+        A.T @ A + np.diag(ridge), slope, np.arange(9), tasks, start, size, c, lo, hi, v, 3, 0.0, first
+    )
     np.testing.assert_allclose(v, x, rtol=0, atol=1e-9)
 
 

@@ -102,9 +102,9 @@ def test_sweeps_are_those_of_the_formulas(loss: str, intercept: str) -> None:
     X, dual = machine.data["X"], m.dual
     mu_b = {"none": np.inf, "free": machine.mu, "penalised": 0.4}[intercept]
     v = s.v.copy()
-    for _ in range(3):
-        order = s.index.copy()
-        for j in order:
+    assert np.array_equal(np.sort(s.index), np.arange(12))
+    for k in range(3):
+        for j in s.index.copy():
             x, b = X.T @ v / machine.mu, v.sum() / mu_b
             g = X[j] @ x + b + dual.s[j] * v[j] - dual.t[j]
             h = X[j] @ X[j] / machine.mu + 1.0 / mu_b + dual.s[j]
@@ -114,11 +114,9 @@ def test_sweeps_are_those_of_the_formulas(loss: str, intercept: str) -> None:
             new = v[j] - g / h
             new = np.sign(new) * max(abs(new) - dual.e / h, 0.0)
             v[j] = np.clip(new, dual.lo[j], dual.hi[j])
-        run._sweep(s)
+        run._some(s, k + 1, np.inf)
         # with all entries in every sweep
-        s.keep[:] = True
-        run._next_sweep(s)
-        s.bar = np.inf
+        s.index[:], s.places[0], s.levels[1] = np.random.default_rng(k).permutation(12), 12, np.inf
         np.testing.assert_allclose(s.v, v, atol=1e-12)
     np.testing.assert_allclose(s.x, X.T @ v / machine.mu, atol=1e-12)
 
@@ -127,10 +125,10 @@ def test_entries_that_are_left_out_come_back() -> None:
     run = started(Linear(n=200, C=0.05))
     s = run.state
     sizes = []
-    for _ in range(25):
-        run._sweep(s)
-        run._next_sweep(s)
-        sizes.append(s.index.size)
+    for k in range(25):
+        run._some(s, k + 1, np.inf)
+        sizes.append(int(s.places[0]))
+        assert np.unique(s.index[: sizes[-1]]).size == sizes[-1]
     assert min(sizes) < 150 and sizes.count(200) >= 2
 
 
@@ -237,15 +235,14 @@ def test_an_interruption_ends_a_sweep_and_the_next_step_goes_on(monkeypatch: pyt
         asked[0] += 1
         return asked[0] % 3 == 0
 
-    for _ in range(5):
-        whole._sweep(whole.state)
-        whole._next_sweep(whole.state)
+    while whole.state.sweeps < 5:
+        whole._some(whole.state, 5, np.inf)
     cut.problem.pool.must_stop = stop
+    cut.state.check_at = 5
+    ended = 0
     while cut.state.sweeps < 5:
-        cut._sweep(cut.state)
-        if cut.state.at == cut.state.index.size:
-            cut._next_sweep(cut.state)
-    assert asked[0] > 5 and np.array_equal(whole.state.v, cut.state.v)
+        ended += not cut._sweeps(cut.state)
+    assert ended > 1 and asked[0] > 5 and np.array_equal(whole.state.v, cut.state.v)
     control = Control()
     control.stop = True
     bound = machine.bound()

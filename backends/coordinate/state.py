@@ -1,0 +1,34 @@
+"""The state of a run of coordinate descent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.coordinate.columns import Indices
+from fwdsl.backends.method import State
+
+
+@dataclass
+class CoordinateState(State):
+    """Where a run of `coordinate_descent` stands."""
+
+    x: Array  # the iterate
+    z: Array  # its predictions K x + b
+    y: Array  # f'(z)
+    kty: Array  # K'y
+    value: float  # P(x)
+    best_bound: float  # the best bound so far
+    dual: Array  # its dual point
+    misses: Array  # violations of optimality at x, over the lengths of columns
+    work: Indices  # the last working set
+    multiplier: float  # of the ball, 0 where there is none
+    least: float  # what it falls to at most in a step
+    slope: float  # how fast h falls as it grows, in the last model
+    whole: bool  # it is everything
+    grams: bool  # the models of a quadratic loss are solved on the Gram matrix from now on
+    gram: Array  # this matrix, without ridges
+    epochs: float  # epochs over columns that a model took of late
+    tight: float  # how much further than by the share of the gap models are solved
+    floor: float  # the share of the largest f'' that h has at least
+    phase: str = "coordinate descent"  # of the last step
