@@ -140,7 +140,8 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     form = _written_down(form, options)
 
     def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
-        return tuple(_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol) for name in names)
+        found = (_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol) for name in names)
+        return tuple(replace(c, by_name_only=_left_out(c, options)) for c in found) if options.among else tuple(found)
 
     def told() -> tuple[str, tuple[str, ...]]:
         expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)
@@ -150,15 +151,16 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         *(FACTORED if unfactored(arrangement) else ()),
         *(EXPANDED if unexpanded(arrangement) else ()),
     }
-    names = [n for n in METHODS if n == options.method or (n in AUTOMATIC and n not in pointless)]
+    freely = options.among or [n for n in AUTOMATIC if n not in pointless]
+    names = [n for n in METHODS if n == options.method or n in freely]
     weighed = weigh(names)
+    refusal = _refuse(options, model, weighed, form)
+    if refusal is not None:
+        return None, (refusal,)
     if options.method == "auto":
         chosen, why = _choose(weighed, arrangement, form)
         why = "from names alone: it does not have to run" if contradiction is not None else why
     else:
-        refusal = _refuse_method(options, model, weighed, form)
-        if refusal is not None:
-            return None, (refusal,)
         chosen, why = options.method, "named by the program or the call"
     plan = Plan(
         chosen,
@@ -178,8 +180,8 @@ def _written_down(form: Form | None, options: Options) -> Form | None:
     """The dense form in the place of an expansion in samples, where a method is named that works on it, or where it is small: times then decide."""
     if not isinstance(form, Expansion):
         return form
-    named = METHODS[options.method].works_on if options.method in METHODS else "expansion"
-    return form.dense or form if named == "dense" or form.is_small_space else form
+    named = {METHODS[name].works_on for name in (options.method, *options.among) if name in METHODS} or {"expansion"}
+    return form.dense or form if "expansion" not in named or form.is_small_space else form
 
 
 @once_per_model
@@ -214,18 +216,44 @@ def _choose(candidates: tuple[Candidate, ...], arrangement: Arrangement, form: F
     return able[0].name, "the structure decides; bind data for predicted times"
 
 
+def _left_out(candidate: Candidate, options: Options) -> str:
+    """Why the planner does not choose a method where it has a list of names to choose from."""
+    return "" if candidate.name in options.among else "not among those to choose from"
+
+
+def _refuse(options: Options, model: Model, candidates: tuple[Candidate, ...], form: Form | None) -> Diagnostic | None:
+    """The refusal of a name that is none, and of methods that do not apply."""
+    for name in options.among or (options.method,):
+        if name != "auto" and name not in METHODS:
+            return _unknown(name, model)
+    if options.method != "auto":
+        return _refuse_method(options, model, candidates, form)
+    if not options.among or any(c.applies for c in candidates):
+        return None
+    reasons = "; ".join(f"`{c.name}`: {', '.join(c.reasons)}" for c in candidates)
+    return _refusal(
+        "FW5003",
+        f"none of the methods to choose from applies: {reasons}",
+        model,
+        rule="One of the methods to choose from must cover the problem's structure.",
+        hint="write `method = auto`, or name one that `fwdsl plan` shows among those that apply",
+    )
+
+
+def _unknown(name: str, model: Model) -> Diagnostic:
+    close = difflib.get_close_matches(name.lower(), METHODS, 1)
+    return _refusal(
+        "FW5002",
+        f"there is no method `{name}`; this version has {', '.join(f'`{n}`' for n in METHODS)}",
+        model,
+        rule="`method` names a method or is `auto`.",
+        hint=f"did you mean `{close[0]}`?" if close else "write `method = auto` for the planner's choice",
+    )
+
+
 def _refuse_method(
     options: Options, model: Model, candidates: tuple[Candidate, ...], form: Form | None
 ) -> Diagnostic | None:
-    if options.method not in METHODS:
-        close = difflib.get_close_matches(options.method.lower(), METHODS, 1)
-        return _refusal(
-            "FW5002",
-            f"there is no method `{options.method}`; this version has {', '.join(f'`{name}`' for name in METHODS)}",
-            model,
-            rule="`method` names a method or is `auto`.",
-            hint=f"did you mean `{close[0]}`?" if close else "write `method = auto` for the planner's choice",
-        )
     candidate = next(c for c in candidates if c.name == options.method)
     if not candidate.applies:
         able = ", ".join(f"`{c.name}`" for c in candidates if c.applies)
