@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -80,15 +80,15 @@ class Plan:
         """The chosen candidate."""
         return next(c for c in self.weighed if c.name == self.method)
 
-    def instead(self, tried: Collection[str], reason: str) -> Plan | None:
-        """The plan with the next best method of the same form, after those that were tried have given up; None where there is none."""
+    def rivals(self) -> tuple[Candidate, ...]:
+        """The other methods that may take over: those of the same form that the planner may choose and has predictions for."""
         form = METHODS[self.method].works_on
-        able = [c for c in self.weighed if c.applies and not c.by_name_only and c.name not in tried]
-        rest = [c for c in able if c.estimate is not None and METHODS[c.name].works_on == form]
-        if not rest:
-            return None
-        best = min(rest, key=lambda c: c.estimate.seconds if c.estimate else 0.0)
-        return replace(self, method=best.name, method_options={}, why=f"`{self.method}` gave up: {reason}")
+        able = [c for c in self.weighed if c.applies and not c.by_name_only and c.name != self.method]
+        return tuple(c for c in able if c.estimate is not None and METHODS[c.name].works_on == form)
+
+    def turned_to(self, method: str, why: str) -> Plan:
+        """The plan after another method has taken over."""
+        return replace(self, method=method, method_options={}, why=why)
 
     def __getstate__(self) -> dict[str, Any]:
         # What the others are looked at with does not leave the process, so they are looked at now.

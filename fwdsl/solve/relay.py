@@ -1,0 +1,186 @@
+"""Methods taking turns at one problem: which one works next, and for how long.
+
+Work is counted, never timed: the data passes of a method times the seconds that the plan predicts for one of its passes. So the same problem gives
+the same turns. Only a method that takes `SLOW` times as long as its count says is charged by the clock from then on.
+
+The method of the plan runs alone for `FIRST` seconds of work, and is then looked at whenever its work has grown by `GROW`. At a look the verifier
+tells its gap, and the work that is left is extrapolated from the gaps before. Another method becomes the leader where it is expected to be done in
+less than 1 / `MARGIN` of what the leader has left, its start-up counted. Beside that, each other method gets the share `SHARE` of the leader's work
+to try: a prediction that was too high shows there. A method that has had a turn keeps its state and goes on from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..backends.method import Run
+from ..plan import Plan
+from .journal import Best, Journal
+
+FIRST = 0.05
+"""Seconds of work before the first look."""
+
+GROW = 1.5
+"""How much the work of a method grows from one look to the next."""
+
+MARGIN = 2.0
+"""How much sooner another method has to be expected to be done."""
+
+START_UP = 0.05
+"""Seconds that a method which has not begun is charged beside its prediction: its kernels have to be loaded."""
+
+SHARE = 0.05
+"""The share of the leader's work that each other method may take to try."""
+
+TRUST = 100.0
+"""Methods whose prediction is so many times what the leader has left are not tried."""
+
+LEAST = 6.0
+"""Data passes that tell something about a method."""
+
+CAP = 4.0
+"""The most work that is taken to be left, over the work so far: methods that look stuck often finish at once."""
+
+STEADY = 0.98
+"""The factor that a gap has to fall by to count as falling."""
+
+SLOW = 10.0
+"""How many times as long as its counted work a method may take before it is charged by the clock, once that is more than `SLOW_AFTER` seconds."""
+
+SLOW_AFTER = 1.0
+
+
+@dataclass
+class Lane:
+    """A method that takes turns: what the plan predicts of it, its run with its own journal, and (passes, certified gap) at each look.
+
+    All lanes share the best point and bound (`journal.best`); `own` is what this method has found by itself.
+    """
+
+    name: str
+    predicted_passes: float
+    second: float  # of work, a pass
+    journal: Journal
+    own: Best = field(default_factory=Best)
+    run: Run[Any, Any] | None = None
+    trace: list[tuple[float, float]] = field(default_factory=list)
+    seconds: float = 0.0  # by the clock
+    gave_up: bool = False
+
+    @property
+    def work(self) -> float:
+        """Counted seconds so far."""
+        return self.journal.passes * self.second
+
+    def left(self, tol: float) -> float:
+        """Counted seconds that are expected to be left until the gap is `tol`."""
+        predicted = max(self.predicted_passes, LEAST)
+        if not self.trace:
+            return predicted * self.second
+        passes = self.trace[-1][0]
+        found = _extrapolated(self.trace, tol)
+        if passes < predicted:
+            share = passes / predicted
+            found = found**share * (predicted - 0.5 * passes) ** (1.0 - share)
+        return float(found * self.second)
+
+    def look(self, gap: float, seconds: float) -> None:
+        """Note the certified gap at the end of a turn that took so long by the clock."""
+        self.seconds += seconds
+        if not self.trace or self.trace[-1][0] < self.journal.passes:
+            self.trace.append((self.journal.passes, gap))
+        if self.is_slow(self.journal.passes, 0.0):
+            self.second = self.seconds / max(self.journal.passes, 1e-9)
+
+    def is_slow(self, passes: float, seconds: float) -> bool:
+        """Whether it takes far longer than its count says, this turn's seconds by the clock included."""
+        taken = self.seconds + seconds
+        return taken > SLOW_AFTER and taken > SLOW * passes * self.second
+
+
+def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
+    """The passes that are left if the gap goes on falling as it did, between linearly and by a power of the passes; `CAP` times those so far at most."""
+    passes, gap = trace[-1]
+    passes = max(passes, 1.0)
+    before = [t for t in trace[:-1] if t[0] <= passes / 1.4]
+    if not (before and math.isfinite(gap) and math.isfinite(before[-1][1])):
+        return passes
+    start, first = max(before[-1][0], 1e-3 * passes), before[-1][1]
+    if not 0.0 < gap < STEADY * first:
+        return CAP * passes
+    falls = math.log(max(gap / tol, 1.0001)) / math.log(first / gap)
+    linear = falls * (passes - start)
+    power = passes * math.expm1(min(50.0, falls * math.log(passes / start)))
+    return min(math.sqrt(linear * min(power, CAP * passes)), CAP * passes)
+
+
+@dataclass
+class Relay:
+    """The lanes of a problem. `leader` is the one that is expected to be done first; another one that has its turn is on trial."""
+
+    lanes: list[Lane]
+    tol: float
+    leader: Lane = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.leader = self.lanes[0]
+
+    def until(self, lane: Lane) -> float:
+        """The data passes of a lane at which its next turn ends; inf where no other could follow."""
+        if not any(other is not lane and not other.gave_up for other in self.lanes):
+            return math.inf
+        if lane is not self.leader:
+            return max(self._trial(lane), lane.journal.passes + 1.0)
+        return max(FIRST / lane.second, LEAST, GROW * lane.journal.passes)
+
+    def next(self, lane: Lane, why: str) -> tuple[Lane, str] | None:
+        """The lane whose turn it is after one of `lane` that certified nothing, and the reason for it; None where all have given up.
+
+        `why` is the reason where the lane gave up.
+        """
+        able = [other for other in self.lanes if not other.gave_up]
+        if not able:
+            return None
+        leader = self.leader
+        if leader.gave_up:
+            self.leader = min(able, key=self._left)
+            return self.leader, f"`{leader.name}` gave up: {why}"
+        best = min(able, key=lambda other: self._left(other) * (1.0 if other is leader else MARGIN))
+        if best is not leader:
+            self.leader = best
+            gap = leader.trace[-1][1]
+            stood = f"stood at a gap of {gap:.1e}" if math.isfinite(gap) else "had certified nothing"
+            return (
+                best,
+                f"`{leader.name}` {stood} after {leader.journal.passes:.0f} data passes, and `{best.name}` is expected to be done sooner",
+            )
+        tried = [other for other in able if other is not leader and self._is_due(other)]
+        if tried:
+            other = min(tried, key=self._left)
+            return other, f"a trial of `{other.name}`, beside `{leader.name}`"
+        return leader, "" if lane is leader else f"`{leader.name}` is expected to be done sooner than `{lane.name}`"
+
+    def _left(self, lane: Lane) -> float:
+        return lane.left(self.tol) + (START_UP if lane.run is None else 0.0)
+
+    def _trial(self, lane: Lane) -> float:
+        """The data passes that a lane may take beside the leader's."""
+        return SHARE * self.leader.work / lane.second
+
+    def _is_due(self, lane: Lane) -> bool:
+        """Whether a lane may take enough passes by now to tell something, and its prediction is not hopeless."""
+        least = GROW * lane.journal.passes if lane.run is not None else max(LEAST, START_UP / lane.second)
+        return self._trial(lane) >= least and lane.left(self.tol) <= TRUST * self.leader.left(self.tol)
+
+
+def lanes_of(plan: Plan, scale: float, best: Best) -> list[Lane]:
+    """The plan's method, and the others that the planner may choose on the same form, where their costs are predicted."""
+    found = [(plan.method, plan.chosen.estimate), *((c.name, c.estimate) for c in plan.rivals())]
+    lanes = []
+    for name, e in found:
+        passes, seconds = (LEAST, LEAST * 1e-3) if e is None else (max(e.passes, 1e-3), e.seconds)
+        lanes.append(Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best)))
+    return lanes
