@@ -13,13 +13,14 @@ from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
 from ..canon.expansion import Expansion, unexpanded
 from ..canon.factored import unfactored
-from ..canon.forms import Form
+from ..canon.forms import Form, FormKind
 from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
 from ..model import Model, once_per_model
 from ..model.options import Options
 from .certificate import expected_certificate
+from .fitted import corrected, features
 from .render import render_plan, structure_lines
 
 
@@ -139,8 +140,10 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     arrangement = arrange(model, apart)
     form = _written_down(form, options)
 
+    known: dict[FormKind, tuple[float, ...]] = {}
+
     def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
-        found = (_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol) for name in names)
+        found = (_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol, known) for name in names)
         return tuple(replace(c, by_name_only=_left_out(c, options)) for c in found) if options.among else tuple(found)
 
     def told() -> tuple[str, tuple[str, ...]]:
@@ -190,13 +193,24 @@ def _reasons(model: Model, apart: frozenset[tuple[str, int]], name: str) -> tupl
     return METHODS[name].requires(arrange(model, apart))
 
 
-def _candidate(method: type[Method], reasons: tuple[str, ...], form: Form | None, tol: float) -> Candidate:
+def _candidate(
+    method: type[Method],
+    reasons: tuple[str, ...],
+    form: Form | None,
+    tol: float,
+    known: dict[FormKind, tuple[float, ...]],
+) -> Candidate:
+    """A method for a problem; `known` keeps the features of its forms."""
     if not reasons and form is not None:
         reasons = form.why_not(method.works_on)
     told = form.at_hand(method.works_on) if form is not None and not reasons else None
     if told is not None:
         reasons = method.requires_values(told)
     estimate = method.estimate(told, tol) if told is not None and not reasons else None
+    if told is not None and estimate is not None:
+        if method.works_on not in known:
+            known[method.works_on] = features(told)
+        estimate = corrected(estimate, method.name, known[method.works_on], tol)
     return Candidate(method.name, method.title, reasons, estimate, method.by_name_only)
 
 

@@ -1,9 +1,9 @@
 """Methods taking turns at one problem: which one works next, and for how long.
 
-Work is counted, never timed: the data passes of a method times the seconds that the plan predicts for one of its passes. So the same problem gives
-the same turns. Only a method that takes `SLOW` times as long as its count says is charged by the clock from then on.
+Work is counted, never timed: the passes of a method (`counted`) times the seconds that the plan predicts for one of them. So the same problem
+gives the same turns. Only a method that takes `SLOW` times as long as its count says is charged by the clock from then on.
 
-The method of the plan runs alone for `FIRST` seconds of work, and is then looked at whenever its work has grown by `GROW`. At a look the verifier
+The method of the plan leads. It runs for `FIRST` seconds of work, and is then looked at whenever its work has grown by `GROW`. At a look the verifier
 tells its gap, and the work that is left is extrapolated from the gaps before. Another method becomes the leader where it is expected to be done in
 less than 1 / `MARGIN` of what the leader has left, its start-up counted. Beside that, each other method gets the share `SHARE` of the leader's work
 to try: a prediction that was too high shows there. A method that has had a turn keeps its state and goes on from it.
@@ -32,10 +32,10 @@ MARGIN = 2.0
 START_UP = 0.05
 """Seconds that a method which has not begun is charged beside its prediction: its kernels have to be loaded."""
 
-SHARE = 0.05
+SHARE = 0.08
 """The share of the leader's work that each other method may take to try."""
 
-TRUST = 100.0
+TRUST = 1000.0
 """Methods whose prediction is so many times what the leader has left are not tried."""
 
 LEAST = 6.0
@@ -51,6 +51,11 @@ SLOW = 10.0
 """How many times as long as its counted work a method may take before it is charged by the clock, once that is more than `SLOW_AFTER` seconds."""
 
 SLOW_AFTER = 1.0
+
+
+def counted(passes: float, iterations: int) -> float:
+    """Data passes, or two an iteration where that is more: programs over no data make no passes, and factorisations are none."""
+    return max(passes, 2.0 * iterations)
 
 
 @dataclass
@@ -71,9 +76,14 @@ class Lane:
     gave_up: bool = False
 
     @property
+    def passes(self) -> float:
+        """Counted passes so far."""
+        return counted(self.journal.passes, 0 if self.run is None else self.run.state.iteration)
+
+    @property
     def work(self) -> float:
         """Counted seconds so far."""
-        return self.journal.passes * self.second
+        return self.passes * self.second
 
     def left(self, tol: float) -> float:
         """Counted seconds that are expected to be left until the gap is `tol`."""
@@ -90,10 +100,10 @@ class Lane:
     def look(self, gap: float, seconds: float) -> None:
         """Note the certified gap at the end of a turn that took so long by the clock."""
         self.seconds += seconds
-        if not self.trace or self.trace[-1][0] < self.journal.passes:
-            self.trace.append((self.journal.passes, gap))
-        if self.is_slow(self.journal.passes, 0.0):
-            self.second = self.seconds / max(self.journal.passes, 1e-9)
+        if not self.trace or self.trace[-1][0] < self.passes:
+            self.trace.append((self.passes, gap))
+        if self.is_slow(self.passes, 0.0):
+            self.second = self.seconds / max(self.passes, 1.0)
 
     def is_slow(self, passes: float, seconds: float) -> bool:
         """Whether it takes far longer than its count says, this turn's seconds by the clock included."""
@@ -102,7 +112,7 @@ class Lane:
 
 
 def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
-    """The passes that are left if the gap goes on falling as it did, between linearly and by a power of the passes; `CAP` times those so far at most."""
+    """The passes that are left if the gap goes on falling as it did, between linearly and by a power; at most `CAP` times those so far."""
     passes, gap = trace[-1]
     passes = max(passes, 1.0)
     before = [t for t in trace[:-1] if t[0] <= passes / 1.4]
@@ -129,12 +139,16 @@ class Relay:
         self.leader = self.lanes[0]
 
     def until(self, lane: Lane) -> float:
-        """The data passes of a lane at which its next turn ends; inf where no other could follow."""
+        """The counted passes of a lane at which its next turn ends; inf where no other could follow."""
         if not any(other is not lane and not other.gave_up for other in self.lanes):
             return math.inf
         if lane is not self.leader:
-            return max(self._trial(lane), lane.journal.passes + 1.0)
-        return max(FIRST / lane.second, LEAST, GROW * lane.journal.passes)
+            return max(self._trial(lane), lane.passes + 1.0)
+        return max(FIRST / lane.second, LEAST, GROW * lane.passes)
+
+    def first(self) -> Lane:
+        """The lane whose turn is first: the leader, or before a long turn of it one that is on trial."""
+        return self._on_trial() or self.leader
 
     def next(self, lane: Lane, why: str) -> tuple[Lane, str] | None:
         """The lane whose turn it is after one of `lane` that certified nothing, and the reason for it; None where all have given up.
@@ -155,11 +169,10 @@ class Relay:
             stood = f"stood at a gap of {gap:.1e}" if math.isfinite(gap) else "had certified nothing"
             return (
                 best,
-                f"`{leader.name}` {stood} after {leader.journal.passes:.0f} data passes, and `{best.name}` is expected to be done sooner",
+                f"`{leader.name}` {stood} after {leader.passes:.0f} passes, and `{best.name}` is expected to be done sooner",
             )
-        tried = [other for other in able if other is not leader and self._is_due(other)]
-        if tried:
-            other = min(tried, key=self._left)
+        other = self._on_trial()
+        if other is not None:
             return other, f"a trial of `{other.name}`, beside `{leader.name}`"
         return leader, "" if lane is leader else f"`{leader.name}` is expected to be done sooner than `{lane.name}`"
 
@@ -167,13 +180,21 @@ class Relay:
         return lane.left(self.tol) + (START_UP if lane.run is None else 0.0)
 
     def _trial(self, lane: Lane) -> float:
-        """The data passes that a lane may take beside the leader's."""
-        return SHARE * self.leader.work / lane.second
+        """The counted passes that a lane may take in all, beside the leader's next turn."""
+        return SHARE * self.until(self.leader) * self.leader.second / lane.second
 
-    def _is_due(self, lane: Lane) -> bool:
-        """Whether a lane may take enough passes by now to tell something, and its prediction is not hopeless."""
-        least = GROW * lane.journal.passes if lane.run is not None else max(LEAST, START_UP / lane.second)
-        return self._trial(lane) >= least and lane.left(self.tol) <= TRUST * self.leader.left(self.tol)
+    def _on_trial(self) -> Lane | None:
+        """The lane that may take enough passes by now to tell something, the likeliest first; None where there is none."""
+        due = [
+            lane
+            for lane in self.lanes
+            if lane is not self.leader
+            and not lane.gave_up
+            and self._trial(lane)
+            >= (GROW * lane.passes if lane.run is not None else max(LEAST, START_UP / lane.second))
+            and lane.left(self.tol) <= TRUST * self.leader.left(self.tol)
+        ]
+        return min(due, key=self._left) if due else None
 
 
 def lanes_of(plan: Plan, scale: float, best: Best) -> list[Lane]:

@@ -21,6 +21,7 @@ from ..results.status import Status
 from .forms import Solvable
 from .interrupt import Control
 from .journal import FEASIBLE, Best, Journal
+from .relay import counted
 from .watch import Moment, Watch
 
 LEAST_START = 0.5
@@ -64,7 +65,7 @@ class Supervisor:
     iteration: int = 0  # of the method, that a step which was broken off does not change
     started: float = field(default_factory=now)
     before: Before = field(default_factory=Before)  # what all turns before this one took
-    until: float = math.inf  # data passes after which another method may have its turn
+    until: float = math.inf  # counted passes after which another method may have its turn
     too_slow: Callable[[float, float], bool] | None = None  # the same by the clock, told passes and seconds of the turn
     own: Best | None = None  # the best of this method alone, where the journal's is that of several
     away: float = 0.0  # seconds of the verifier and of callbacks
@@ -111,7 +112,7 @@ class Supervisor:
         """Whether another method may have its turn."""
         if math.isinf(self.until):
             return False
-        passes = self.passes
+        passes = counted(self.passes, self.iteration)
         return passes >= self.until or (self.too_slow is not None and self.too_slow(passes, now() - self.started))
 
     def give_up(self, reason: str) -> tuple[Status, str]:

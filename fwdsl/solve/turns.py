@@ -37,7 +37,9 @@ def in_turns(
     """
     best = Best()
     relay = Relay(lanes_of(plan, task.form.scale, best), options.tol)
-    lane, total, changes = relay.leader, _Total(), list[Change]()
+    lane, total, changes = relay.first(), _Total(), list[Change]()
+    if lane is not relay.leader:
+        changes.append(Change(lane.name, 0, 0.0, 0.0, f"a trial of `{lane.name}` before `{relay.leader.name}`"))
     METHODS[lane.name].load()
     with closing(task.prepare()) as problem:
         while True:

@@ -1,0 +1,3 @@
+"""Corrections of predicted passes and seconds."""
+
+CONSTANTS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
