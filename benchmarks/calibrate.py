@@ -39,6 +39,7 @@ def main() -> None:
         "`calibration/problems.py`: generators.py and files of `../shared/data`",
         PACKAGES,
     )
+    report.facts["command"] = "`python benchmarks/calibrate.py`"
     runs = _recorded(known.quick, known.runs)
     ridge = stiffness(runs)
     constants = fitted(runs, ridge)

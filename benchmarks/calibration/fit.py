@@ -19,7 +19,7 @@ from .record import LEVELS, MAIN, Ran
 Constants = dict[str, tuple[tuple[float, ...], tuple[float, ...]]]
 Array = NDArray[np.float64]
 
-STIFFNESSES = (0.3, 1.0, 3.0, 10.0, 30.0)
+STIFFNESSES = (0.1, 0.3, 1.0, 3.0, 10.0)
 """The ridges on every coefficient but the constant one: what few problems say moves little. Cross-validation chooses."""
 
 PARTS = 5
@@ -29,7 +29,7 @@ UNREACHED = 2.0
 """A gap that was not reached counts as reached after so many times what the run took."""
 
 ROUNDS = 10
-BEND = 0.3
+BEND = 1.5
 """Powers of ten beyond which an observation pulls no harder."""
 
 
@@ -155,9 +155,7 @@ def predicted_seconds(run: Ran, constants: Mapping[str, Any]) -> float:
 
 
 def _corrected(run: Ran, k: int, constants: Mapping[str, Any]) -> Estimate:
-    return corrected(
-        Estimate(run.passes[k], run.seconds[k], 0.0, ""), run.method, run.features, LEVELS[k], constants
-    )
+    return corrected(Estimate(run.passes[k], run.seconds[k], 0.0, ""), run.method, run.features, LEVELS[k], constants)
 
 
 def geometric_mean(values: Sequence[float]) -> float:

