@@ -36,7 +36,7 @@ SHARE = 0.08
 """The share of the leader's work that each other method may take to try."""
 
 STUCK, SHARE_OF_STUCK = 3.0, 0.3
-"""A leader that has so many times its work left looks stuck; others then have this share of its work to try."""
+"""A leader that has so many times its work left is at its beginning or stuck; others then have this share of its work to try."""
 
 TRUST = 1000.0
 """Methods whose prediction is so many times what the leader has left are not tried."""
@@ -54,6 +54,9 @@ SLOW = 10.0
 """How many times as long as its counted work a method may take before it is charged by the clock, once that is more than `SLOW_AFTER` seconds."""
 
 SLOW_AFTER = 1.0
+
+ROOM = 1e9
+"""Bytes that any method may take; one that takes more has no turn unless the plan's method takes half as much."""
 
 
 def counted(passes: float, iterations: int) -> float:
@@ -106,12 +109,12 @@ class Lane:
         if not self.trace or self.trace[-1][0] < self.passes:
             self.trace.append((self.passes, gap))
         if self.is_slow(self.passes, 0.0):
-            self.second = self.seconds / max(self.passes, 1.0)
+            self.second = self.seconds / max(self.passes, LEAST)
 
     def is_slow(self, passes: float, seconds: float) -> bool:
         """Whether it takes far longer than its count says, this turn's seconds by the clock included."""
         taken = self.seconds + seconds
-        return taken > SLOW_AFTER and taken > SLOW * passes * self.second
+        return taken > SLOW_AFTER and taken > SLOW * max(passes, LEAST) * self.second
 
 
 def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
@@ -186,8 +189,8 @@ class Relay:
     def _trial(self, lane: Lane) -> float:
         """The counted passes that a lane may take in all, beside the leader's next turn."""
         leader = self.leader
-        stuck = leader.work > 0.0 and leader.left(self.tol) >= STUCK * leader.work
-        return (SHARE_OF_STUCK if stuck else SHARE) * self.until(leader) * leader.second / lane.second
+        far = leader.work > 0.0 and leader.left(self.tol) >= STUCK * leader.work
+        return (SHARE_OF_STUCK if far else SHARE) * self.until(leader) * leader.second / lane.second
 
     def _on_trial(self) -> Lane | None:
         """The lane that may take enough passes by now to tell something, the likeliest first; None where there is none."""
@@ -204,10 +207,12 @@ class Relay:
 
 
 def lanes_of(plan: Plan, scale: float, best: Best) -> list[Lane]:
-    """The plan's method, and the others that the planner may choose on the same form, where their costs are predicted."""
-    found = [(plan.method, plan.chosen.estimate), *((c.name, c.estimate) for c in plan.rivals())]
+    """The plan's method, and the others that the planner may choose on the same form, where time and memory are predicted and there is room."""
+    own = plan.chosen.estimate
+    room = max(ROOM, 2.0 * own.memory if own is not None else 0.0)
+    rivals = [(c.name, c.estimate) for c in plan.rivals() if c.estimate is not None and c.estimate.memory <= room]
     lanes = []
-    for name, e in found:
+    for name, e in [(plan.method, own), *rivals]:
         passes, seconds = (LEAST, LEAST * 1e-3) if e is None else (max(e.passes, 1e-3), e.seconds)
         lanes.append(Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best)))
     return lanes

@@ -94,7 +94,7 @@ class Supervisor:
 
     def must_stop(self) -> bool:
         """Whether time is over or the run is interrupted, for methods that ask within a step."""
-        return self.control.stop or self.seconds() >= self.options.time
+        return self.control.stop or self.seconds() >= self.options.time or self.is_slow()
 
     def must_not_start(self) -> bool:
         """The same for a method's start, which has `LEAST_START` seconds at least."""
@@ -112,8 +112,13 @@ class Supervisor:
         """Whether another method may have its turn."""
         if math.isinf(self.until):
             return False
-        passes = counted(self.passes, self.iteration)
-        return passes >= self.until or (self.too_slow is not None and self.too_slow(passes, now() - self.started))
+        return counted(self.passes, self.iteration) >= self.until or self.is_slow()
+
+    def is_slow(self) -> bool:
+        """Whether the method takes far longer than its count says, where another one may have its turn."""
+        if self.too_slow is None or math.isinf(self.until):
+            return False
+        return self.too_slow(counted(self.passes, self.iteration), now() - self.started)
 
     def give_up(self, reason: str) -> tuple[Status, str]:
         """The end of a run whose method sees no way on, and why."""
