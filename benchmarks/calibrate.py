@@ -16,7 +16,7 @@ from machine import describe, start_over
 
 start_over(1)
 
-from calibration.fit import choices, fitted, geometric_mean, stiffness  # noqa: E402
+from calibration.fit import choices, fitted, geometric_mean  # noqa: E402
 from calibration.page import CONSTANTS, write_constants, write_page  # noqa: E402
 from calibration.problems import cases  # noqa: E402
 from calibration.record import MAIN, Ran, read, record  # noqa: E402
@@ -41,15 +41,14 @@ def main() -> None:
     )
     report.facts["command"] = "`python benchmarks/calibrate.py`"
     runs = _recorded(known.quick, known.runs)
-    ridge = stiffness(runs)
-    constants = fitted(runs, ridge)
+    constants = fitted(runs)
     held = [c.regret for c in choices(runs, constants) if c.held_out]
     if known.quick:
         print(f"regret on {len(held)} held-out problems: {geometric_mean(held):.3f}, at worst {max(held):.2f}")
         return
     facts = {**describe(PACKAGES), "regret": f"{geometric_mean(held):.3f}", "worst": f"{max(held):.2f}"}
     write_constants(constants, facts)
-    write_page(report, runs, constants, ridge)
+    write_page(report, runs, constants)
     report.write()
     print(f"wrote {CONSTANTS}")
 

@@ -19,11 +19,8 @@ from .record import LEVELS, MAIN, Ran
 Constants = dict[str, tuple[tuple[float, ...], tuple[float, ...]]]
 Array = NDArray[np.float64]
 
-STIFFNESSES = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""The ridges on every coefficient but the constant one: what few problems say moves little. Cross-validation chooses."""
-
-PARTS = 5
-"""The parts of the problems that cross-validation leaves out in turn."""
+STIFFNESS = 3.0
+"""The ridge on every coefficient but the constant one: what few problems say moves little."""
 
 UNREACHED = 2.0
 """A gap that was not reached counts as reached after so many times what the run took."""
@@ -42,23 +39,7 @@ class Observed:
     least: bool
 
 
-def stiffness(runs: Sequence[Ran]) -> float:
-    """The ridge whose choices are the best on parts of the problems that were left out of fits. Problems that are held out have no part in it."""
-    own = [r for r in runs if not r.held_out]
-    cases = list(dict.fromkeys(r.case for r in own))
-    part = {case: i % PARTS for i, case in enumerate(cases)}
-
-    def regret(ridge: float) -> float:
-        found: list[float] = []
-        for k in range(PARTS):
-            constants = fitted([r for r in own if part[r.case] != k], ridge)
-            found += [c.regret for c in choices([r for r in own if part[r.case] == k], constants)]
-        return geometric_mean(found)
-
-    return min(STIFFNESSES, key=regret)
-
-
-def fitted(runs: Sequence[Ran], ridge: float) -> Constants:
+def fitted(runs: Sequence[Ran]) -> Constants:
     """Corrections of passes and of seconds for each method, from the problems that are not held out."""
     found: Constants = {}
     for method in dict.fromkeys(r.method for r in runs):
@@ -66,7 +47,7 @@ def fitted(runs: Sequence[Ran], ridge: float) -> Constants:
         passes = list(_observed(own, lambda r, k: r.passes[k], lambda r, g: r.passes_to(g), lambda r: _last(r)))
         seconds = list(_observed(own, lambda r, k: r.seconds[k], lambda r, g: r.to(g), lambda r: r.ran))
         if sum(not o.least for o in seconds) >= 6:
-            found[method] = (_regression(passes, ridge), _regression(seconds, ridge))
+            found[method] = (_regression(passes), _regression(seconds))
     return found
 
 
@@ -93,12 +74,12 @@ def _observed(
                 yield Observed(at, math.log10(UNREACHED * ran(r) / told), True)
 
 
-def _regression(observed: Sequence[Observed], stiff: float) -> tuple[float, ...]:
+def _regression(observed: Sequence[Observed]) -> tuple[float, ...]:
     """Ridge regression with bounded pulls; a lower bound that the prediction meets pulls not at all."""
     X = np.array([o.features for o in observed])
     b = np.array([o.power for o in observed])
     least = np.array([o.least for o in observed])
-    ridge = stiff * np.eye(len(NAMES))
+    ridge = STIFFNESS * np.eye(len(NAMES))
     ridge[0, 0] = 1e-6
     theta = np.zeros(len(NAMES))
     weights = np.ones(b.size)

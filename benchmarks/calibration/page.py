@@ -13,7 +13,7 @@ from timing import duration
 
 from fwdsl.plan.fitted import NAMES
 
-from .fit import Choice, choices, geometric_mean, spread
+from .fit import STIFFNESS, Choice, choices, geometric_mean, spread
 from .record import MAIN, Ran
 
 CONSTANTS = ROOT / "fwdsl" / "plan" / "constants.py"
@@ -47,7 +47,7 @@ def _coefficients(theta: Sequence[float]) -> list[str]:
     return [f"        ({rows[0]},", f"         {rows[1]}),"]
 
 
-def write_page(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any], ridge: float) -> None:
+def write_page(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any]) -> None:
     """The regret on problems that were fitted to and on those held out, by fitted and by hand-set predictions; the worst; the predictions."""
     by_fit, by_hand = choices(runs, constants), choices(runs, {})
     held = [c for c in by_fit if c.held_out]
@@ -96,8 +96,8 @@ def write_page(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any]
     )
     report.section(
         "Fit",
-        f"Ridge regression, with a ridge of {ridge:g}, of the logarithm of actual over predicted on: {', '.join(NAMES)}. "
-        "Of each three problems one is held out: nothing is fitted to it, the ridge included.",
+        f"Ridge regression, with a ridge of {STIFFNESS:g}, of the logarithm of actual over predicted on: {', '.join(NAMES)}. "
+        "Of each three problems one is held out: nothing is fitted to it.",
     )
 
 

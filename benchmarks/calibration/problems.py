@@ -182,7 +182,7 @@ FAMILIES: Mapping[str, Family] = {
         W + "minimize mean(squared(X @ w, y)) + c * sum_squares(w)\n",
         "vector",
         "tall wide stiff text usps abalone small",
-        (1e-2, 1e-5),
+        (1e-2, 1e-3, 1e-5),
         _mean_row,
     ),
     "nonnegative least squares": Family(
@@ -229,15 +229,15 @@ FAMILIES: Mapping[str, Family] = {
     "l2 logistic": Family(
         WB + "minimize mean(logistic(X @ w + b, y)) + c * sum_squares(w)\n",
         "signs",
-        "tall stiff text a1a usps small",
+        "tall stiff text wide a1a usps small",
         (1e-2, 1e-5),
         _mean_row,
     ),
     "squared hinge": Family(
         W + "minimize mean(squared_hinge(X @ w, y)) + c * sum_squares(w)\n",
         "signs",
-        "tall stiff text w8a small",
-        (1e-2, 1e-5),
+        "tall stiff text wide w8a small",
+        (1e-2, 1e-3, 1e-5),
         _mean_row,
     ),
     "hinge": Family(
@@ -434,9 +434,9 @@ def _others() -> Iterator[Case]:
         yield Case("completion", f"{n} x {p}", f"{weight:g}", partial(_completion, n, p, observed, weight))
     for d, weight in ((30, 1.0), (300, 10.0), (300, 0.1)):
         yield Case("portfolio", f"{d} assets", f"{weight:g}", partial(_portfolio, d, weight))
-    for m, n in ((40, 20), (300, 150), (60, 400)):
+    for m, n in ((40, 20), (80, 30), (60, 400), (300, 150), (150, 60), (30, 100), (100, 100), (200, 20), (250, 120)):
         yield Case("linear program", f"{m} x {n}", "", partial(_linear, m, n))
-    for n, d in ((200, 8), (600, 20), (100, 30)):
+    for n, d in ((200, 8), (300, 12), (600, 20), (100, 30), (400, 15), (150, 20)):
         yield Case("PSD regression", f"{n} x {d}", "", partial(_psd, n, d))
     for n, d in ((500, 50), (5000, 100), (200, 400)):
         yield Case("mixture", f"{n} x {d}", "", partial(_mixture, n, d))

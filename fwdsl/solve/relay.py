@@ -26,7 +26,7 @@ FIRST = 0.05
 GROW = 1.5
 """How much the work of a method grows from one look to the next."""
 
-MARGIN = 2.0
+MARGIN = 3.0
 """How much sooner another method has to be expected to be done."""
 
 START_UP = 0.05
@@ -35,7 +35,7 @@ START_UP = 0.05
 SHARE = 0.08
 """The share of the leader's work that each other method may take to try."""
 
-STUCK, SHARE_OF_STUCK = 3.0, 0.3
+FAR, SHARE_OF_FAR = 3.0, 0.2
 """A leader that has so many times its work left is at its beginning or stuck; others then have this share of its work to try."""
 
 TRUST = 1000.0
@@ -189,8 +189,8 @@ class Relay:
     def _trial(self, lane: Lane) -> float:
         """The counted passes that a lane may take in all, beside the leader's next turn."""
         leader = self.leader
-        far = leader.work > 0.0 and leader.left(self.tol) >= STUCK * leader.work
-        return (SHARE_OF_STUCK if far else SHARE) * self.until(leader) * leader.second / lane.second
+        far = leader.work > 0.0 and leader.left(self.tol) >= FAR * leader.work
+        return (SHARE_OF_FAR if far else SHARE) * self.until(leader) * leader.second / lane.second
 
     def _on_trial(self) -> Lane | None:
         """The lane that may take enough passes by now to tell something, the likeliest first; None where there is none."""

@@ -76,7 +76,7 @@ def test_a_trial_that_shows_nothing_goes_back_and_is_not_repeated_at_once() -> N
     assert (turns.next(a, "") or (None,))[0] is b
     work(b, turns.until(b), 1.0)
     assert (turns.next(b, "") or (None,))[0] is a
-    assert b.work <= relay.SHARE_OF_STUCK * relay.GROW * a.work
+    assert b.work <= relay.SHARE_OF_FAR * relay.GROW * a.work
 
 
 def test_who_gives_up_is_out_and_the_last_one_ends_the_run() -> None:
