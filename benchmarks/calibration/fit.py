@@ -19,14 +19,14 @@ from .record import LEVELS, MAIN, Ran
 Constants = dict[str, tuple[tuple[float, ...], tuple[float, ...]]]
 Array = NDArray[np.float64]
 
-STIFFNESS = 3.0
+STIFFNESS = 1.0
 """The ridge on every coefficient but the constant one: what few problems say moves little."""
 
 UNREACHED = 2.0
 """A gap that was not reached counts as reached after so many times what the run took."""
 
 ROUNDS = 10
-BEND = 1.5
+BEND = 0.6
 """Powers of ten beyond which an observation pulls no harder."""
 
 

@@ -32,7 +32,8 @@ NAMES = (
     "no losses",
     "singular values or eigenvalues",
     "no norms and sets, many unknowns",
-    "the same times condition",
+    "squared data over the ridge",
+    "the same, no norms and sets, many unknowns",
 )
 """The features of a problem that corrections are linear in, the logarithms in powers of ten."""
 
@@ -59,6 +60,7 @@ def features(form: Form) -> tuple[float, ...]:
     curved = any(not getattr(f.loss, "quadratic", False) for f in losses)
     pairs = [b.g.pair for b in dense.blocks] + [t.f.pair for t in dense.terms if isinstance(t.f, VectorFunction)]
     ridge = any(b.g.curvature > 0.0 for b in dense.blocks)
+    loose = _log(_squares(dense)) - 2.0 if ridge and losses else 0.0
     bare = all(pair == (None, None) for pair in pairs)
     size = _log(dense.size / 1000)
     stiff = min(_log(condition(dense)), 8.0) - 4.0 if ridge and losses else 0.0
@@ -79,8 +81,19 @@ def features(form: Form) -> tuple[float, ...]:
         float(not losses),
         float(any(word in SPECTRAL for pair in pairs for word in pair)),
         float(bare and dense.size > MANY),
-        stiff if bare and dense.size > MANY else 0.0,
+        loose,
+        loose if bare and dense.size > MANY else 0.0,
     )
+
+
+def _squares(dense: Canonical) -> float:
+    """The trace of the losses' largest Hessian over the curvature of the ridge: what L / mu is at most."""
+    slope = math.fsum(
+        t.curvature * float(t.f.w.mean()) for t in dense.terms if isinstance(t.f, LossFunction) and t.f.w.size
+    )
+    norms = [s.column_norms for s in dense.instance.stats.values() if s.column_norms is not None]
+    numbers = sum(float(n @ n) for n in norms)
+    return slope * numbers / max(b.g.curvature for b in dense.blocks) if math.isfinite(numbers) else 1.0
 
 
 def corrected(

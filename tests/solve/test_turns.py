@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.registry import METHODS
 from fwdsl.cli.report import solution_text
 from fwdsl.plan import fitted
 from fwdsl.results.json_form import solution_json
@@ -57,13 +59,11 @@ def bound(text: str, **sizes: int) -> fw.Problem:
     return fw.parse(text).bind(**{k: v for k, v in data(**sizes).items() if f" {k}: " in text.splitlines()[0]})
 
 
-WRONG = {"frank_wolfe": 1e-2, "apg": 100.0, "pdhg": 100.0, "interior": 100.0}
-
-
 @pytest.fixture
 def wrong(monkeypatch: pytest.MonkeyPatch) -> fw.Problem:
     """Least squares on a ball whose plan believes in Frank-Wolfe, whose gap falls like 1/k."""
-    scramble(monkeypatch, WRONG)
+    monkeypatch.setattr(fitted, "CONSTANTS", {})
+    monkeypatch.setattr(METHODS["frank_wolfe"], "estimate", classmethod(lambda *_: Estimate(10.0, 1e-3, 1e6, "")))
     problem = bound(BALL)
     assert problem.plan(tol=1e-9).method == "frank_wolfe"
     return problem
