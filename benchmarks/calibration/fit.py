@@ -149,7 +149,7 @@ def spread(runs: Sequence[Ran], constants: Mapping[str, Any]) -> dict[str, tuple
     found: dict[str, tuple[int, float, float]] = {}
     for method in dict.fromkeys(r.method for r in runs):
         own = [r for r in runs if r.method == method and r.held_out and math.isfinite(r.to(MAIN))]
-        ratios = [r.to(MAIN) / predicted_seconds(r, constants) for r in own if predicted_seconds(r, constants) > 0.0]
+        ratios = [r.to(MAIN) / p for r in own if math.isfinite(p := predicted_seconds(r, constants))]
         if ratios:
             found[method] = (len(ratios), median(ratios), median(max(x, 1.0 / x) for x in ratios))
     return found

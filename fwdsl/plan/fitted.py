@@ -40,6 +40,9 @@ NAMES = (
 Constants = Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]
 """By the names of methods, the coefficients of the features for passes and for seconds."""
 
+SMALLEST, LARGEST = -2.0, 1.0
+"""The sizes that corrections were fitted to, in powers of ten of a thousand."""
+
 MANY = 1500
 """Unknowns beyond which methods form no Gram matrix of all of them."""
 
@@ -54,7 +57,7 @@ def features(form: Form) -> tuple[float, ...]:
     """What is known of a bound problem, without the digits of the tolerance; `NAMES` in their order."""
     dense = form.dense if isinstance(form, Canonical) else None
     if dense is None:
-        return (1.0, 0.0, 0.0, _log(form.size / 1000), *[0.0] * (len(NAMES) - 4))
+        return (1.0, 0.0, 0.0, _within(_log(form.size / 1000)), *[0.0] * (len(NAMES) - 4))
     rows = sum(t.map.rows for t in dense.terms)
     losses = [t.f for t in dense.terms if isinstance(t.f, LossFunction | VectorLossFunction)]
     curved = any(not getattr(f.loss, "quadratic", False) for f in losses)
@@ -62,12 +65,12 @@ def features(form: Form) -> tuple[float, ...]:
     ridge = any(b.g.curvature > 0.0 for b in dense.blocks)
     loose = _log(_squares(dense)) - 2.0 if ridge and losses else 0.0
     bare = all(pair == (None, None) for pair in pairs)
-    size = _log(dense.size / 1000)
+    size = _within(_log(dense.size / 1000))
     stiff = min(_log(condition(dense)), 8.0) - 4.0 if ridge and losses else 0.0
     return (
         1.0,
         0.0,
-        _log(rows / 1000),
+        _within(_log(rows / 1000)),
         size,
         _log(dense.nnz / max(1.0, rows * dense.size)),
         float(any(not t.is_smooth for t in dense.terms)),
@@ -111,6 +114,11 @@ def _factor(theta: Sequence[float], known: Sequence[float], tol: float) -> float
     power = theta[1] * (-math.log10(tol) - 6.0) / 6.0
     power += sum(t * f for t, f in zip(theta, known, strict=True))
     return float(10.0 ** min(WIDEST, max(-WIDEST, power)))
+
+
+def _within(power: float) -> float:
+    """A logarithm within the sizes that corrections were fitted to: beyond them predictions are corrected as at the next one."""
+    return min(LARGEST, max(SMALLEST, power))
 
 
 def _log(value: float) -> float:
