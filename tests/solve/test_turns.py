@@ -63,8 +63,9 @@ def bound(text: str, **sizes: int) -> fw.Problem:
 def wrong(monkeypatch: pytest.MonkeyPatch) -> fw.Problem:
     """Least squares on a ball whose plan believes in Frank-Wolfe, whose gap falls like 1/k."""
     monkeypatch.setattr(fitted, "CONSTANTS", {})
+    scramble(monkeypatch, dict.fromkeys(("apg", "pdhg"), 100.0))
     monkeypatch.setattr(METHODS["frank_wolfe"], "estimate", classmethod(lambda *_: Estimate(10.0, 1e-3, 1e6, "")))
-    problem = bound(BALL)
+    problem = bound(BALL + "solve method = [frank_wolfe, apg, pdhg]\n")
     assert problem.plan(tol=1e-9).method == "frank_wolfe"
     return problem
 
