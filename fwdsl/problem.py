@@ -91,7 +91,7 @@ class Problem:
         self,
         *,
         tol: float | None = None,
-        method: str | None = None,
+        method: str | Sequence[str] | None = None,
         time: float | None = None,
         max_iter: int | None = None,
         seed: int | None = None,
@@ -103,7 +103,8 @@ class Problem:
     ) -> Solution:
         """Solve it to a certified duality gap.
 
-        The options are those of the language's `solve` and win over the program's own; further ones go to the method named. `callback` is
+        The options are those of the language's `solve` and win over the program's own; further ones go to the method named. Several
+        names, as a list or tuple, are those that the planner chooses from. `callback` is
         called with each `Progress` and stops the solve by returning False. `start` is a solution to start from, or values of
         variables by name. A limit or Ctrl-C is a status of the solution, which holds the best point found, never an exception; nor are
         constraints that no point meets (`infeasible`) and an objective without a finite optimum (`unbounded`).

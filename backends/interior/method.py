@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import VectorLoss
+from fwdsl.backends import costs
 from fwdsl.backends.interior.sizes import LARGEST, MOST, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.method import Estimate, Method
@@ -58,7 +59,7 @@ class Interior(Method):
         why = f"about {steps:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(
             2.0 * steps,
-            steps * (6e-4 + 1e-6 * (unknowns + rows) + size.seconds),
+            steps * (6e-4 + 1e-6 * (unknowns + rows) + size.seconds) + costs.seconds(form, 2.0 * steps, 0.0),
             size.memory + 16.0 * size.entries,
             why,
         )

@@ -14,7 +14,7 @@ from .context import Context
 
 
 def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, object], ...]:
-    """The options of all `solve` statements: numbers, `gap` and `method` as text, and `method_options` as a dictionary."""
+    """The options of all `solve` statements: numbers, `gap` and `method` as text, `method_options` as a dictionary, and `among`, names of methods."""
     seen: dict[str, tree.Keyword] = {}
     out: list[tuple[str, object]] = []
     for keyword in (k for node in nodes for k in node.options):
@@ -36,14 +36,25 @@ def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, obj
 
 def method_option(text: str) -> tuple[str, dict[str, object]] | None:
     """The name of a method and its options, from `NAME` or `NAME(option=value, ...)`; None for any other text."""
+    given = _given(text)
+    return (given["method"], given.get("method_options", {})) if given and "among" not in given else None
+
+
+def method_list(text: str) -> tuple[str, ...] | None:
+    """The names in `NAME, NAME, ...`, with or without the brackets of a list; None for any other text."""
+    given = _given(text if text.lstrip().startswith("[") else f"[{text}]")
+    return given.get("among", (given["method"],)) if given else None
+
+
+def _given(text: str) -> dict[str, Any]:
+    """What `solve method = TEXT` says; nothing where that is an error, or says more."""
     from .infer import infer
 
     program, found = parse(f"solve method = {text}")
     ctx = Context(program.source, infer)
     given: dict[str, Any] = dict(solve_options(ctx, [s for s in program.statements if isinstance(s, tree.Solve)]))
-    if found or ctx.found or "method" not in given or set(given) - {"method", "method_options"}:
-        return None
-    return given["method"], given.get("method_options", {})
+    wrong = found or ctx.found or "method" not in given or set(given) - {"method", "method_options", "among"}
+    return {} if wrong else given
 
 
 _OTHER_WORDS = {
@@ -108,13 +119,17 @@ def _value(ctx: Context, keyword: tree.Keyword, domain: str) -> object:
 
 
 def _method(ctx: Context, keyword: tree.Keyword) -> list[tuple[str, object]]:
-    """A method, `NAME` or `NAME(option=value)`. The planner checks that it exists."""
+    """A method, `NAME` or `NAME(option=value)`, or several as `[NAME, ...]`. The planner checks that they exist."""
     node = keyword.value
     if isinstance(node, tree.Name):
         return [("method", node.id)]
+    names = [item.id for item in node.items if isinstance(item, tree.Name)] if isinstance(node, tree.List) else []
+    if isinstance(node, tree.List) and names and len(names) == len(node.items) and "auto" not in names:
+        several = tuple(dict.fromkeys(names))
+        return [("method", "auto"), ("among", several)] if len(several) > 1 else [("method", several[0])]
     if not isinstance(node, tree.Call) or node.args:
         meant = node.value if isinstance(node, tree.String) and node.value.isidentifier() else ""
-        _wrong(ctx, keyword, "`auto`, the name of a method, or `name(option=value)`", meant)
+        _wrong(ctx, keyword, "`auto`, the name of a method, `name(option=value)`, or a list of names", meant)
         return []
     options: dict[str, object] = {}
     seen: dict[str, tree.Keyword] = {}

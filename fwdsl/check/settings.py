@@ -12,12 +12,12 @@ from ..errors import misuse
 from ..model import Model, once_per_model
 from ..model.options import Options
 
-_NAMES = tuple(f.name for f in fields(Options) if f.name != "method_options")
+_NAMES = tuple(f.name for f in fields(Options) if f.name not in ("method_options", "among"))
 
 _EXPECTED = {
     "tol": "a number above 0",
     "gap": '"relative" or "absolute"',
-    "method": "the name of a method",
+    "method": "the name of a method, or several to choose from",
     "max_iter": "a whole number from 0",
     "time": "seconds, a number from 0",
     "seed": "a whole number from 0",
@@ -39,7 +39,7 @@ def resolve_options(model: Model, **given: object) -> Options:
                 "FW0310", f"{name}={value!r} is not what the option takes", rule=f"`{name}` takes {_EXPECTED[name]}."
             )
     if "method" in known:
-        known["method_options"] = {}
+        known |= _method(known["method"])
     options = replace(options, **known) if known else options  # type: ignore[arg-type]
     if extra and options.method == "auto":
         name = next(iter(extra))
@@ -118,6 +118,13 @@ def _declared(model: Model) -> Options:
     return Options(**declared)
 
 
+def _method(given: Any) -> dict[str, object]:
+    """The options that a method, or several to choose from, stand for."""
+    names = (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
+    one = len(names) == 1
+    return {"method": names[0] if one else "auto", "method_options": {}, "among": () if one else names}
+
+
 def _plain(value: object) -> object:
     """A NumPy number or truth value as a Python one, which methods expect."""
     if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
@@ -127,11 +134,18 @@ def _plain(value: object) -> object:
     return int(value) if isinstance(value, numbers.Integral) else float(value)
 
 
+def _is_name(value: object, several: bool) -> bool:
+    """Whether it may name a method; `auto` is none of several."""
+    return isinstance(value, str) and value.isidentifier() and not (several and value == "auto")
+
+
 def _fits(name: str, value: object) -> bool:
     if name == "gap":
         return isinstance(value, str) and value in ("relative", "absolute")
     if name == "method":
-        return isinstance(value, str) and value.isidentifier()
+        names = [value] if isinstance(value, str) else value
+        several = not isinstance(value, str)
+        return isinstance(names, list | tuple) and bool(names) and all(_is_name(n, several) for n in names)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False
     if name in ("max_iter", "seed", "threads"):

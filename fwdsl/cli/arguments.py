@@ -129,7 +129,7 @@ def add_solve(parser: Parser, *, several: bool = False) -> None:
             "--method",
             type=method("--method"),
             metavar="M",
-            help="`auto`, a method's name as `fwdsl plan` lists them, or NAME(option=value)",
+            help="`auto`, a method's name as `fwdsl plan` lists them, NAME(option=value), or A,B to choose from",
         )
     group.add_argument("--tol", type=number("--tol", strict=True), metavar="T", help="duality gap to certify")
     group.add_argument("--gap", type=choice("--gap", "relative", "absolute"), metavar="KIND", help="relative, absolute")
@@ -211,14 +211,18 @@ def seconds(option: str) -> Check:
 
 
 def method(option: str) -> Check:
-    """A method's name and its options: `apg`, `apg(newton=false)`."""
+    """A method's name and its options, `apg`, `apg(newton=false)`, or several to choose from, `apg,pdhg`."""
 
-    def check(text: str) -> tuple[str, dict[str, object]]:
-        from ..check.options import method_option
+    def check(text: str) -> tuple[str | tuple[str, ...], dict[str, object]]:
+        from ..check.options import method_list, method_option
 
         named = method_option(text)
+        several = None if named is not None else method_list(text)
+        if several is not None:
+            return several, {}
         if named is None:
-            raise _bad_value(option, text, "`auto`, the name of a method, or `NAME(option=value)`", "apg")
+            expected = "`auto`, the name of a method, `NAME(option=value)`, or names separated by commas"
+            raise _bad_value(option, text, expected, "apg")
         return named
 
     return check

@@ -65,6 +65,8 @@ def _rows(solution: Solution) -> Iterator[tuple[str, str]]:
         yield "infeasibility", _small(c.infeasibility)
     work = f"{_count(solution.iterations, 'iteration')}, {_count(solution.passes, 'data pass', 'data passes')}"
     yield "method", f"{solution.method}: {work} and {_plain(solution.verify_passes)} to verify"
+    for change in solution.changes:
+        yield "", f"{change.method} from iteration {change.iteration}: {change.reason}"
     kernels = f"compiling kernels {_seconds(times.kernels)}, " if times.kernels >= 0.005 else ""
     yield (
         "time",

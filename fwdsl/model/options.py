@@ -13,14 +13,16 @@ class Options:
     """The options of `solve` (docs/language.md, "Options").
 
     tol: the duality gap to certify; gap: whether `tol` is relative or absolute; method: "auto" or the name of a method, whose options are in
-    `method_options`; max_iter: the number of iterations; time: seconds of solving, without those of compiling kernels; seed: the seed
-    of the random generator; threads: the number of threads of the kernels (0: one for each core).
+    `method_options`; among: the methods that "auto" chooses from, empty for the planner's own list; max_iter: the number of iterations; time:
+    seconds of solving, without those of compiling kernels; seed: the seed of the generator; threads: the number of threads of the kernels (0:
+    one for each core).
     """
 
     tol: float = 1e-6
     gap: Literal["relative", "absolute"] = "relative"
     method: str = "auto"
     method_options: Mapping[str, object] = field(default_factory=dict)
+    among: tuple[str, ...] = ()
     max_iter: int | None = None
     time: float = math.inf
     seed: int = 0

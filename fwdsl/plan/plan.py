@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -13,13 +13,14 @@ from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
 from ..canon.expansion import Expansion, unexpanded
 from ..canon.factored import unfactored
-from ..canon.forms import Form
+from ..canon.forms import Form, FormKind
 from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
 from ..model import Model, once_per_model
 from ..model.options import Options
 from .certificate import expected_certificate
+from .fitted import corrected, features
 from .render import render_plan, structure_lines
 
 
@@ -80,15 +81,15 @@ class Plan:
         """The chosen candidate."""
         return next(c for c in self.weighed if c.name == self.method)
 
-    def instead(self, tried: Collection[str], reason: str) -> Plan | None:
-        """The plan with the next best method of the same form, after those that were tried have given up; None where there is none."""
+    def rivals(self) -> tuple[Candidate, ...]:
+        """The other methods that may take over: those of the same form that the planner may choose and has predictions for."""
         form = METHODS[self.method].works_on
-        able = [c for c in self.weighed if c.applies and not c.by_name_only and c.name not in tried]
-        rest = [c for c in able if c.estimate is not None and METHODS[c.name].works_on == form]
-        if not rest:
-            return None
-        best = min(rest, key=lambda c: c.estimate.seconds if c.estimate else 0.0)
-        return replace(self, method=best.name, method_options={}, why=f"`{self.method}` gave up: {reason}")
+        able = [c for c in self.weighed if c.applies and not c.by_name_only and c.name != self.method]
+        return tuple(c for c in able if c.estimate is not None and METHODS[c.name].works_on == form)
+
+    def turned_to(self, method: str, why: str) -> Plan:
+        """The plan after another method has taken over."""
+        return replace(self, method=method, method_options={}, why=why)
 
     def __getstate__(self) -> dict[str, Any]:
         # What the others are looked at with does not leave the process, so they are looked at now.
@@ -139,8 +140,11 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     arrangement = arrange(model, apart)
     form = _written_down(form, options)
 
+    known: dict[FormKind, tuple[float, ...]] = {}
+
     def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
-        return tuple(_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol) for name in names)
+        found = (_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol, known) for name in names)
+        return tuple(replace(c, by_name_only=_left_out(c, options)) for c in found) if options.among else tuple(found)
 
     def told() -> tuple[str, tuple[str, ...]]:
         expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)
@@ -150,15 +154,16 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         *(FACTORED if unfactored(arrangement) else ()),
         *(EXPANDED if unexpanded(arrangement) else ()),
     }
-    names = [n for n in METHODS if n == options.method or (n in AUTOMATIC and n not in pointless)]
+    freely = options.among or [n for n in AUTOMATIC if n not in pointless]
+    names = [n for n in METHODS if n == options.method or n in freely]
     weighed = weigh(names)
+    refusal = _refuse(options, model, weighed, form)
+    if refusal is not None:
+        return None, (refusal,)
     if options.method == "auto":
         chosen, why = _choose(weighed, arrangement, form)
         why = "from names alone: it does not have to run" if contradiction is not None else why
     else:
-        refusal = _refuse_method(options, model, weighed, form)
-        if refusal is not None:
-            return None, (refusal,)
         chosen, why = options.method, "named by the program or the call"
     plan = Plan(
         chosen,
@@ -178,8 +183,8 @@ def _written_down(form: Form | None, options: Options) -> Form | None:
     """The dense form in the place of an expansion in samples, where a method is named that works on it, or where it is small: times then decide."""
     if not isinstance(form, Expansion):
         return form
-    named = METHODS[options.method].works_on if options.method in METHODS else "expansion"
-    return form.dense or form if named == "dense" or form.is_small_space else form
+    named = {METHODS[name].works_on for name in (options.method, *options.among) if name in METHODS} or {"expansion"}
+    return form.dense or form if "expansion" not in named or form.is_small_space else form
 
 
 @once_per_model
@@ -188,13 +193,24 @@ def _reasons(model: Model, apart: frozenset[tuple[str, int]], name: str) -> tupl
     return METHODS[name].requires(arrange(model, apart))
 
 
-def _candidate(method: type[Method], reasons: tuple[str, ...], form: Form | None, tol: float) -> Candidate:
+def _candidate(
+    method: type[Method],
+    reasons: tuple[str, ...],
+    form: Form | None,
+    tol: float,
+    known: dict[FormKind, tuple[float, ...]],
+) -> Candidate:
+    """A method for a problem; `known` keeps the features of its forms."""
     if not reasons and form is not None:
         reasons = form.why_not(method.works_on)
     told = form.at_hand(method.works_on) if form is not None and not reasons else None
     if told is not None:
         reasons = method.requires_values(told)
     estimate = method.estimate(told, tol) if told is not None and not reasons else None
+    if told is not None and estimate is not None:
+        if method.works_on not in known:
+            known[method.works_on] = features(told)
+        estimate = corrected(estimate, method.name, known[method.works_on], tol)
     return Candidate(method.name, method.title, reasons, estimate, method.by_name_only)
 
 
@@ -214,18 +230,44 @@ def _choose(candidates: tuple[Candidate, ...], arrangement: Arrangement, form: F
     return able[0].name, "the structure decides; bind data for predicted times"
 
 
+def _left_out(candidate: Candidate, options: Options) -> str:
+    """Why the planner does not choose a method where it has a list of names to choose from."""
+    return "" if candidate.name in options.among else "not among those to choose from"
+
+
+def _refuse(options: Options, model: Model, candidates: tuple[Candidate, ...], form: Form | None) -> Diagnostic | None:
+    """The refusal of a name that is none, and of methods that do not apply."""
+    for name in options.among or (options.method,):
+        if name != "auto" and name not in METHODS:
+            return _unknown(name, model)
+    if options.method != "auto":
+        return _refuse_method(options, model, candidates, form)
+    if not options.among or any(c.applies for c in candidates):
+        return None
+    reasons = "; ".join(f"`{c.name}`: {', '.join(c.reasons)}" for c in candidates)
+    return _refusal(
+        "FW5003",
+        f"none of the methods to choose from applies: {reasons}",
+        model,
+        rule="One of the methods to choose from must cover the problem's structure.",
+        hint="write `method = auto`, or name one that `fwdsl plan` shows among those that apply",
+    )
+
+
+def _unknown(name: str, model: Model) -> Diagnostic:
+    close = difflib.get_close_matches(name.lower(), METHODS, 1)
+    return _refusal(
+        "FW5002",
+        f"there is no method `{name}`; this version has {', '.join(f'`{n}`' for n in METHODS)}",
+        model,
+        rule="`method` names a method or is `auto`.",
+        hint=f"did you mean `{close[0]}`?" if close else "write `method = auto` for the planner's choice",
+    )
+
+
 def _refuse_method(
     options: Options, model: Model, candidates: tuple[Candidate, ...], form: Form | None
 ) -> Diagnostic | None:
-    if options.method not in METHODS:
-        close = difflib.get_close_matches(options.method.lower(), METHODS, 1)
-        return _refusal(
-            "FW5002",
-            f"there is no method `{options.method}`; this version has {', '.join(f'`{name}`' for name in METHODS)}",
-            model,
-            rule="`method` names a method or is `auto`.",
-            hint=f"did you mean `{close[0]}`?" if close else "write `method = auto` for the planner's choice",
-        )
     candidate = next(c for c in candidates if c.name == options.method)
     if not candidate.applies:
         able = ", ".join(f"`{c.name}`" for c in candidates if c.applies)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "passes": solution.passes,
         "verify_passes": solution.verify_passes,
         "reason": solution.reason,
+        "changes": [asdict(change) for change in solution.changes],
         "start": solution.start,
         "time": {
             "compile": times.compile,

@@ -25,6 +25,17 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A change of the method within a run: who goes on, after how many iterations, data passes and seconds of all before it, and why."""
+
+    method: str
+    iteration: int
+    passes: float
+    elapsed: float
+    reason: str
+
+
+@dataclass(frozen=True)
 class Times:
     """Seconds: compiling the program, loading data, planning, solving, verifying (within solve), compiling kernels (within solve; none where the
     cache has them). The limit of time does not count the last."""
@@ -43,8 +54,9 @@ class Solution:
 
     `dual[name]` is the derivative of the optimal value in the right-hand side of that constraint; `terms[name]` the value of a named term;
     `support` counts nonzeros per variable; `passes` are data passes (one touch of every nonzero) of the method, `verify_passes` those of the
-    verifier; `reason` says why it stopped; `start` what it started from; `instance` is the program with the data it was solved on.
-    Of a run that was resumed `iterations` and passes are those of the whole run, `times` and `history` of its last part.
+    verifier; `reason` says why it stopped; `changes` are those of the method on the way; `start` what it started from;
+    `instance` is the program with the data it was solved on. Of a run that was resumed `iterations` and passes are those of the
+    whole run, `times` and `history` of its last part.
     """
 
     status: Status
@@ -59,6 +71,7 @@ class Solution:
     reason: str
     times: Times
     history: tuple[Progress, ...] = ()
+    changes: tuple[Change, ...] = ()
     plan: Any = None
     start: str = "the method's own starting point"
     warnings: tuple[str, ...] = ()

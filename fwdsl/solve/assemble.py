@@ -14,7 +14,7 @@ from ..canon.forms import Form
 from ..certify.certificate import Certificate
 from ..certify.verified import DualBound, Verified
 from ..plan import Plan
-from ..results.solution import Solution, Times
+from ..results.solution import Change, Solution, Times
 from .driver import Outcome
 from .forms import Solvable
 from .watch import Moment, Watch
@@ -28,6 +28,7 @@ def solution_of(
     seconds: float,
     kernels: float,
     duals: Mapping[str, Any],
+    changes: tuple[Change, ...] = (),
 ) -> Solution:
     """The best point with its certificate in the user's sense, duals and values of terms beside it."""
     form, verified = task.form, outcome.verified
@@ -45,6 +46,7 @@ def solution_of(
         reason=outcome.reason,
         times=Times(solve=seconds, verify=outcome.verify_seconds, kernels=kernels),
         history=outcome.history,
+        changes=changes,
         plan=plan,
         start=origin,
         warnings=task.warnings(outcome.x),

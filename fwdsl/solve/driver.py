@@ -24,8 +24,9 @@ from .forms import Solvable, Start
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
 from .no_solution import no_solution
+from .relay import Lane
 from .state import Checkpoint
-from .supervisor import Supervisor, now
+from .supervisor import Before, Supervisor, now
 from .watch import Watch
 
 SECOND_RAY = 128
@@ -38,6 +39,16 @@ BOUND_ABOVE = "FW9002"
 """The code of a bound above the objective of a feasible point."""
 
 OUT_OF_RANGE = "a decomposition failed: the numbers are out of range, or nearly so"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn of a method among several: its lane, the passes of its own at which it ends, and what all turns before it took."""
+
+    lane: Lane
+    until: float
+    before: Before
+
 
 OnState = Callable[[Checkpoint], None]
 
@@ -61,6 +72,10 @@ class Outcome:
     state: Checkpoint | None = None
     #: The method sees no way on: no limit of the run ended it.
     gave_up: bool = False
+    #: Its turn is over, and nothing else ended it.
+    paused: bool = False
+    run: Run[Any, Any] | None = None
+    own_gap: float = math.inf
 
 
 def drive(
@@ -75,25 +90,24 @@ def drive(
     control: Control | None = None,
     on_state: OnState | None = None,
     watch: Watch | None = None,
-    before: float = 0.0,
+    turn: Turn | None = None,
 ) -> Outcome:
     """Run the plan's method on what `task` prepared until the tolerance is certified or a limit is reached.
 
     The run starts at a point, or goes on from `resume`, within the limits of the run; the point is the answer where even the start is broken
     off. With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and stops while the
-    verifier or a callback has its turn. `before` is what methods that gave up have taken of the time.
+    verifier or a callback has its turn. A `turn` ends when its passes are over.
     """
     method, given = METHODS[plan.method], dict(plan.method_options)
-    journal = resume.journal.copied() if resume is not None else Journal(0, scale=task.form.scale)
-    over = Supervisor(task, problem, method, options, journal, control or Control(), on_progress, watch)
-    over.before = before
+    over = _supervisor(task, problem, method, options, control or Control(), on_progress, watch, resume, turn)
+    journal, live = over.journal, turn.lane.run if turn is not None else None
     checkpoint: Checkpoint | None = None
     with over.asked(over.must_stop):
         try:
             with over.control.breakable():
                 with over.asked(over.must_not_start):
                     over.iteration = 0 if resume is None else resume.iteration
-                    run = _begun(method, problem, given, at, resume)
+                    run = live or _begun(method, problem, given, at, resume)
                 over.run, over.iteration, journal.passes = run, run.state.iteration, over.passes
                 checkpoint = Checkpoint(method.name, given, run.state, journal)
                 status, reason = _loop(over, run, checkpoint, on_state)
@@ -110,6 +124,27 @@ def drive(
             status, reason = _verified_at_last(over, status, reason)
     over.tell(report, last=True)
     return _outcome(over, status, reason, checkpoint)
+
+
+def _supervisor(
+    task: Solvable,
+    problem: Any,
+    method: type[Method],
+    options: Options,
+    control: Control,
+    on_progress: Callable[[Progress], bool | None] | None,
+    watch: Watch | None,
+    resume: Checkpoint | None,
+    turn: Turn | None,
+) -> Supervisor:
+    if turn is not None:
+        lane = turn.lane
+        over = Supervisor(task, problem, method, options, lane.journal, control, on_progress, watch, before=turn.before)
+        over.until, over.too_slow, over.own = turn.until, lane.is_slow, lane.own
+        over.verified_at = -1 if lane.run is None else lane.run.state.iteration
+        return over
+    journal = resume.journal.copied() if resume is not None else Journal(0, scale=task.form.scale)
+    return Supervisor(task, problem, method, options, journal, control, on_progress, watch)
 
 
 def _begun(
@@ -178,6 +213,9 @@ def _outcome(over: Supervisor, status: Status, reason: str, checkpoint: Checkpoi
         tuple(over.history),
         checkpoint,
         over.gave_up and status == "tolerance_not_reached",
+        over.paused and status == "tolerance_not_reached",
+        over.run,
+        over.own_gap(),
     )
 
 
@@ -188,6 +226,9 @@ def _loop(over: Supervisor, run: Run[Any, Any], checkpoint: Checkpoint, on_state
         if not over.tell(report):
             return "interrupted", "the callback asked to stop"
         ending = _certified(over, report) or _limited(over) or _hopeless(over, run, report)
+        if ending is None and over.turn_is_over():
+            over.paused = True
+            ending = "tolerance_not_reached", "the turn of the method is over"
         if ending is not None:
             return ending
         before = dict(vars(run.state))

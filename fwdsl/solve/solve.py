@@ -17,15 +17,16 @@ from ..backends.registry import METHODS
 from ..canon.forms import Form, FormKind
 from ..model.options import Options
 from ..plan import Plan
-from ..results.solution import Progress, Solution
+from ..results.solution import Change, Progress, Solution
 from .assemble import contradicted, solution_of
 from .canonical import SolvableCanonical
 from .driver import OnState, Outcome, drive
 from .factored import SolvableFactored
-from .forms import Solvable, Start
+from .forms import Solvable
 from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Best
 from .state import Checkpoint
+from .turns import in_turns
 from .watch import Watch
 
 
@@ -52,12 +53,17 @@ def solve(
     control = control or Control()
     with interruptible(control):
         began, compiling = time.perf_counter(), compile_seconds()
-        outcome, origin = _run(task, plan, options, on_progress, start, control, resume, on_state, watch)
-        if options.method == "auto" and options.max_iter is None and resume is None and watch is None:
-            plan, outcome = _with_others(task, plan, outcome, options, on_progress, control, on_state)
+        alone = options.method != "auto" or options.max_iter is not None or resume is not None or watch is not None
+        if alone:
+            outcome, origin = _run(task, plan, options, on_progress, start, control, resume, on_state, watch)
+            changes: tuple[Change, ...] = ()
+        else:
+            at = task.start(start)
+            plan, outcome, changes = in_turns(task, plan, options, at, on_progress, control, on_state)
+            outcome, origin = _or_start(task, at.x, outcome), at.origin
         duals = task.duals(outcome.x, outcome.verified.y)
         seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
-        return solution_of(task, plan, outcome, origin, seconds, kernels, duals)
+        return solution_of(task, plan, outcome, origin, seconds, kernels, duals, changes)
 
 
 def solvable(form: Form, kind: FormKind, options: Options) -> Solvable:
@@ -78,19 +84,18 @@ def _run(
     plan: Plan,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None,
-    start: Start | Solution | Mapping[str, Any] | None,
+    start: Solution | Mapping[str, Any] | None,
     control: Control,
     resume: Checkpoint | None,
     on_state: OnState | None,
     watch: Watch | None,
-    before: float = 0.0,
 ) -> tuple[Outcome, str]:
-    """The outcome of the run, and its starting point in words."""
+    """The outcome of one method alone, and its starting point in words."""
     METHODS[plan.method].load()
     problem = task.prepare()
     # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
     with serial_blas(), np.errstate(all="ignore"), closing(problem):
-        at = start if isinstance(start, Start) else task.start(start)
+        at = task.start(start)
         origin = at.origin if resume is None else f"a saved state at iteration {resume.iteration}"
         outcome = drive(
             task,
@@ -103,70 +108,13 @@ def _run(
             control=control,
             on_state=on_state,
             watch=watch,
-            before=before,
         )
-        if not math.isfinite(outcome.verified.primal):
-            outcome = _or_start(task, at.x, outcome)
-    return outcome, origin
-
-
-def _with_others(
-    task: Solvable,
-    plan: Plan,
-    outcome: Outcome,
-    options: Options,
-    on_progress: Callable[[Progress], bool | None] | None,
-    control: Control,
-    on_state: OnState | None,
-) -> tuple[Plan, Outcome]:
-    """Where the planner's method gave up, the next best goes on from its best point, in the time that is left; the better answer is kept."""
-    tried = [plan.method]
-    while outcome.gave_up and outcome.seconds < options.time:
-        other = plan.instead(tried, outcome.reason)
-        if other is None:
-            break
-        x, ys = outcome.x, list(outcome.verified.y) or None
-        at = (
-            Start(x, ys, f"the point of `{plan.method}`")
-            if math.isfinite(outcome.verified.primal)
-            else task.start(None)
-        )
-        found, _ = _run(task, other, options, on_progress, at, control, None, on_state, None, outcome.seconds)
-        plan, outcome = other, _joined(outcome, found)
-        tried.append(plan.method)
-    return plan, outcome
-
-
-def _joined(first: Outcome, second: Outcome) -> Outcome:
-    """The second run with the first one's work and, where that is better, its point and bound."""
-    best = Best()
-    for outcome in (first, second):
-        best.add(outcome.x, outcome.verified)
-    proven = second.status in ("infeasible", "unbounded")
-    history = [
-        replace(
-            p,
-            iteration=p.iteration + first.iterations,
-            passes=p.passes + first.passes,
-        )
-        for p in second.history
-    ]
-    return replace(
-        second,
-        verified=second.verified if proven else best.merged(),
-        x=second.x if proven else best.x,
-        iterations=first.iterations + second.iterations,
-        passes=first.passes + second.passes,
-        verify_passes=first.verify_passes + second.verify_passes,
-        seconds=first.seconds + second.seconds,
-        verify_seconds=first.verify_seconds + second.verify_seconds,
-        history=(*first.history, *history),
-    )
+        return _or_start(task, at.x, outcome), origin
 
 
 def _or_start(task: Solvable, x: Any, outcome: Outcome) -> Outcome:
     """The outcome with the point the run started from, where that is feasible and the run found none of finite value: its numbers overflowed."""
-    if outcome.status not in ("tolerance_not_reached", "interrupted"):
+    if math.isfinite(outcome.verified.primal) or outcome.status not in ("tolerance_not_reached", "interrupted"):
         return outcome
     best, bound = Best(), outcome.verified
     best.add(x, task.measure(x))

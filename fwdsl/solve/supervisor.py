@@ -20,7 +20,8 @@ from ..results.solution import Progress
 from ..results.status import Status
 from .forms import Solvable
 from .interrupt import Control
-from .journal import FEASIBLE, Journal
+from .journal import FEASIBLE, Best, Journal
+from .relay import counted
 from .watch import Moment, Watch
 
 LEAST_START = 0.5
@@ -38,6 +39,16 @@ def now() -> float:
     return time.perf_counter() - kernel_seconds()
 
 
+@dataclass(frozen=True)
+class Before:
+    """What the turns before one took: seconds, and of other methods iterations and data passes; `counted` passes the problem has counted."""
+
+    seconds: float = 0.0
+    iterations: int = 0
+    passes: float = 0.0
+    counted: float = 0.0
+
+
 @dataclass
 class Supervisor:
     """One run under the driver. `run` is None until the method has started."""
@@ -53,7 +64,10 @@ class Supervisor:
     run: Run[Any, Any] | None = None
     iteration: int = 0  # of the method, that a step which was broken off does not change
     started: float = field(default_factory=now)
-    before: float = 0.0  # seconds of the methods that gave up before this one
+    before: Before = field(default_factory=Before)  # what all turns before this one took
+    until: float = math.inf  # counted passes after which another method may have its turn
+    too_slow: Callable[[float, float], bool] | None = None  # the same by the clock, told passes and seconds of the turn
+    own: Best | None = None  # the best of this method alone, where the journal's is that of several
     away: float = 0.0  # seconds of the verifier and of callbacks
     resumed_at: float = 0.0  # data passes before this part of the run
     repaired: float = 0.0  # data passes that repairing points for the verifier took
@@ -61,12 +75,13 @@ class Supervisor:
     verify_seconds: float = 0.0
     ray: Ray | None = None
     gave_up: bool = False  # the method itself saw no way on
+    paused: bool = False  # its turn is over
     history: list[Progress] = field(default_factory=list)
     stride: int = 1  # iterations from one entry of the history to the next
     last_progress: float = -math.inf
 
     def __post_init__(self) -> None:
-        self.resumed_at = self.journal.passes
+        self.resumed_at = self.journal.passes - self.before.counted
         if self.watch is not None:
             self.started = self.watch.started - kernel_seconds()
 
@@ -74,12 +89,12 @@ class Supervisor:
 
     def seconds(self) -> float:
         """The time on the run's clock, which stops outside the method where it is watched."""
-        elapsed = self.before + now() - self.started
+        elapsed = self.before.seconds + now() - self.started
         return elapsed - self.away if self.watch is not None else elapsed
 
     def must_stop(self) -> bool:
         """Whether time is over or the run is interrupted, for methods that ask within a step."""
-        return self.control.stop or self.seconds() >= self.options.time
+        return self.control.stop or self.seconds() >= self.options.time or self.is_slow()
 
     def must_not_start(self) -> bool:
         """The same for a method's start, which has `LEAST_START` seconds at least."""
@@ -92,6 +107,18 @@ class Supervisor:
         if self.seconds() >= self.options.time:
             return "tolerance_not_reached", f"the limit of {self.options.time:g} s"
         return None
+
+    def turn_is_over(self) -> bool:
+        """Whether another method may have its turn."""
+        if math.isinf(self.until):
+            return False
+        return counted(self.passes, self.iteration) >= self.until or self.is_slow()
+
+    def is_slow(self) -> bool:
+        """Whether the method takes far longer than its count says, where another one may have its turn."""
+        if self.too_slow is None or math.isinf(self.until):
+            return False
+        return self.too_slow(counted(self.passes, self.iteration), now() - self.started)
 
     def give_up(self, reason: str) -> tuple[Status, str]:
         """The end of a run whose method sees no way on, and why."""
@@ -186,6 +213,8 @@ class Supervisor:
         certified = False
         for count, (point, verified) in enumerate(self.task.verify(self.problem, x, ys, scales, first, stop)):
             self.journal.add(point, verified)
+            if self.own is not None:
+                self.own.add(point, verified)
             certified = self.is_optimal()
             if certified or (count >= 2 and stop()):
                 break
@@ -197,6 +226,14 @@ class Supervisor:
         return (
             self._is_certified(v) and (v.gap if self.options.gap == "absolute" else v.relative_gap) <= self.options.tol
         )
+
+    def own_gap(self) -> float:
+        """The certified gap of what this method found by itself; inf where there is none."""
+        if self.own is None or self.own.primal is None:
+            return math.inf
+        v = self.own.merged()
+        gap = v.gap if self.options.gap == "absolute" else v.relative_gap
+        return gap if self._is_certified(v) else math.inf
 
     def _is_certified(self, v: Verified) -> bool:
         """Whether the gap is certified: a feasible point, and a bound that is more than an estimate."""
@@ -238,8 +275,8 @@ class Supervisor:
         return Progress(
             report.phase,
             self.method.name,
-            self.iteration,
-            self.passes,
+            self.before.iterations + self.iteration,
+            self.before.passes + self.passes,
             elapsed,
             sense * report.objective,
             sense * report.bound,

@@ -34,7 +34,7 @@ def race_options(model: Model, **given: Any) -> Options:
     """The program's options with those given, for each method: `SECONDS` and one thread by default. The program's `method` is ignored."""
     given = {name: value for name, value in given.items() if value is not None}
     told = {*dict(model.options), *given}
-    options = replace(resolve_options(model, **given), method="auto", method_options={})
+    options = replace(resolve_options(model, **given), method="auto", method_options={}, among=())
     time = options.time if "time" in told else SECONDS
     return replace(options, time=time, threads=options.threads if "threads" in told else 1)
 

@@ -18,7 +18,9 @@ class OptionWord:
 SOLVE_OPTIONS: dict[str, OptionWord] = {
     "tol": OptionWord("positive", "the gap to certify, above 0", 1e-6),
     "gap": OptionWord("gap", "`relative` or `absolute`: what `tol` is compared with", "relative"),
-    "method": OptionWord("method", "`auto`, a method's name, or a method with options of its own", "auto"),
+    "method": OptionWord(
+        "method", "`auto`, a method's name, a method with options of its own, or a list of names to choose from", "auto"
+    ),
     "max_iter": OptionWord("seed", "iterations at most", otherwise="the method's own limit"),
     "time": OptionWord(
         "nonnegative",

@@ -175,6 +175,13 @@ def test_a_method_with_its_options(capsys: pytest.CaptureFixture[str], program: 
     assert (code, form["diagnostics"][0]["code"]) == (1, "FW5004")
 
 
+def test_the_planner_chooses_among_the_methods_named(capsys, program):  # type: ignore[no-untyped-def]
+    code, form = run_json(capsys, program(MIX), "--method", "frank_wolfe, pdhg")
+    assert code == 0 and form["method"] in ("frank_wolfe", "pdhg")
+    code, form = run_json(capsys, program(MIX), "--method", "frank_wolfe, adam")
+    assert code == 1 and form["diagnostics"][0]["code"] == "FW5002"
+
+
 def test_strict_makes_warnings_errors(capsys: pytest.CaptureFixture[str], program: Any):
     name = program("param unused: real = 1\n" + MIX)
     assert main(["run", name]) == 0

@@ -40,6 +40,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         (("run", "fit.fw", "--max-iter=-1"), "FW0004", "a whole number from 0"),
         (("run", "fit.fw", "--method", "apg("), "FW0004", "`NAME(option=value)`"),
         (("run", "fit.fw", "--method", "apg, tol=1"), "FW0004", "`NAME(option=value)`"),
+        (("run", "fit.fw", "--method", "apg,auto"), "FW0004", "or names separated by"),
         (("run", "fit.fw", "--gap", "relativ"), "FW0004", "write for instance `--gap relative`"),
         (("run",), "FW0005", "no program is named"),
         (("run", "fit.fw", "train.svm"), "FW0006", "`train.svm` is one argument too many"),

@@ -93,6 +93,8 @@ def test_a_bound_plan_predicts_and_an_infinite_box_bars_frank_wolfe() -> None:
     [
         ({"method": "fista"}, "FW5002", "fista"),
         ({"method": "frank_wolfe"}, "FW5003", "frank_wolfe"),
+        ({"among": ("apg", "fista")}, "FW5002", "fista"),
+        ({"among": ("frank_wolfe", "sdca")}, "FW5003", "`sdca`: it needs"),
         ({"method": "apg", "method_options": {"speed": 3.0}}, "FW5004", "speed"),
         ({"method": "apg", "method_options": {"newton": 3.0}}, "FW5004", "newton"),
     ],
@@ -103,6 +105,35 @@ def test_a_method_that_cannot_be_had_is_refused_with_its_reason(options: dict, c
     assert [d.code for d in found] == [code]
     assert word in found[0].message
     assert found[0].hint
+
+
+def test_several_names_restrict_the_choice() -> None:
+    text = HEAD + "var x: vector[p]\nminimize mean(squared(A @ x, y)) + 0.1 * norm1(x)\n"
+    data = {"A": np.random.default_rng(0).standard_normal((30, 4)), "y": np.arange(30.0)}
+    problem = fw.parse(text).bind(**data)
+    assert problem.plan().method == "coordinate_descent"
+    plan = problem.plan(method=("svrg", "pdhg"))
+    assert plan.method == "pdhg"
+    assert [c.name for c in plan.weighed] == ["pdhg", "svrg"]
+    assert not any(c.by_name_only for c in plan.weighed)
+    assert "not among those to choose from" in plan.render()
+    assert problem.plan(method=["svrg"]).why == "named by the program or the call"
+    written = fw.parse(text + "solve method = [svrg, pdhg]\n").bind(**data)
+    assert written.solve().method == "pdhg"
+    assert written.solve(method="apg").method == "apg"
+    assert written.solve(method="auto").method == "coordinate_descent"
+
+
+@pytest.mark.parametrize("given", [(), ("auto", "apg"), ("apg", 3), [""]])
+def test_names_to_choose_from_are_names(given: object) -> None:
+    with pytest.raises(fw.BuildError, match="FW0310"):
+        fw.parse("var x: vector[2]\nminimize sum_squares(x - 1)\n").solve(method=given)
+
+
+@pytest.mark.parametrize("given", ["[]", "[1, apg]", "[auto, apg]", "[apg(newton=false), pdhg]"])
+def test_a_list_of_methods_holds_names(given: str) -> None:
+    _, found = compile_text(f"var x: vector[2]\nminimize sum_squares(x - 1)\nsolve method = {given}\n")
+    assert [d.code for d in found] == ["FW2014"]
 
 
 def test_every_function_and_set_of_the_language_has_a_place() -> None:

@@ -1,0 +1,143 @@
+"""Running methods on the problems under a watch: data passes and seconds to certified gaps, beside what the planner knew."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.registry import METHODS
+from fwdsl.model.options import Options
+from fwdsl.plan.fitted import features
+from fwdsl.plan.plan import Plan
+from fwdsl.session import Raising, Session
+from fwdsl.solve import solve
+from fwdsl.solve.relay import counted
+from fwdsl.solve.watch import Watch
+
+from .problems import Case
+
+LEVELS = (1e-3, 1e-6, 1e-9)
+"""The certified gaps that costs are recorded to; the runs end at the last."""
+
+MAIN = 1e-6
+"""The gap that choices are compared at."""
+
+WARM_UP = 0.05
+"""Seconds of the run before, which loads kernels."""
+
+MOST, LEAST, AS_LONG = 2.5, 0.2, 6.0
+"""Seconds a run may take: so many times the best of its problem so far to `MAIN`, within bounds."""
+
+HOPELESS = 60.0
+"""Seconds predicted beyond which a method is not run, unless it is the planner's choice."""
+
+HEAVY = 2e9
+"""Bytes beyond which one is not run."""
+
+
+@dataclass
+class Ran:
+    """A run of a method: predictions for each level without fitted corrections, and (seconds, counted passes, gap) as
+    they were certified."""
+
+    case: str
+    family: str
+    held_out: bool
+    method: str
+    features: Sequence[float]
+    passes: Sequence[float]
+    seconds: Sequence[float]
+    settled: bool
+    moments: list[tuple[float, float, float]] = field(default_factory=list)
+    ran: float = 0.0
+
+    def to(self, level: float) -> float:
+        """Seconds to a certified gap; inf where it was not reached."""
+        return next((s for s, _, gap in self.moments if gap <= level), math.inf)
+
+    def passes_to(self, level: float) -> float:
+        """Data passes to a certified gap; inf where it was not reached."""
+        return next((p for _, p, gap in self.moments if gap <= level), math.inf)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def record(case: Case) -> list[Ran]:
+    """Every method that the planner may choose and that applies, the least predicted time first."""
+    text, data = case.make()
+    from pathlib import Path
+
+    session = Session(text, case.name, Path(), Raising(), data)
+    options = Options(tol=LEVELS[-1], threads=1)
+    session.options = options
+    form, plan = session.canonicalise(), session.plan()
+    able = [c for c in plan.weighed if c.applies and not c.by_name_only]
+    able.sort(key=lambda c: c.estimate.seconds if c.estimate else 0.0)
+    ran: list[Ran] = []
+    for candidate in able:
+        e = candidate.estimate
+        if e is not None and candidate.name != plan.method and (e.seconds > HOPELESS or e.memory > HEAVY):
+            continue
+        best = min((r.to(MAIN) for r in ran), default=math.inf)
+        limit = min(MOST, max(LEAST, AS_LONG * best))
+        found = _run(
+            session, form, replace(plan, method=candidate.name, method_options={}), replace(options, time=limit)
+        )
+        predicted = [_predicted(form, candidate.name, level) for level in LEVELS]
+        ran.append(
+            Ran(
+                case.name,
+                case.family,
+                case.held_out,
+                candidate.name,
+                _features(form, candidate.name),
+                [p.passes if p else math.nan for p in predicted],
+                [p.seconds if p else math.nan for p in predicted],
+                plan.method == candidate.name
+                and plan.why not in ("the least predicted time", "the only method that applies"),
+                found.moments,
+                found.seconds,
+            )
+        )
+    return ran
+
+
+@dataclass
+class _Found:
+    moments: list[tuple[float, float, float]]
+    seconds: float
+
+
+def _run(session: Session, form: Any, plan: Plan, options: Options) -> _Found:
+    """A run with warm kernels. Its seconds by the clock are brought to those of the processor, for the machine may be busy with other things."""
+    try:
+        for within in (replace(options, time=min(WARM_UP, options.time)), options):
+            watch = Watch(LEVELS)
+            clock, own = time.perf_counter(), time.thread_time()
+            solve(form, plan, within, watch=watch)
+            clock, own = time.perf_counter() - clock, time.thread_time() - own
+    except Exception as error:
+        print(f"  {plan.method} failed: {error!r}"[:300])
+        return _Found([], 0.0)
+    share = min(1.0, own / clock)
+    return _Found([(share * m.seconds, counted(m.passes, m.iteration), m.relative_gap) for m in watch.moments], own)
+
+
+def _predicted(form: Any, name: str, level: float) -> Estimate | None:
+    told = form.at_hand(METHODS[name].works_on)
+    return METHODS[name].estimate(told, level) if told is not None else None
+
+
+def _features(form: Any, name: str) -> tuple[float, ...]:
+    told = form.at_hand(METHODS[name].works_on)
+    return features(told if told is not None else form)
+
+
+def read(rows: Sequence[Mapping[str, Any]]) -> list[Ran]:
+    """What `to_json` gave."""
+    return [Ran(**row) for row in rows]

@@ -1,0 +1,125 @@
+"""Predictions of methods corrected by what was measured: `python benchmarks/calibrate.py` fits the constants of `constants.py`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..atoms.base import LossFunction, VectorFunction
+from ..atoms.vector_loss import VectorLossFunction
+from ..backends.costs import condition
+from ..backends.method import Estimate
+from ..canon.form import Canonical
+from ..canon.forms import Form
+from ..words import CONVEX, SETS
+from .constants import CONSTANTS
+
+NAMES = (
+    "one",
+    "digits beyond six",
+    "samples",
+    "unknowns",
+    "density",
+    "terms that are not smooth",
+    "losses that are not quadratic",
+    "norms",
+    "sets",
+    "ridge",
+    "condition",
+    "unknowns without norms and sets",
+    "more unknowns than samples",
+    "no losses",
+    "singular values or eigenvalues",
+    "no norms and sets, many unknowns",
+    "squared data over the ridge",
+    "the same, no norms and sets, many unknowns",
+)
+"""The features of a problem that corrections are linear in, the logarithms in powers of ten."""
+
+Constants = Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]
+"""By the names of methods, the coefficients of the features for passes and for seconds."""
+
+SMALLEST, LARGEST = -2.0, 1.0
+"""The sizes that corrections were fitted to, in powers of ten of a thousand."""
+
+MANY = 1500
+"""Unknowns beyond which methods form no Gram matrix of all of them."""
+
+SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
+"""The sets and functions whose proxes decompose a matrix."""
+
+WIDEST = 2.0
+"""The powers of ten that a correction is at most."""
+
+
+def features(form: Form) -> tuple[float, ...]:
+    """What is known of a bound problem, without the digits of the tolerance; `NAMES` in their order."""
+    dense = form.dense if isinstance(form, Canonical) else None
+    if dense is None:
+        return (1.0, 0.0, 0.0, _within(_log(form.size / 1000)), *[0.0] * (len(NAMES) - 4))
+    rows = sum(t.map.rows for t in dense.terms)
+    losses = [t.f for t in dense.terms if isinstance(t.f, LossFunction | VectorLossFunction)]
+    curved = any(not getattr(f.loss, "quadratic", False) for f in losses)
+    pairs = [b.g.pair for b in dense.blocks] + [t.f.pair for t in dense.terms if isinstance(t.f, VectorFunction)]
+    ridge = any(b.g.curvature > 0.0 for b in dense.blocks)
+    loose = _log(_squares(dense)) - 2.0 if ridge and losses else 0.0
+    bare = all(pair == (None, None) for pair in pairs)
+    size = _within(_log(dense.size / 1000))
+    stiff = min(_log(condition(dense)), 8.0) - 4.0 if ridge and losses else 0.0
+    return (
+        1.0,
+        0.0,
+        _within(_log(rows / 1000)),
+        size,
+        _log(dense.nnz / max(1.0, rows * dense.size)),
+        float(any(not t.is_smooth for t in dense.terms)),
+        float(curved),
+        float(any(norm is not None for norm, _ in pairs)),
+        float(any(set_ is not None for _, set_ in pairs)),
+        float(ridge),
+        stiff,
+        size if bare else 0.0,
+        max(0.0, _log(dense.size / max(1, rows))),
+        float(not losses),
+        float(any(word in SPECTRAL for pair in pairs for word in pair)),
+        float(bare and dense.size > MANY),
+        loose,
+        loose if bare and dense.size > MANY else 0.0,
+    )
+
+
+def _squares(dense: Canonical) -> float:
+    """The trace of the losses' largest Hessian over the curvature of the ridge: what L / mu is at most."""
+    slope = math.fsum(
+        t.curvature * float(t.f.w.mean()) for t in dense.terms if isinstance(t.f, LossFunction) and t.f.w.size
+    )
+    norms = [s.column_norms for s in dense.instance.stats.values() if s.column_norms is not None]
+    numbers = sum(float(n @ n) for n in norms)
+    return slope * numbers / max(b.g.curvature for b in dense.blocks) if math.isfinite(numbers) else 1.0
+
+
+def corrected(
+    estimate: Estimate, name: str, known: Sequence[float], tol: float, constants: Constants | None = None
+) -> Estimate:
+    """An estimate with its passes and seconds as they came out on problems with such features, by the fitted constants or others."""
+    found = (CONSTANTS if constants is None else constants).get(name)
+    if found is None:
+        return estimate
+    by = [_factor(theta, known, tol) for theta in found]
+    return replace(estimate, passes=by[0] * estimate.passes, seconds=by[1] * estimate.seconds)
+
+
+def _factor(theta: Sequence[float], known: Sequence[float], tol: float) -> float:
+    power = theta[1] * (-math.log10(tol) - 6.0) / 6.0
+    power += sum(t * f for t, f in zip(theta, known, strict=True))
+    return float(10.0 ** min(WIDEST, max(-WIDEST, power)))
+
+
+def _within(power: float) -> float:
+    """A logarithm within the sizes that corrections were fitted to: beyond them predictions are corrected as at the next one."""
+    return min(LARGEST, max(SMALLEST, power))
+
+
+def _log(value: float) -> float:
+    return math.log10(max(value, 1e-9))

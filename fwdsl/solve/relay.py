@@ -1,0 +1,218 @@
+"""Methods taking turns at one problem: which one works next, and for how long.
+
+Work is counted, never timed: the passes of a method (`counted`) times the seconds that the plan predicts for one of them. So the same problem
+gives the same turns. Only a method that takes `SLOW` times as long as its count says is charged by the clock from then on.
+
+The method of the plan leads. It runs for `FIRST` seconds of work, and is then looked at whenever its work has grown by `GROW`. At a look the verifier
+tells its gap, and the work that is left is extrapolated from the gaps before. Another method becomes the leader where it is expected to be done in
+less than 1 / `MARGIN` of what the leader has left, its start-up counted. Beside that, each other method gets a share of the leader's work to try: a
+prediction that was too high shows there. A method that has had a turn keeps its state and goes on from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..backends.method import Run
+from ..plan import Plan
+from .journal import Best, Journal
+
+FIRST = 0.05
+"""Seconds of work before the first look."""
+
+GROW = 1.5
+"""How much the work of a method grows from one look to the next."""
+
+MARGIN = 3.0
+"""How much sooner another method has to be expected to be done."""
+
+START_UP = 0.05
+"""Seconds that a method which has not begun is charged beside its prediction: its kernels have to be loaded."""
+
+SHARE = 0.08
+"""The share of the leader's work that each other method may take to try."""
+
+FAR, SHARE_OF_FAR = 3.0, 0.2
+"""A leader that has so many times its work left is at its beginning or stuck; others then have this share of its work to try."""
+
+TRUST = 1000.0
+"""Methods whose prediction is so many times what the leader has left are not tried."""
+
+LEAST = 6.0
+"""Data passes that tell something about a method."""
+
+CAP = 4.0
+"""The most work that is taken to be left, over the work so far: methods that look stuck often finish at once."""
+
+STEADY = 0.98
+"""The factor that a gap has to fall by to count as falling."""
+
+SLOW = 10.0
+"""How many times as long as its counted work a method may take before it is charged by the clock, once that is more than `SLOW_AFTER` seconds."""
+
+SLOW_AFTER = 1.0
+
+ROOM = 1e9
+"""Bytes that any method may take; one that takes more has no turn unless the plan's method takes half as much."""
+
+
+def counted(passes: float, iterations: int) -> float:
+    """Data passes, or two an iteration where that is more: programs over no data make no passes, and factorisations are none."""
+    return max(passes, 2.0 * iterations)
+
+
+@dataclass
+class Lane:
+    """A method that takes turns: what the plan predicts of it, its run with its own journal, and (passes, certified gap) at each look.
+
+    All lanes share the best point and bound (`journal.best`); `own` is what this method has found by itself.
+    """
+
+    name: str
+    predicted_passes: float
+    second: float  # of work, a pass
+    journal: Journal
+    own: Best = field(default_factory=Best)
+    run: Run[Any, Any] | None = None
+    trace: list[tuple[float, float]] = field(default_factory=list)
+    seconds: float = 0.0  # by the clock
+    gave_up: bool = False
+
+    @property
+    def passes(self) -> float:
+        """Counted passes so far."""
+        return counted(self.journal.passes, 0 if self.run is None else self.run.state.iteration)
+
+    @property
+    def work(self) -> float:
+        """Counted seconds so far."""
+        return self.passes * self.second
+
+    def left(self, tol: float) -> float:
+        """Counted seconds that are expected to be left until the gap is `tol`."""
+        predicted = max(self.predicted_passes, LEAST)
+        if not self.trace:
+            return predicted * self.second
+        passes = self.trace[-1][0]
+        found = _extrapolated(self.trace, tol)
+        if passes < predicted:
+            share = passes / predicted
+            found = found**share * (predicted - 0.5 * passes) ** (1.0 - share)
+        return float(found * self.second)
+
+    def look(self, gap: float, seconds: float) -> None:
+        """Note the certified gap at the end of a turn that took so long by the clock."""
+        self.seconds += seconds
+        if not self.trace or self.trace[-1][0] < self.passes:
+            self.trace.append((self.passes, gap))
+        if self.is_slow(self.passes, 0.0):
+            self.second = self.seconds / max(self.passes, LEAST)
+
+    def is_slow(self, passes: float, seconds: float) -> bool:
+        """Whether it takes far longer than its count says, this turn's seconds by the clock included."""
+        taken = self.seconds + seconds
+        return taken > SLOW_AFTER and taken > SLOW * max(passes, LEAST) * self.second
+
+
+def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
+    """The passes that are left if the gap goes on falling as it did, between linearly and by a power; at most `CAP` times those so far."""
+    passes, gap = trace[-1]
+    passes = max(passes, 1.0)
+    if not math.isfinite(gap):
+        return passes
+    before = [t for t in trace[:-1] if t[0] <= passes / 1.4 and math.isfinite(t[1])]
+    start, first = before[-1] if before else (0.0, max(1.0, gap))
+    start = max(start, 1e-3 * passes)
+    if not 0.0 < gap < STEADY * first:
+        return CAP * passes
+    falls = math.log(max(gap / tol, 1.0001)) / math.log(first / gap)
+    linear = falls * (passes - start)
+    power = passes * math.expm1(min(50.0, falls * math.log(passes / start)))
+    return min(math.sqrt(linear * min(power, CAP * passes)), CAP * passes)
+
+
+@dataclass
+class Relay:
+    """The lanes of a problem. `leader` is the one that is expected to be done first; another one that has its turn is on trial."""
+
+    lanes: list[Lane]
+    tol: float
+    leader: Lane = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.leader = self.lanes[0]
+
+    def until(self, lane: Lane) -> float:
+        """The counted passes of a lane at which its next turn ends; inf where no other could follow."""
+        if not any(other is not lane and not other.gave_up for other in self.lanes):
+            return math.inf
+        if lane is not self.leader:
+            return max(self._trial(lane), lane.passes + 1.0)
+        return max(FIRST / lane.second, LEAST, GROW * lane.passes)
+
+    def first(self) -> Lane:
+        """The lane whose turn is first: the leader, or before a long turn of it one that is on trial."""
+        return self._on_trial() or self.leader
+
+    def next(self, lane: Lane, why: str) -> tuple[Lane, str] | None:
+        """The lane whose turn it is after one of `lane` that certified nothing, and the reason for it; None where all have given up.
+
+        `why` is the reason where the lane gave up.
+        """
+        able = [other for other in self.lanes if not other.gave_up]
+        if not able:
+            return None
+        leader = self.leader
+        if leader.gave_up:
+            self.leader = min(able, key=self._left)
+            return self.leader, f"`{leader.name}` gave up: {why}"
+        best = min(able, key=lambda other: self._left(other) * (1.0 if other is leader else MARGIN))
+        if best is not leader:
+            self.leader = best
+            gap = leader.trace[-1][1]
+            stood = f"stood at a gap of {gap:.1e}" if math.isfinite(gap) else "had certified nothing"
+            return (
+                best,
+                f"`{leader.name}` {stood} after {leader.passes:.0f} passes, and `{best.name}` is expected to be done sooner",
+            )
+        other = self._on_trial()
+        if other is not None:
+            return other, f"a trial of `{other.name}`, beside `{leader.name}`"
+        return leader, "" if lane is leader else f"`{leader.name}` is expected to be done sooner than `{lane.name}`"
+
+    def _left(self, lane: Lane) -> float:
+        return lane.left(self.tol) + (START_UP if lane.run is None else 0.0)
+
+    def _trial(self, lane: Lane) -> float:
+        """The counted passes that a lane may take in all, beside the leader's next turn."""
+        leader = self.leader
+        far = leader.work > 0.0 and leader.left(self.tol) >= FAR * leader.work
+        return (SHARE_OF_FAR if far else SHARE) * self.until(leader) * leader.second / lane.second
+
+    def _on_trial(self) -> Lane | None:
+        """The lane that may take enough passes by now to tell something, the likeliest first; None where there is none."""
+        due = [
+            lane
+            for lane in self.lanes
+            if lane is not self.leader
+            and not lane.gave_up
+            and self._trial(lane)
+            >= (GROW * lane.passes if lane.run is not None else max(LEAST, START_UP / lane.second))
+            and lane.left(self.tol) <= TRUST * self.leader.left(self.tol)
+        ]
+        return min(due, key=self._left) if due else None
+
+
+def lanes_of(plan: Plan, scale: float, best: Best) -> list[Lane]:
+    """The plan's method, and the others that the planner may choose on the same form, where time and memory are predicted and there is room."""
+    own = plan.chosen.estimate
+    room = max(ROOM, 2.0 * own.memory if own is not None else 0.0)
+    rivals = [(c.name, c.estimate) for c in plan.rivals() if c.estimate is not None and c.estimate.memory <= room]
+    lanes = []
+    for name, e in [(plan.method, own), *rivals]:
+        passes, seconds = (LEAST, LEAST * 1e-3) if e is None else (max(e.passes, 1e-3), e.seconds)
+        lanes.append(Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best)))
+    return lanes

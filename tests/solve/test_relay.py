@@ -1,0 +1,120 @@
+"""Whose turn it is, decided from counted work and gaps alone."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fwdsl.backends.method import Estimate
+from fwdsl.plan.plan import Candidate
+from fwdsl.solve import relay
+from fwdsl.solve.journal import Best, Journal
+from fwdsl.solve.relay import Lane, Relay, counted, lanes_of
+
+TOL = 1e-6
+
+
+def lane(name: str, predicted: float, second: float = 1e-3) -> Lane:
+    """A lane whose prediction is so many seconds of work."""
+    return Lane(name, predicted / second, second, Journal(0))
+
+
+def work(on: Lane, passes: float, gap: float, seconds: float = 0.0) -> None:
+    """A turn of the lane."""
+    on.run = on.run or SimpleNamespace(state=SimpleNamespace(iteration=1))  # type: ignore[assignment]
+    on.journal.passes += passes
+    on.look(gap, seconds)
+
+
+def test_alone_a_method_runs_until_it_ends() -> None:
+    only = lane("a", 1.0)
+    assert Relay([only], TOL).until(only) == math.inf
+
+
+def test_who_is_on_the_way_keeps_the_lead() -> None:
+    a, b = lane("a", 0.1), lane("b", 0.12)
+    turns = Relay([a, b], TOL)
+    for gap in (1e-2, 1e-3, 1e-4):
+        work(a, turns.until(a) - a.passes, gap)
+        assert turns.next(a, "") == (a, "")
+
+
+def test_who_is_stuck_beyond_its_prediction_hands_over() -> None:
+    a, b = lane("a", 0.1), lane("b", 0.12)
+    turns = Relay([a, b], TOL)
+    lead = a
+    for _ in range(8):
+        work(a, turns.until(a) - a.passes, 0.5)
+        lead, why = turns.next(a, "") or (a, "")
+        if lead is b:
+            break
+    assert lead is turns.leader is b
+    assert a.work < 1.0
+    assert "`a` stood at a gap of 5.0e-01" in why
+
+
+def test_a_prediction_that_was_too_high_shows_on_trial() -> None:
+    a, b = lane("a", 10.0), lane("b", 200.0)
+    turns = Relay([a, b], TOL)
+    work(a, 5000.0, 1e-2)
+    found = turns.next(a, "")
+    assert found is not None and found[0] is b and "a trial of `b`" in found[1]
+    assert turns.leader is a
+    work(b, turns.until(b), 3e-6)
+    b.predicted_passes = b.passes  # its prediction has run out
+    found = turns.next(b, "")
+    assert found is not None and found[0] is turns.leader is b
+
+
+def test_a_trial_that_shows_nothing_goes_back_and_is_not_repeated_at_once() -> None:
+    a, b = lane("a", 10.0), lane("b", 20.0)
+    turns = Relay([a, b], TOL)
+    work(a, 5000.0, 1e-2)
+    assert (turns.next(a, "") or (None,))[0] is b
+    work(b, turns.until(b), 1.0)
+    assert (turns.next(b, "") or (None,))[0] is a
+    assert b.work <= relay.SHARE_OF_FAR * relay.GROW * a.work
+
+
+def test_who_gives_up_is_out_and_the_last_one_ends_the_run() -> None:
+    a, b = lane("a", 1.0), lane("b", 2.0)
+    turns = Relay([a, b], TOL)
+    a.gave_up = True
+    assert turns.next(a, "no way on") == (b, "`a` gave up: no way on")
+    assert turns.until(b) == math.inf
+    b.gave_up = True
+    assert turns.next(b, "neither") is None
+
+
+def test_work_is_counted_and_only_far_slower_methods_are_timed() -> None:
+    a = lane("a", 1.0)
+    work(a, 100.0, 0.1, seconds=0.9)
+    assert a.second == 1e-3 and a.work == pytest.approx(0.1)
+    work(a, 100.0, 0.1, seconds=4.1)
+    assert a.second == pytest.approx(5.0 / 200.0)
+    assert not a.is_slow(a.passes, 0.0)
+
+
+def test_programs_without_data_count_iterations() -> None:
+    assert counted(0.0, 7) == 14.0
+    assert counted(100.0, 7) == 100.0
+
+
+def test_no_turn_for_who_takes_more_memory_or_has_no_prediction() -> None:
+    def candidate(name: str, estimate: Estimate | None) -> Candidate:
+        return Candidate(name, name, (), estimate)
+
+    rivals = (
+        candidate("large", Estimate(1.0, 1.0, 3e9, "")),
+        candidate("small", Estimate(1.0, 1.0, 1e8, "")),
+        candidate("unknown", None),
+    )
+    plan: Any = SimpleNamespace(
+        method="own", chosen=candidate("own", Estimate(10.0, 0.1, 1e6, "")), rivals=lambda: rivals
+    )
+    found = lanes_of(plan, 1.0, Best())
+    assert [a.name for a in found] == ["own", "small"]
+    assert found[0].second == pytest.approx(0.01)
