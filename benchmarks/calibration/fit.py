@@ -46,7 +46,7 @@ def fitted(runs: Sequence[Ran]) -> Constants:
         own = [r for r in runs if r.method == method and not r.held_out]
         passes = list(_observed(own, lambda r, k: r.passes[k], lambda r, g: r.passes_to(g), lambda r: _last(r)))
         seconds = list(_observed(own, lambda r, k: r.seconds[k], lambda r, g: r.to(g), lambda r: r.ran))
-        if sum(not o.least for o in seconds) >= 6:
+        if passes and sum(not o.least for o in seconds) >= 6:
             found[method] = (_regression(passes), _regression(seconds))
     return found
 

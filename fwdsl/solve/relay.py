@@ -213,6 +213,7 @@ def lanes_of(plan: Plan, scale: float, best: Best) -> list[Lane]:
     rivals = [(c.name, c.estimate) for c in plan.rivals() if c.estimate is not None and c.estimate.memory <= room]
     lanes = []
     for name, e in [(plan.method, own), *rivals]:
-        passes, seconds = (LEAST, LEAST * 1e-3) if e is None else (max(e.passes, 1e-3), e.seconds)
+        # methods of programs over no data predict no passes, and are counted by their iterations
+        passes, seconds = (LEAST, LEAST * 1e-3) if e is None else (counted(e.passes, 1), e.seconds)
         lanes.append(Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best)))
     return lanes

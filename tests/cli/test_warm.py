@@ -23,6 +23,7 @@ data A: matrix[3, 2] = [[1, 0], [0, 1], [1, 1]], b: vector[3] = [1, 0.5, 0.5]
 var x: vector[2]
 minimize mean(squared(A @ x, b))
 subject to x in simplex(1)
+solve method = apg
 """
 WITHOUT_DATA = """\
 data X: matrix[n, p], y: vector[n]
@@ -66,7 +67,7 @@ def python(*args: str, cache: Path) -> str:
 def test_what_is_warm_compiles_nothing_later_and_loads_no_compiler_for_it(tmp_path: Path) -> None:
     warmed = json.loads(python("-m", "fwdsl", "warm", "with.fw", "--json", cache=tmp_path / "kept"))
     (program,) = warmed["programs"].values()
-    assert warmed["status"] == "ok" and program["methods"] == ["pivoting"]
+    assert warmed["status"] == "ok" and program["methods"] == ["apg"]
     assert any(signature.startswith("squared.value_gradient(") for signature in program["compiled"])
     assert len([*Path(warmed["folder"]).glob("*.kernel")]) == len(program["compiled"])
     assert python("-c", LATER, cache=tmp_path / "kept").splitlines()[-1] == "[[], []]"
@@ -93,7 +94,7 @@ def test_a_program_that_cannot_be_warmed_does_not_keep_others_from_it(capsys: py
     Path("bad.fw").write_text("var x: vector[n]\nminimize norm(x)\n")
     assert main(["warm", "bad.fw", "grouped.fw", "with.fw"]) == 2
     printed = capsys.readouterr()
-    assert re.fullmatch(r"with\.fw: .*, for pivoting\n", printed.out)
+    assert re.fullmatch(r"with\.fw: .*, for apg\n", printed.out)
     assert "FW2050" in printed.err and "FW4523" not in printed.out
     assert "grouped.fw: random data of its types do not fit it; bind its data by `--data NAME=PATH`" in printed.err
 
