@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ..atoms.base import LossFunction, VectorFunction
 from ..atoms.vector_loss import VectorLossFunction
 from ..backends.costs import condition
@@ -95,7 +97,8 @@ def _squares(dense: Canonical) -> float:
         t.curvature * float(t.f.w.mean()) for t in dense.terms if isinstance(t.f, LossFunction) and t.f.w.size
     )
     norms = [s.column_norms for s in dense.instance.stats.values() if s.column_norms is not None]
-    numbers = sum(float(n @ n) for n in norms)
+    with np.errstate(over="ignore"):
+        numbers = sum(float(n @ n) for n in norms)
     return slope * numbers / max(b.g.curvature for b in dense.blocks) if math.isfinite(numbers) else 1.0
 
 

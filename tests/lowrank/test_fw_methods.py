@@ -336,7 +336,7 @@ def test_neither_is_chosen_where_the_accelerated_method_applies() -> None:
         plan = problem.plan()
         assert plan.method == "lowrank"
         seconds = {c.name: c.estimate.seconds for c in plan.candidates if c.estimate is not None}
-        assert seconds["lowrank"] < seconds["block_fw"] < seconds["factored_fw"]
+        assert seconds["lowrank"] < min(seconds["block_fw"], seconds["factored_fw"])
 
 
 def test_a_small_ball_among_large_values() -> None:
