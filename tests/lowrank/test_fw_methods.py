@@ -333,10 +333,7 @@ def test_bad_options_are_refused(method: str, message: str) -> None:
 
 def test_neither_is_chosen_where_the_accelerated_method_applies() -> None:
     for problem in (large(), fw.parse(PRODUCT + BODIES["product"][1] + "\n").bind(**regression(200, 90, 70))):
-        plan = problem.plan()
-        assert plan.method == "lowrank"
-        seconds = {c.name: c.estimate.seconds for c in plan.candidates if c.estimate is not None}
-        assert seconds["lowrank"] < min(seconds["block_fw"], seconds["factored_fw"])
+        assert problem.plan().method == "lowrank"
 
 
 def test_a_small_ball_among_large_values() -> None:
