@@ -15,7 +15,6 @@ from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import MAX_DENSE
-from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.form import Canonical
 from fwdsl.words import THRESHOLD_SETS
 
@@ -102,20 +101,12 @@ def with_copy(canonical: Canonical, why: str) -> str:
 def condition(canonical: Canonical) -> float:
     """A guess of L / mu, 1e4 where there is no ridge, as on the face of a set.
 
-    L comes from one product with the data where `Canonical.stretch` has it, else from rows as long as the longest; mu is that of the ridge.
+    L comes from one product with the data where `Canonical.stretch` has it, else it is the trace, which is no less; mu is that of the ridge.
     """
     ridge = max((b.g.curvature for b in canonical.blocks), default=0.0)
     if not ridge > 0.0:
         return 1e4
-    top = canonical.stretch
-    if top is None:
-        largest = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
-        top = sum(
-            t.curvature * float(t.f.w.sum()) * max((unscaled(m)[0] ** 2 for _, m in t.map.parts), default=1.0)
-            for t in canonical.terms
-            if isinstance(t.f, LossFunction)
-        )
-        top *= min(max(largest, 1e-150), 1e150) ** 2
+    top = canonical.total_stretch if canonical.stretch is None else canonical.stretch
     return max(1.0, top / ridge)
 
 

@@ -221,7 +221,7 @@ class Canonical:
         if len(self.terms) != 1 or any(s.mapped for s in stats.values()):
             return None
         (term,) = self.terms
-        if not isinstance(term.f, LossFunction) or len(term.map.parts) != 1:
+        if not (isinstance(term.f, LossFunction) and term.is_smooth) or len(term.map.parts) != 1:
             return None
         ((_, m),) = term.map.parts
         factor, m = unscaled(m)
@@ -236,6 +236,38 @@ class Canonical:
             z = factor * m.apply(v)
             found = term.curvature * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
         return found if math.isfinite(found) else None
+
+    @cached_property
+    def total_stretch(self) -> float:
+        """trace(K' diag(w f'') K) of the smooth losses of entries, which is at least L, in the units of the problem.
+
+        Of rows of one matrix in memory it comes from the norms of columns, of other maps from one product with random signs, of feature maps that
+        are not written down from the length of the longest row.
+        """
+        stats = self.instance.stats
+        losses = [(t, t.f) for t in self.terms if isinstance(t.f, LossFunction) and t.is_smooth]
+        with np.errstate(all="ignore"):
+            if any(s.mapped for s in stats.values()):
+                largest = max((s.largest_row_norm for s in stats.values()), default=1.0)
+                factors = [max((abs(unscaled(m)[0]) for _, m in t.map.parts), default=0.0) for t, _ in losses]
+                each = [float(f.w.sum()) * (largest * c) ** 2 for (_, f), c in zip(losses, factors, strict=True)]
+            else:
+                each = [self._of_signs(t, f.w) for t, f in losses]
+            found = sum(t.curvature * size for (t, _), size in zip(losses, each, strict=True))
+        return float(found) if math.isfinite(found) else math.inf
+
+    def _of_signs(self, term: SumTerm, w: Array) -> float:
+        """trace(K' diag(w) K) of a term."""
+        if len(term.map.parts) == 1:
+            factor, m = unscaled(term.map.parts[0][1])
+            if isinstance(m, Matrix) and not m.transposed:
+                values, stats = self.instance.values, self.instance.stats
+                norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
+                if norms is not None:
+                    return factor**2 * float(norms @ norms) * float(w.mean() if w.size else 0.0)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], self.size)
+        z = sum((m.apply(signs[b.slice]) for b, m in term.map.parts), np.zeros(term.map.rows))
+        return float(w @ (z * z))
 
     @cached_property
     def conics(self) -> tuple[Conic | None, ...]:

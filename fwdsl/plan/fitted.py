@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from ..atoms.base import LossFunction, VectorFunction
 from ..atoms.vector_loss import VectorLossFunction
 from ..backends.costs import condition
@@ -93,13 +91,8 @@ def features(form: Form) -> tuple[float, ...]:
 
 def _squares(dense: Canonical) -> float:
     """The trace of the losses' largest Hessian over the curvature of the ridge: what L / mu is at most."""
-    slope = math.fsum(
-        t.curvature * float(t.f.w.mean()) for t in dense.terms if isinstance(t.f, LossFunction) and t.f.w.size
-    )
-    norms = [s.column_norms for s in dense.instance.stats.values() if s.column_norms is not None]
-    with np.errstate(over="ignore"):
-        numbers = sum(float(n @ n) for n in norms)
-    return slope * numbers / max(b.g.curvature for b in dense.blocks) if math.isfinite(numbers) else 1.0
+    found = dense.total_stretch / max(b.g.curvature for b in dense.blocks)
+    return found if math.isfinite(found) else 1.0
 
 
 def corrected(
