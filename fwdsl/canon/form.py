@@ -250,7 +250,7 @@ class Canonical:
             if any(s.mapped for s in stats.values()):
                 largest = max((s.largest_row_norm for s in stats.values()), default=1.0)
                 factors = [max((abs(unscaled(m)[0]) for _, m in t.map.parts), default=0.0) for t, _ in losses]
-                each = [float(f.w.sum()) * (largest * c) ** 2 for (_, f), c in zip(losses, factors, strict=True)]
+                each = [float(f.w.sum() * np.square(largest * c)) for (_, f), c in zip(losses, factors, strict=True)]
             else:
                 each = [self._of_signs(t, f.w) for t, f in losses]
             found = sum(t.curvature * size for (t, _), size in zip(losses, each, strict=True))
@@ -264,7 +264,7 @@ class Canonical:
                 values, stats = self.instance.values, self.instance.stats
                 norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
                 if norms is not None:
-                    return factor**2 * float(norms @ norms) * float(w.mean() if w.size else 0.0)
+                    return float(np.square(factor) * (norms @ norms) * (w.mean() if w.size else 0.0))
         signs = np.random.default_rng(0).choice([-1.0, 1.0], self.size)
         z = sum((m.apply(signs[b.slice]) for b, m in term.map.parts), np.zeros(term.map.rows))
         return float(w @ (z * z))
