@@ -96,6 +96,7 @@ class Within:
     def __init__(self) -> None:
         self.seconds = 0.0
         for method in METHODS.values():
+            method.load()
             for name in ("begin", "step"):
                 if name in method.run.__dict__:
                     setattr(method.run, name, self._timed(method.run.__dict__[name]))

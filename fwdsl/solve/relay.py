@@ -136,10 +136,14 @@ def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
 
 @dataclass
 class Relay:
-    """The lanes of a problem. `leader` is the one that is expected to be done first; another one that has its turn is on trial."""
+    """The lanes of a problem. `leader` is the one that is expected to be done first; another one that has its turn is on trial.
+
+    Where looks cost more than steps do (`dear`: the verifier of low rank takes many products) another one follows only where the leader gives up.
+    """
 
     lanes: list[Lane]
     tol: float
+    dear: bool = False
     leader: Lane = field(init=False)
 
     def __post_init__(self) -> None:
@@ -147,7 +151,7 @@ class Relay:
 
     def until(self, lane: Lane) -> float:
         """The counted passes of a lane at which its next turn ends; inf where no other could follow."""
-        if not any(other is not lane and not other.gave_up for other in self.lanes):
+        if self.dear or not any(other is not lane and not other.gave_up for other in self.lanes):
             return math.inf
         if lane is not self.leader:
             return max(self._trial(lane), lane.passes + 1.0)
@@ -194,6 +198,8 @@ class Relay:
 
     def _on_trial(self) -> Lane | None:
         """The lane that may take enough passes by now to tell something, the likeliest first; None where there is none."""
+        if self.dear:
+            return None
         due = [
             lane
             for lane in self.lanes

@@ -34,6 +34,24 @@ def test_alone_a_method_runs_until_it_ends() -> None:
     assert Relay([only], TOL).until(only) == math.inf
 
 
+def test_where_looks_are_dear_another_follows_only_where_one_gives_up() -> None:
+    a, b = lane("a", 10.0), lane("b", 0.01)
+    turns = Relay([a, b], TOL, dear=True)
+    assert turns.first() is a
+    assert turns.until(a) == math.inf
+    a.gave_up = True
+    assert (turns.next(a, "it is stuck") or (a, ""))[0] is b
+
+
+def test_methods_without_passes_are_counted_by_their_iterations() -> None:
+    """A prediction of no passes is no reason to hand over at the first look."""
+    plan = SimpleNamespace(
+        method="a", chosen=Candidate("a", "", (), Estimate(0.0, 1e-4, 0.0, ""), False), rivals=lambda: ()
+    )
+    (only,) = lanes_of(plan, 1.0, Best())  # type: ignore[arg-type]
+    assert only.second == pytest.approx(1e-4 / counted(0.0, 1))
+
+
 def test_who_is_on_the_way_keeps_the_lead() -> None:
     a, b = lane("a", 0.1), lane("b", 0.12)
     turns = Relay([a, b], TOL)
