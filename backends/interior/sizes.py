@@ -78,9 +78,9 @@ def size_of(form: Canonical) -> Size:
     order = unknowns - owned + equations
     if owned and order <= REDUCED:
         # the products of K, dense or not
-        seconds = 1e-10 * order**3 + 1e-10 * products + 1e-8 * entries + 1e-7 * rows
+        seconds = 1e-10 * order**3 + 2e-10 * products + 4e-8 * entries + 3e-7 * rows
         if seconds < found.seconds:
-            found = Size(unknowns, rows, entries, "reduced", order, seconds, 24.0 * order**2 + 40.0 * entries)
+            found = Size(unknowns, rows, entries, "reduced", order, seconds, 24.0 * order**2 + 220.0 * entries)
     return found
 
 
