@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fwdsl.canon.form import Canonical, SumTerm
 
 WHOLE = 250
@@ -64,6 +66,8 @@ def size_of(form: Canonical) -> Size:
             24.0 * (unknowns + rows) ** 2,
         )
     products = sum(_products(t) for t in form.terms)
+    # rows of the forms themselves, such as the sums of simplices
+    products += sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
         fills = products > FILLS * unknowns
         seconds = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * products)

@@ -1,7 +1,7 @@
 """Corrections of predicted passes and seconds, written by `python benchmarks/calibrate.py`.
 
-Run: 2026-11-22 23:07 UTC, commit db056bfa562a, with uncommitted changes, Intel(R) Xeon(R) Processor, 2 cores, 24 GiB, Linux 6.18.44-fc-v595.
-Regret on problems that were not fitted to: 1.188 (geometric mean), 12.08 at worst.
+Run: 2026-11-22 23:19 UTC, commit 6d1c8bd3fb95, with uncommitted changes, Intel(R) Xeon(R) Processor, 2 cores, 24 GiB, Linux 6.18.44-fc-v595.
+Regret on problems that were not fitted to: 1.160 (geometric mean), 11.39 at worst.
 
 By method the coefficients of the features in `fitted.NAMES`, for passes and for seconds.
 """

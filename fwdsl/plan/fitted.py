@@ -49,7 +49,7 @@ MANY = 1500
 SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
 """The sets and functions whose proxes decompose a matrix."""
 
-WIDEST = 2.0
+WIDEST = 0.6
 """The powers of ten that a correction is at most."""
 
 
