@@ -273,7 +273,7 @@ def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: 
 
 
 def _shifts(program: Program, row: Index, column: Index, d: Array, r: Array) -> tuple[Array, Array]:
-    """What is added to d and what is taken off r, to level c and b between parts of A.
+    """Shifts of d up and of r down that level c and b between parts of A.
 
     Unknowns and rows that no entry connects have scales of their own, which A leaves open. c and b tell them, by their largest entries of each part.
     """

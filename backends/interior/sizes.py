@@ -37,7 +37,7 @@ class Size(NamedTuple):
     rows: int
     entries: int  # stored in A
     kind: str  # "whole", "condensed", "reduced" to the unknowns that belong to no single entry, or "sparse"
-    order: int  # of the dense matrix that is factored; 0 where it is sparse
+    order: int  # of the matrix that is factored; 0 where it has few entries
     seconds: float  # of a factorisation
     memory: float  # bytes
 

@@ -239,10 +239,10 @@ class Canonical:
 
     @cached_property
     def total_stretch(self) -> float:
-        """trace(K' diag(w f'') K) of the smooth losses of entries, which is at least L, in the units of the problem.
+        """A guess of trace(K' diag(w f'') K) of the smooth losses of entries, in the units of the problem. L is at most the trace.
 
-        Of rows of one matrix in memory it comes from the norms of columns, of other maps from one product with random signs, of feature maps that
-        are not written down from the length of the longest row.
+        Of rows of one matrix in memory it comes from the norms of columns and the mean weight, of other maps from one product with random signs, of
+        feature maps that are not written down from the length of the longest row.
         """
         stats = self.instance.stats
         losses = [(t, t.f) for t in self.terms if isinstance(t.f, LossFunction) and t.is_smooth]
@@ -257,7 +257,7 @@ class Canonical:
         return float(found) if math.isfinite(found) else math.inf
 
     def _of_signs(self, term: SumTerm, w: Array) -> float:
-        """trace(K' diag(w) K) of a term."""
+        """A guess of trace(K' diag(w) K) of a term."""
         if len(term.map.parts) == 1:
             factor, m = unscaled(term.map.parts[0][1])
             if isinstance(m, Matrix) and not m.transposed:
