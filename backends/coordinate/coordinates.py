@@ -41,7 +41,7 @@ class _Part:
 
 
 def _part(f: VectorFunction) -> _Part | None:
-    """That of a block; None where it is no sum over entries or groups."""
+    """The function of a block; None where it is no sum over entries or groups."""
     entries, g = entrywise(f), without_ridge(f)
     if entries is not None:
         return _Part(None, entries.c, lo=entries.lo, hi=entries.hi)
@@ -109,7 +109,7 @@ class Coordinates:
 
     @staticmethod
     def of(problem: PreparedProblem, tasks: int = 1) -> Coordinates:
-        """Those of a problem whose blocks are all sums over entries or groups."""
+        """The coordinates of a problem whose blocks are all sums over entries or groups."""
         ridge = np.zeros(problem.size)
         lo, hi = np.full(problem.size, -np.inf), np.full(problem.size, np.inf)
         order: list[Indices] = []
@@ -160,7 +160,7 @@ class Coordinates:
         return bool(np.array_equal(self.order, np.arange(self.order.size)))
 
     def at(self, work: Indices, multiplier: float) -> Coordinates:
-        """Those of some coordinates, in which groups stand together and in full, the ball put as a penalty."""
+        """The functions of some coordinates, in which groups stand together and in full, the ball put as a penalty."""
         of = self.group[work]
         first = np.flatnonzero(np.diff(of, prepend=-1))
         start = np.append(first, work.size)

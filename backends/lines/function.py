@@ -72,7 +72,7 @@ class Along(VectorFunction):
         return float((np.where(np.isfinite(ends), ends, 0.0) * steps).sum())
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """That of g. The steps are checked by the terms that they are of."""
+        """The violation of g. The steps are checked by the terms that they are of."""
         return self.g.violation(x, sizes)
 
     def smoothed(self, v: Array, t: float, weights: Array | None = None) -> tuple[Array, Array]:

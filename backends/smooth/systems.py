@@ -28,7 +28,7 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 
 DAMPING = 1e-14
-"""What is added to a diagonal of ones: a hair where columns repeat, for steps are made good by the next one."""
+"""A hair that is added to a diagonal of ones, where columns repeat: each step is made good by the next one."""
 
 
 Solve = Callable[[Array, Array, Array, Array], Array]

@@ -54,7 +54,7 @@ WIDEST = 0.6
 
 
 def features(form: Form) -> tuple[float, ...]:
-    """What is known of a bound problem, without the digits of the tolerance; `NAMES` in their order."""
+    """The features of a bound problem, without the digits of the tolerance; `NAMES` in their order."""
     dense = form.dense if isinstance(form, Canonical) else None
     if dense is None:
         return (1.0, 0.0, 0.0, _within(_log(form.size / 1000)), *[0.0] * (len(NAMES) - 4))
