@@ -3,7 +3,8 @@
 Work is counted, never timed: the passes of a method (`counted`) times the seconds that the plan predicts for one of them. So the same problem
 gives the same turns. Only a method that takes `SLOW` times as long as its count says is charged by the clock from then on.
 
-The method of the plan leads. It runs for `FIRST` seconds of work, and is then looked at whenever its work has grown by `GROW`. At a look the verifier
+The method of the plan leads. It runs for `FIRST` seconds of work, and is then looked at whenever its work has grown by `GROW`, but not
+before another method could follow. At a look the verifier
 tells its gap, and the work that is left is extrapolated from the gaps before. Another method becomes the leader where it is expected to be done in
 less than 1 / `MARGIN` of what the leader has left, its start-up counted. Beside that, each other method gets a share of the leader's work to try: a
 prediction that was too high shows there. A method that has had a turn keeps its state and goes on from it.
@@ -155,7 +156,16 @@ class Relay:
             return math.inf
         if lane is not self.leader:
             return max(self._trial(lane), lane.passes + 1.0)
-        return max(FIRST / lane.second, LEAST, GROW * lane.passes)
+        rivals = [other for other in self.lanes if other is not lane and not other.gave_up]
+        due = min(self._due(other) for other in rivals) / lane.second
+        return max(FIRST / lane.second, LEAST, GROW * lane.passes, due)
+
+    def _due(self, other: Lane) -> float:
+        """The work of the leader before which no look can end in a turn of another lane: looks cost passes, so earlier ones are left out."""
+        sooner = MARGIN * self._left(other)
+        takes_over = 0.0 if sooner <= self.leader.predicted_passes * self.leader.second else sooner / CAP
+        begins = max(LEAST * other.second, START_UP) if other.run is None else GROW * other.work
+        return min(takes_over, begins / SHARE_OF_FAR)
 
     def first(self) -> Lane:
         """The lane whose turn is first: the leader, or before a long turn of it one that is on trial."""

@@ -47,6 +47,7 @@ class Before:
     iterations: int = 0
     passes: float = 0.0
     counted: float = 0.0
+    told: float = 0.0  # passes of all methods as they were last told: rounding of sums in another order takes none back
 
 
 @dataclass
@@ -276,7 +277,7 @@ class Supervisor:
             report.phase,
             self.method.name,
             self.before.iterations + self.iteration,
-            self.before.passes + self.passes,
+            max(self.before.told, self.before.passes + self.passes),
             elapsed,
             sense * report.objective,
             sense * report.bound,

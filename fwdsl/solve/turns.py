@@ -114,7 +114,8 @@ class _Total:
         """What was before a turn, the earlier ones of the same method left out of iterations and passes."""
         own = self.of.get(lane.name)
         iterations, passes = (own.iterations, own.passes) if own is not None else (0, 0.0)
-        return Before(self.seconds, self.iterations - iterations, self.passes - passes, counted)
+        told = self.history[-1].passes if self.history else 0.0
+        return Before(self.seconds, self.iterations - iterations, self.passes - passes, counted, told)
 
     def add(self, lane: Lane, outcome: Outcome) -> None:
         """Take a turn into the sums."""

@@ -43,6 +43,17 @@ def test_where_looks_are_dear_another_follows_only_where_one_gives_up() -> None:
     assert (turns.next(a, "it is stuck") or (a, ""))[0] is b
 
 
+def test_looks_that_could_hand_over_to_nobody_are_left_out() -> None:
+    """A rival that is expected to take 50 s does not follow one that has worked for less than 50 MARGIN / CAP, but may have a trial before."""
+    a, b = lane("a", 10.0), lane("b", 50.0)
+    turns = Relay([a, b], TOL)
+    assert turns.until(a) == pytest.approx(relay.START_UP / relay.SHARE_OF_FAR / a.second)
+    work(b, 30.0, 0.5)
+    assert turns.until(a) == pytest.approx(relay.GROW * b.work / relay.SHARE_OF_FAR / a.second)
+    # one that is expected sooner than the leader may follow at any look
+    assert Relay([a, lane("c", 1.0)], TOL).until(a) == pytest.approx(max(relay.FIRST / a.second, relay.LEAST))
+
+
 def test_methods_without_passes_are_counted_by_their_iterations() -> None:
     """A prediction of no passes is no reason to hand over at the first look."""
     plan = SimpleNamespace(
