@@ -242,9 +242,8 @@ def test_a_transposed_copy_lives_as_long_as_its_data() -> None:
 def test_accelerated_gradients_settle_below_the_rounding_of_values(seed: int) -> None:
     """Steps that rounding of values hid were too long or far too short, and the bound stood at 1e-6 for ever."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((400, 15))
-    true = X[:4].T @ X[:4] / 15
-    y = np.einsum("ni,ij,nj->n", X, true, X) + 0.1 * rng.standard_normal(400)
+    X, factor = rng.standard_normal((100, 10)), rng.standard_normal((10, 3))
+    y = np.square(X @ factor).sum(axis=1) + 0.5 * rng.standard_normal(100)
     text = (
         "data X: matrix[n, d], y: vector[n]\nvar S: symmetric[d] in psd\n"
         "minimize mean(squared(quad(X, S), y)) + 0.01 * trace(S)\n"
