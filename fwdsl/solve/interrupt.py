@@ -39,7 +39,8 @@ class Control:
 def interruptible(control: Control) -> Iterator[None]:
     """While open, the first Ctrl-C only sets a flag, so that no step is cut in two.
 
-    The second one breaks off a step that does not end, but for one that compiles a kernel; where a point is being verified it only asks to be quick. The third one is as usual.
+    The second one breaks off a step that does not end, but for one that compiles a kernel; where a point is being verified it only asks to be
+    quick. The third one is as usual.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
