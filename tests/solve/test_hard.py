@@ -250,3 +250,15 @@ def test_accelerated_gradients_settle_below_the_rounding_of_values(seed: int) ->
     )
     solution = fw.parse(text).bind(X=X, y=y).solve(threads=1, method="apg", tol=1e-9, max_iter=1000)
     assert solution.status == "optimal", solution.reason
+
+
+@pytest.mark.parametrize("size", [24609.375, 3e-9])
+def test_a_fair_game_won_at_a_corner_ends(size: float) -> None:
+    """All terms of the objective and of the row that holds it vanish: a point that is better by 1e-109 once stood before the exact one."""
+    text = (
+        "data A: matrix[m, n]\nvar x: vector[n] in simplex(5.11), t: real\n"
+        "minimize 2 * t\nsubject to 0.00048828125 * (A @ x) <= 0.00020820880308747292 * t\n"
+    )
+    solution = fw.parse(text).bind(A=np.array([[0.0, size], [-size, 0.0]])).solve(threads=1)
+    assert solution.status == "optimal", solution.reason
+    assert abs(solution.objective) <= 1e-12 * size
