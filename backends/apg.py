@@ -41,6 +41,9 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
+NOISY = 10.0
+"""How many times the rounding of values the bend along a step has to be to tell whether L holds."""
+
 EPS = float(np.finfo(np.float64).eps)
 
 LONGEST = 1e8
@@ -110,7 +113,8 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
     def __init__(self, problem: PreparedProblem, newton: bool) -> None:
         super().__init__(problem)
         # losses of rows have no diagonal Hessian
-        self.newton = newton and all(isinstance(f, FastLoss) for f in problem.functions)
+        self.curved = all(isinstance(f, FastLoss) for f in problem.functions)
+        self.newton = newton and self.curved
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> APGState:
         """The projection of x on the domain of g, and L from the curvature along the first gradient."""
@@ -189,25 +193,30 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
         s.iteration += 1
         if try_newton and self._newton(grad):
             return
-        self._prox_step(y, value_y, kty, grad)
+        # of the value: its own, and what the rounding of predictions does to it
+        size = abs(value_y) + sum(float(np.abs(u) @ np.abs(v)) for u, v in zip(ys, zy, strict=True))
+        self._prox_step(y, zy, value_y, kty, grad, 16.0 * EPS * size)
 
     @staticmethod
     def _next_t(t: float) -> float:
         return 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
 
-    def _prox_step(self, y: Array, value_y: float, kty: Array, grad: Array) -> None:
+    def _prox_step(self, y: Array, zy: list[Array], value_y: float, kty: Array, grad: Array, noise: float) -> None:
+        """A step from y whose L holds along it; values are known up to `noise`."""
         problem, s = self.problem, self.state
         before = s.lipschitz
         s.lipschitz = max(0.9 * s.lipschitz, self._least_lipschitz(y, grad, s.metric), 1e-300)
-        noise = 16.0 * EPS * abs(value_y)
         for _ in range(100):
             x = problem.prox_g(y - s.metric * grad / s.lipschitz, 1.0 / s.lipschitz, s.metric)
             dx = x - y
             square = float(dx @ (dx / s.metric))
             z = problem.forward(x)
             value = problem.losses_value(z)
-            excess = value - value_y - float(kty @ dx)
-            if excess <= 0.5 * s.lipschitz * square + noise or square == 0.0:
+            excess, unknown = value - value_y - float(kty @ dx), noise
+            if self.curved and 0.5 * s.lipschitz * square <= NOISY * noise:
+                # rounding of values would hide steps that are too long, and x would never settle
+                excess, unknown = self._excess(zy, z)
+            if excess <= 0.5 * s.lipschitz * square + unknown or square == 0.0:
                 break
             problem.look()
             wanted = 2.0 * excess / square
@@ -224,6 +233,14 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
         s.value = problem.canonical.constant + value + float(problem.q @ x) + problem.g_value(x)
         s.phase = "accelerated gradient"
         self._watch_face()
+
+    def _excess(self, zy: list[Array], z: list[Array]) -> tuple[float, float]:
+        """How far the losses rise above their tangent at zy, by their curvatures there, and how much of that is the rounding of predictions."""
+        excess = unknown = 0.0
+        for h, a, b in zip(self.problem.curvatures(zy), zy, z, strict=True):
+            excess += 0.5 * float(h @ np.square(b - a))
+            unknown += float(h @ np.square(4.0 * EPS * b))
+        return excess, unknown
 
     @staticmethod
     def _least_lipschitz(y: Array, grad: Array, metric: Array) -> float:

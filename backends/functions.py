@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.matrices.lines import Lines
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.entrywise import Entrywise, entrywise
@@ -192,11 +193,30 @@ class FastVector:
             assert self.entries is not None
             out[:] = self.entries.prox(v, t)
             return
-        if not self.f.compiled:
+        if self.f.compiled:
+            share, step = self.f.prox_change(t)
+            kernel(self.f.prox_kernel)(v if share == 1.0 else share * v, step, out, *self.args)
+        elif self.lines is not None:
+            self._prox_of_lines(self.lines, v, t, out)
+        else:
             out[:] = self.f.prox(v, t)
-            return
-        share, step = self.f.prox_change(t)
-        kernel(self.f.prox_kernel)(v if share == 1.0 else share * v, step, out, *self.args)
+
+    @cached_property
+    def lines(self) -> Lines | None:
+        """The function as one of lines, where only one line has a kernel."""
+        found = without_ridge(self.f)
+        return found if isinstance(found, Lines) and found.inner.compiled else None
+
+    def _prox_of_lines(self, found: Lines, v: Array, t: float, out: Array) -> None:
+        """The compiled prox of one line, line by line. A ridge over all lines is one of each."""
+        line = Ridged(found.inner, self.f.c) if isinstance(self.f, Ridged) else found.inner
+        share, step = line.prox_change(t)
+        compiled, args = kernel(line.prox_kernel), line.kernel_args()
+        ins = np.ascontiguousarray(found.lines(share * v))
+        outs = np.empty_like(ins)
+        for one, into in zip(ins, outs, strict=True):
+            compiled(one, step, into, *args)
+        out[:] = found.flat(outs)
 
     def into_domain(self, y: Array) -> None:
         """Move y, in place, into the domain of g*, which rounding may have left by an ulp."""

@@ -37,7 +37,7 @@ class Size(NamedTuple):
     rows: int
     entries: int  # stored in A
     kind: str  # "whole", "condensed", "reduced" to the unknowns that belong to no single entry, or "sparse"
-    order: int  # of the matrix that is factored; 0 where it has few entries
+    order: int  # of the matrix that is factored, or of its largest part that has no zeros
     seconds: float  # of a factorisation
     memory: float  # bytes
 
@@ -68,11 +68,14 @@ def size_of(form: Canonical) -> Size:
     products = sum(_products(t) for t in form.terms)
     # rows of the forms themselves, such as the sums of simplices
     products += sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
+    # the scaling of a matrix cone has no zeros
+    full = [cone.rows for conic in known for cone in conic.cones if cone.kind == "semidefinite"]
+    products += sum(float(rows) ** 2 for rows in full)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
         fills = products > FILLS * unknowns
         seconds = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * products)
         memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * products)
-        found = Size(unknowns, rows, entries, "sparse", 0, seconds, memory)
+        found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, memory)
     else:
         order = unknowns + equations
         seconds = 1e-10 * order**3 + 2e-10 * rows * unknowns**2

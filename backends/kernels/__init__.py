@@ -7,6 +7,7 @@ from fwdsl.backends.kernels.blocks import row_blocks
 from fwdsl.backends.kernels.compile import (
     compile_seconds,
     compiled_signatures,
+    is_compiling,
     kernel,
     kernel_seconds,
     loaded_signatures,
@@ -21,6 +22,7 @@ __all__ = [
     "Pool",
     "compile_seconds",
     "compiled_signatures",
+    "is_compiling",
     "kernel",
     "kernel_seconds",
     "loaded_signatures",

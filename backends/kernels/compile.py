@@ -61,6 +61,11 @@ class _Stopwatch:
             if self._depth == 0:
                 self._total += time.perf_counter() - self._since
 
+    @property
+    def runs(self) -> bool:
+        """Whether something is under way: asked by handlers of signals, which must not wait for the lock."""
+        return self._depth > 0
+
     def seconds(self) -> float:
         """So far, what is under way included."""
         with self._lock:
@@ -79,6 +84,11 @@ def compile_seconds() -> float:
 def kernel_seconds() -> float:
     """Seconds that this process has spent on having kernels at all: on importing numba, and on compiling them or loading them from the cache."""
     return _waiting.seconds()
+
+
+def is_compiling() -> bool:
+    """Whether a kernel is being compiled or loaded: LLVM calls back into Python then, where an exception would be told and forgotten."""
+    return _waiting.runs
 
 
 def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: Function) -> Function:

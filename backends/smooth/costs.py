@@ -133,7 +133,7 @@ def column_squares(canonical: Canonical) -> Array:
             found = factor_and_matrix(m)
             c, inner = found if found is not None else (1.0, m)
             norms = measured.get(id(getattr(inner, "A", None)))
-            if norms is not None and isinstance(inner, Matrix):
+            if norms is not None and isinstance(inner, Matrix) and not inner.transposed:
                 out[block.slice] += c**2 * mean * norms**2
             elif norms is not None and isinstance(inner, LeftMultiply) and not inner.transposed:
                 out[block.slice] += mean * np.repeat(norms**2, inner.k)

@@ -1,10 +1,10 @@
 r"""Support vector machines for several classes: the problem of the dual methods.
 
-    minimise over W, and perhaps b:   mu/2 |W|^2 + <q, W> + nu/2 |b|^2 + sum_i C_i l(z_i; y_i),    z_i = c x_i W + b + o_i
+    minimise over W, and perhaps b:   mu/2 |W|^2 + <q, W> + nu/2 |b|^2 + sum_i C_i l(z_i; y_i),    z_i = c x_i W + t b + o_i
 
 with l the loss of Crammer and Singer (`multiclass_hinge`) or of Weston and Watkins. One row a_i of k multipliers a sample, with sum 0:
 
-    minimise  phi(a) = mu/2 |W(a)|^2 + nu/2 |b(a)|^2 - sum_i a_{i,y_i} + <o, a>,    W(a) = (c X'a - q) / mu,   b(a) = a'1 / nu,
+    minimise  phi(a) = mu/2 |W(a)|^2 + nu/2 |b(a)|^2 - sum_i a_{i,y_i} + <o, a>,    W(a) = (c X'a - q) / mu,   b(a) = t a'1 / nu,
     over  Crammer-Singer: a_il <= 0 for l != y_i, a_{i,y_i} <= C_i;   Weston-Watkins: -C_i <= a_il <= 0 for l != y_i.
 
 Its gradient is Q = z(a) - 1[l = y_i], and <a - s, Q> for the best vertex s of each row is the duality gap of a and W(a), as it stands.
@@ -31,7 +31,9 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.backends.svm.loops import rows as kernels
 from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.form import Canonical
+from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Tile
 
 SPREAD = 4
@@ -71,7 +73,7 @@ def row_reasons(canonical: Canonical) -> tuple[str, ...]:
     """Why the predictions are not the rows of one data matrix times one variable, an intercept for each class aside."""
     parts = canonical.terms[0].map.parts
     data = [p for p in parts if product_of(p[1]) is not None]
-    tiles = [p for p in parts if isinstance(p[1], Tile)]
+    tiles = [p for p in parts if _intercept(p[1])]
     if len(data) == 1 and len(data) + len(tiles) == len(parts) and len(tiles) <= 1:
         return ()
     return (
@@ -79,10 +81,18 @@ def row_reasons(canonical: Canonical) -> tuple[str, ...]:
     )
 
 
+def _intercept(m: LinearMap) -> float:
+    """t of a map b -> ones t b', an intercept for each class; 0 for any other."""
+    if isinstance(m, Scaled):
+        return m.c * _intercept(m.inner)
+    return 1.0 if isinstance(m, Tile) else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """The problem by samples; `curvature` is c^2 |x_i|^2 / mu + 1 / nu (1 / nu = 0 without an intercept), `weston` which loss it is.
+    """The problem by samples; `curvature` is c^2 |x_i|^2 / mu + t^2 / nu, `weston` which loss it is.
 
+    The loops know the intercepts as t b, whose ridge is nu / t^2 (`inverse_nu` is t^2 / nu, 0 without intercepts; `q_intercept` is q / t).
     `at` and `intercept_at` are the places of W (d x k, in C order) and b in the flat x.
     """
 
@@ -99,6 +109,7 @@ class Machine:
     curvature: Array
     at: slice
     intercept_at: slice
+    t: float
     size: int
 
     @staticmethod
@@ -107,12 +118,12 @@ class Machine:
         (term,) = problem.terms
         assert isinstance(term.f, VectorLossFunction)
         n, k = term.f.shape
-        inverse_nu, intercept_at, q_intercept = 0.0, slice(0, 0), np.zeros(k)
+        inverse_nu, intercept_at, q_intercept, t = 0.0, slice(0, 0), np.zeros(k), 1.0
         for block, m in term.map.parts:
             found = product_of(m)
             if found is None:
-                inverse_nu, intercept_at = 1.0 / block.g.curvature, block.slice
-                q_intercept = problem.q[block.slice]
+                t, intercept_at = _intercept(m), block.slice
+                inverse_nu, q_intercept = t * t / block.g.curvature, problem.q[block.slice] / t
                 continue
             (c, left, counted), mu, at = found, block.g.curvature, block.slice
         assert isinstance(counted, CountedMap)
@@ -122,7 +133,7 @@ class Machine:
         curvature = c * c * _squares(rows, sparse, n) / mu + inverse_nu
         return Machine(
             term.f, rows, sparse, counted, c, mu, inverse_nu, term.map.offset.reshape(n, k), q, q_intercept, curvature,
-            at, intercept_at, problem.size,
+            at, intercept_at, t, problem.size,
         )  # fmt: skip
 
     @property
@@ -160,7 +171,7 @@ class Machine:
         return self.counted.nnz / max(1, self.n)
 
     def weights(self, a: Array) -> tuple[Array, Array]:
-        """W(a) as the kernels keep it, and b(a)."""
+        """W(a) as the kernels keep it, and t b(a)."""
         # most runs start from a = 0, which takes no product
         W = self.counted.adjoint(a.reshape(-1)).reshape(-1, self.k) if a.any() else np.zeros(self.q.shape)
         W *= self.c
@@ -170,11 +181,11 @@ class Machine:
         return (W if self.sparse else np.ascontiguousarray(W.T)), b
 
     def flat(self, W: Array, b: Array) -> Array:
-        """The canonical x of such W and b."""
+        """The canonical x of such W and t b."""
         x = np.zeros(self.size)
         x[self.at] = (W if self.sparse else W.T).reshape(-1)
         if self.inverse_nu:
-            x[self.intercept_at] = b
+            x[self.intercept_at] = b / self.t
         return x
 
     def count(self, visits: float) -> None:

@@ -8,6 +8,7 @@ products of maps in `combined_maps.py`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,18 @@ def placed(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> csr_
     from scipy.sparse import csr_array
 
     return csr_array((np.broadcast_to(np.asarray(values, dtype=np.float64), np.shape(rows)), (rows, columns)), shape)
+
+
+def _images(product: Callable[[Array], Array], n: int, size: int) -> csr_array:
+    """The products with the n unit vectors as rows, `size` numbers each, of which zeros are not kept."""
+    from scipy.sparse import csr_array, vstack
+
+    rows = []
+    for i in range(n):
+        e = np.zeros(n)
+        e[i] = 1.0
+        rows.append(as_sparse(product(e)[None, :]))
+    return as_sparse(vstack(rows, format="csr")) if rows else csr_array((n, size))
 
 
 class LinearMap(ABC):
@@ -58,8 +71,8 @@ class LinearMap(ABC):
     def sparse(self) -> csr_array:
         """K with its entries written down; by products with unit vectors where a map knows no better."""
         if self.columns <= self.rows:
-            return as_sparse(np.array([self.apply(e) for e in np.eye(self.columns)]).reshape(self.columns, self.rows).T)
-        return as_sparse(np.array([self.adjoint(e) for e in np.eye(self.rows)]).reshape(self.rows, self.columns))
+            return as_sparse(_images(self.apply, self.columns, self.rows).T)
+        return _images(self.adjoint, self.rows, self.columns)
 
     @abstractmethod
     def describe(self, x: str) -> str:

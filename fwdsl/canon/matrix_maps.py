@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array
-from .maps import LinearMap, placed
+from .maps import LinearMap, as_sparse, placed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,6 +31,17 @@ def product(A: Any, X: Array) -> Array:
 
 def _plain(A: Any) -> bool:
     return isinstance(A, np.ndarray) or hasattr(A, "indptr")
+
+
+def _kron(left: Any, right: Any) -> csr_array:
+    """The Kronecker product, in double precision."""
+    from scipy.sparse import kron
+
+    return as_sparse(kron(as_sparse(left), as_sparse(right), format="csr"))
+
+
+def _identity(n: int) -> csr_array:
+    return placed(np.arange(n), np.arange(n), 1.0, (n, n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +90,10 @@ class LeftMultiply(LinearMap):
             return self.absolute()
         return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
 
+    def sparse(self) -> csr_array:
+        """A beside itself, k times."""
+        return _kron(self._op, _identity(self.k)) if _plain(self.A) else super().sparse()
+
     def describe(self, x: str) -> str:
         """A @ x."""
         return f"{self.name}{'.T' if self.transposed else ''} @ {x if ' ' not in x else f'({x})'}"
@@ -122,6 +137,10 @@ class RightMultiply(LinearMap):
     def squared(self) -> LinearMap:
         """B entry by entry squared."""
         return RightMultiply(abs(self.B) ** 2, self.n, self.name) if _plain(self.B) else self.absolute()
+
+    def sparse(self) -> csr_array:
+        """B' on each of n rows."""
+        return _kron(_identity(self.n), self.B.T) if _plain(self.B) else super().sparse()
 
     def describe(self, x: str) -> str:
         """x @ B."""
@@ -206,6 +225,9 @@ class Tile(LinearMap):
     def absolute(self) -> LinearMap:
         return self
 
+    def sparse(self) -> csr_array:
+        return placed(np.arange(self.rows), np.tile(np.arange(self.k), self.n), 1.0, (self.rows, self.k))
+
     def describe(self, x: str) -> str:
         """In every row."""
         return x
@@ -239,6 +261,12 @@ class Symmetrise(LinearMap):
 
     def absolute(self) -> LinearMap:
         return self
+
+    def sparse(self) -> csr_array:
+        at = np.arange(self.rows)
+        across = at.reshape(self.count, self.d, self.d).transpose(0, 2, 1).reshape(-1)
+        # entries of the diagonal are placed twice, and added up
+        return placed(np.tile(at, 2), np.concatenate([at, across]), 0.5, (self.rows, self.rows))
 
     def describe(self, x: str) -> str:
         """x."""
@@ -327,6 +355,14 @@ class Gathered(LinearMap):
 
     def absolute(self) -> LinearMap:
         return Gathered(tuple(p.absolute() for p in self.parts), self.samples, self.width, self.n, self.words)
+
+    def sparse(self) -> csr_array:
+        """The maps of the samples below each other, put back in the order of the samples."""
+        from scipy.sparse import block_diag, csr_array
+
+        order = np.concatenate(self.samples) if self.samples else np.zeros(0, dtype=np.intp)
+        below = block_diag([part.sparse() for part in self.parts], format="csr")
+        return csr_array(placed(order, np.arange(order.size), 1.0, (self.n, order.size)) @ below)
 
     def describe(self, x: str) -> str:
         """In the words it was made with."""

@@ -17,10 +17,12 @@ from .certificate import CertificateKind, relative
 class Point:
     """A point x: P(x) with constraints ignored, the sizes of the objective's terms there, and what it violates.
 
+    `adrift` are the sizes of the linear terms of variables far out, which no constant holds; `size` is without them.
+
     `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
     `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
     blocks' own sets alone. `sums` are |K_i| |x|, an array a term, empty where they were left out; `drifting` is the part of them
-    that comes of variables far out, which no constant holds.
+    that comes of variables far out. `lengths` are |x_B|_2.
     """
 
     value: float
@@ -31,6 +33,8 @@ class Point:
     distances: tuple[float, ...] = ()
     sums: tuple[Array, ...] = ()
     drifting: tuple[Array, ...] = ()
+    adrift: float = 0.0
+    lengths: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class Verified:
     def scale(self) -> float:
         """S: the sizes of the objective's terms at zero and at x, of the dual's, and |y|' |K| |x|.
 
-        The last one is without variables far out. Along a ray it outgrows all else, and would call any gap small.
+        The linear terms at x and the last ones are without variables far out. Along a ray they outgrow all else, and would call any gap small.
         """
         return self.at_zero + self.point.size + self.bound.size + self._pairs()
 
@@ -132,7 +136,9 @@ class Verified:
         if self.infeasibility > 1e-12 or not math.isfinite(self.gap):
             return False
         over = self.bound.value - self.primal - self.hidden - self.bound.miss
-        return relative(over, self.primal, self.bound.value, self.scale) > 1e-9
+        # rounding of P and D goes with all that was added up, and with <v_B, x_B> where the multipliers of a set are known up to rounding
+        pairs = sum(v * x for v, x in zip(self.bound.normals, self.point.lengths, strict=False))
+        return relative(over, self.primal, self.bound.value, self.scale + self.point.adrift + pairs) > 1e-9
 
 
 NO_BOUND = DualBound(-math.inf, 0.0, "none", "no dual point was found")

@@ -72,12 +72,14 @@ def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Poi
 def evaluate_point(canonical: Canonical, x: Array) -> Point:
     """P(x) and what x violates, each violation relative to |K| |x| + |b| and the bound (of rows with bounds of their own see `sizes_of_rows`)."""
     value = canonical.constant + float(canonical.q @ x)
-    size = abs(canonical.constant) + float(np.abs(canonical.q) @ np.abs(x))
     worst = outside = 0.0
     violations: list[Array] = []
     sums: list[Array] = []
     summed = canonical.nnz <= LARGEST_SUMS
     far = _far(canonical, x) if summed else frozenset()
+    linear = {b.name: float(np.abs(canonical.q[b.slice]) @ np.abs(x[b.slice])) for b in canonical.blocks}
+    adrift = sum(linear[name] for name in far)
+    size = abs(canonical.constant) + sum(linear[name] for name in linear if name not in far)
     drifting: list[Array] = []
     for term in canonical.terms:
         z = term.map.apply(x)
@@ -100,8 +102,10 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         own = block.g.violation(xb)
         outside = _worse(outside, own)
         distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
+    lengths = tuple(norm2(x[b.slice]) for b in canonical.blocks)
+    worst = _worse(worst, outside)
     return Point(
-        value, size, _worse(worst, outside), outside, tuple(violations), tuple(distances), tuple(sums), tuple(drifting)
+        value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), tuple(drifting), adrift, lengths
     )
 
 

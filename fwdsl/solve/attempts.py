@@ -28,6 +28,9 @@ HALVINGS = 40
 NOTHING = 1e-12
 """The share of the other terms of a sum that is rounding beside them."""
 
+NOISE = 1e-25
+"""The share of a variable's largest entry that is nothing, in any sum."""
+
 
 def attempts(
     problem: PreparedProblem,
@@ -105,13 +108,15 @@ def _between(problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[A
 
 def _stilled(problem: PreparedProblem, x: Array) -> Array | None:
     """x with variables at 0: all of them where all terms shrink with x, else those that are nothing but rounding beside the other terms of the
-    sums they enter. None where that changes nothing, or 0 is not in their domain."""
+    sums they enter, and all entries that are nothing beside their variable's. None where that changes nothing, or 0 is not in their domain."""
     canonical = problem.canonical
     candidates = [np.zeros_like(x)] if canonical.scale == 0.0 else []
     small = x.copy()
     for block in canonical.blocks:
+        own = small[block.slice]
+        own[np.abs(own) < NOISE * np.abs(own).max(initial=0.0)] = 0.0
         if _is_rounding(problem, block, x):
-            small[block.slice] = 0.0
+            own[:] = 0.0
     for still in (*candidates, small):
         if not np.array_equal(still, x) and np.array_equal(problem.prox_g(still, 0.0), still):
             return still

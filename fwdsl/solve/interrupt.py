@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
+from ..backends.kernels.compile import is_compiling
+
 
 class BrokenOff(KeyboardInterrupt):
     """A step, or what comes before the first one, was cut in two by a second Ctrl-C."""
@@ -37,7 +39,8 @@ class Control:
 def interruptible(control: Control) -> Iterator[None]:
     """While open, the first Ctrl-C only sets a flag, so that no step is cut in two.
 
-    The second one breaks off a step that does not end; where a point is being verified it only asks to be quick. The third one is as usual.
+    The second one breaks off a step that does not end, but for one that compiles a kernel; where a point is being verified it only asks to be
+    quick. The third one is as usual.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -49,7 +52,7 @@ def interruptible(control: Control) -> Iterator[None]:
             control.stop = True
         elif not control.impatient:
             control.impatient = True
-            if control.within:
+            if control.within and not is_compiling():
                 raise BrokenOff
         else:
             (previous if callable(previous) else signal.default_int_handler)(number, frame)

@@ -18,12 +18,19 @@ FEASIBLE = 1e-7
 ARRAYS = frozenset({"y", "violations", "sums", "drifting"})
 """The parts of what was verified that are tuples of arrays."""
 
+EPS = float(np.finfo(np.float64).eps)
+
 FIRST_LOOK = 100.0
 """The data passes after which a run is verified whatever its method believes, and then whenever they have doubled: only the verifier knows the
 sizes of all terms, and bounds that the method has not."""
 
 FIRST_RAY = 64
 """The iteration at which directions are first tried as certificates that there is no solution."""
+
+
+def _sum(a: float, b: float) -> float:
+    """a + b, 0 where rounding alone is left: what is no better must not win by it."""
+    return 0.0 if abs(a + b) <= 4.0 * EPS * abs(a) else a + b
 
 
 @dataclass
@@ -50,7 +57,7 @@ class Best:
         """
         infeasible = not v.infeasibility <= FEASIBLE
         hidden = v.hidden if self.bound is None else max(v.hidden, replace(v, bound=self.bound).hidden)
-        value = v.infeasibility if infeasible else v.primal + hidden
+        value = v.infeasibility if infeasible else _sum(v.primal, hidden)
         return not math.isfinite(v.primal), infeasible, value, v.infeasibility
 
     def merged(self) -> Verified:

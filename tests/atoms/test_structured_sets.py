@@ -12,6 +12,8 @@ from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vectors import build
 from fwdsl.atoms.vectors.groups import is_partition
 from fwdsl.atoms.vectors.ksupport_ball import ksupport_norm
+from fwdsl.atoms.vectors.ridge import Ridged
+from fwdsl.backends.functions import FastVector
 
 
 def test_ksupport_norm_by_its_definition() -> None:
@@ -67,3 +69,17 @@ def test_a_birkhoff_assignment_is_the_best_of_all() -> None:
     assert build_matrix(None, ("birkhoff", {}), (1, 1)).diameter() == 0.0
     with pytest.raises(ValueError, match="square"):
         build_matrix(None, ("birkhoff", {}), (2, 3))
+
+
+@pytest.mark.parametrize("kind", ["rows", "columns"])
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+def test_a_set_of_lines_is_projected_onto_by_the_kernel_of_a_line(kind: str, ridge: float) -> None:
+    """There is no kernel for many lines of a k-support ball."""
+    rng = np.random.default_rng(31)
+    lines = build_matrix(None, (kind, {"set": ("ksupport_ball", {"k": 2, "r": 1.3})}), (5, 4))
+    assert lines is not None and not lines.compiled
+    g = Ridged(lines, ridge) if ridge else lines
+    v = rng.normal(0.0, 3.0, 20)
+    found = np.empty(20)
+    FastVector(g).prox(v, 0.4, found)
+    np.testing.assert_allclose(found, g.prox(v, 0.4), rtol=1e-9, atol=1e-12)

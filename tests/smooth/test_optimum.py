@@ -101,3 +101,16 @@ def test_a_matrix_of_outputs() -> None:
     problem = fw.parse(text).bind(A=A, Y=Y)
     s = problem.solve(method=METHOD, tol=1e-9)
     assert s.status == "optimal" and s.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-6)
+
+
+def test_data_used_by_their_columns() -> None:
+    """The norms of columns that bind measured are not those of a transposed matrix."""
+    rng = np.random.default_rng(17)
+    B, y, c = rng.standard_normal((4, 11)), rng.standard_normal(11), rng.standard_normal(4)
+    text = (
+        "data B: matrix[d, n], y: vector[n], c: vector[d]\nvar x: vector[d]\n"
+        "minimize sum(squared(B.T @ x, y)) + 0.035 * dot(c, x) + 0.05 * sum_squares(x)\n"
+    )
+    solution = fw.parse(text).bind(B=B, y=y, c=c).solve(method="newton", threads=1, tol=1e-9)
+    exact = np.linalg.solve(2.0 * B @ B.T + 0.1 * np.eye(4), 2.0 * B @ y - 0.035 * c)
+    np.testing.assert_allclose(solution["x"], exact, rtol=1e-4)

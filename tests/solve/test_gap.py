@@ -289,3 +289,21 @@ def test_an_unknown_with_a_cost_and_no_constraint_is_never_optimal(cost: float) 
     text = f"var x: vector[2]\nminimize -{cost!r} * x[0] + 1e9 * x[1]\nsubject to x[1] >= 1\n"
     solution = fw.parse(text).solve(threads=1, time=3)
     assert solution.status != "optimal", solution.certificate
+
+
+@pytest.mark.parametrize("excess", [1e-12, 1e-14])
+@pytest.mark.parametrize("method", ["auto", "pdhg", "interior", "lines"])
+def test_far_out_on_a_ray_the_objective_s_own_terms_call_no_gap_small(excess: float, method: str) -> None:
+    """Unbounded along (1, 1), by so little of its terms that no ray proves it; at 1e302 the terms once made S of a gap of 1e293."""
+    text = f"var x: vector[2]\nminimize x[0] - {1 + excess!r} * x[1]\nsubject to x[0] >= x[1], x >= 0\n"
+    solution = fw.parse(text).bind().solve(tol=1e-3, method=method, threads=1, max_iter=3000)
+    assert solution.status in ("unbounded", "tolerance_not_reached"), solution.reason
+
+
+@pytest.mark.parametrize("method", ["auto", "pdhg", "interior"])
+def test_multipliers_of_a_psd_matrix_that_are_rounding_contradict_nothing(method: str) -> None:
+    """The infimum 0 is not attained: X[0, 0] falls as X[1, 1] grows, and a bound of 1e-13 is rounding beside <v, X>."""
+    text = "var X: psd[2]\nminimize X[0, 0]\nsubject to X[0, 1] == 1\n"
+    solution = fw.parse(text).bind().solve(method=method, threads=1, max_iter=2000)
+    assert "FW9002" not in solution.reason
+    assert all("FW9002" not in change.reason for change in solution.changes)

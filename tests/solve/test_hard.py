@@ -236,3 +236,29 @@ def test_a_transposed_copy_lives_as_long_as_its_data() -> None:
     del first, A
     gc.collect()
     assert len(module._KEPT) == before
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_accelerated_gradients_settle_below_the_rounding_of_values(seed: int) -> None:
+    """Steps that rounding of values hid were too long or far too short, and the bound stood at 1e-6 for ever."""
+    rng = np.random.default_rng(seed)
+    X, factor = rng.standard_normal((100, 10)), rng.standard_normal((10, 3))
+    y = np.square(X @ factor).sum(axis=1) + 0.5 * rng.standard_normal(100)
+    text = (
+        "data X: matrix[n, d], y: vector[n]\nvar S: symmetric[d] in psd\n"
+        "minimize mean(squared(quad(X, S), y)) + 0.01 * trace(S)\n"
+    )
+    solution = fw.parse(text).bind(X=X, y=y).solve(threads=1, method="apg", tol=1e-9, max_iter=1000)
+    assert solution.status == "optimal", solution.reason
+
+
+@pytest.mark.parametrize("size", [24609.375, 3e-9])
+def test_a_fair_game_won_at_a_corner_ends(size: float) -> None:
+    """All terms of the objective and of the row that holds it vanish: a point that is better by 1e-109 once stood before the exact one."""
+    text = (
+        "data A: matrix[m, n]\nvar x: vector[n] in simplex(5.11), t: real\n"
+        "minimize 2 * t\nsubject to 0.00048828125 * (A @ x) <= 0.00020820880308747292 * t\n"
+    )
+    solution = fw.parse(text).bind(A=np.array([[0.0, size], [-size, 0.0]])).solve(threads=1)
+    assert solution.status == "optimal", solution.reason
+    assert abs(solution.objective) <= 1e-12 * size

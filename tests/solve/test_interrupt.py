@@ -23,7 +23,7 @@ from fwdsl.cli import main
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
-from fwdsl.solve.interrupt import interruptible
+from fwdsl.solve.interrupt import BrokenOff, interruptible
 from tests.problems import random_problem
 from tests.solve.test_clock import WATCHDOG, bound, entries
 
@@ -152,6 +152,21 @@ def test_a_second_ctrl_c_breaks_off_a_start(
         found = problem.solve(method=cls.method.name, threads=1)
     assert found.status == "interrupted" and found.iterations == 0
     assert not np.any(np.asarray(found[name])) and np.isfinite(found.objective)
+
+
+def test_a_second_ctrl_c_waits_for_a_kernel_that_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM's callbacks print exceptions and forget them."""
+    control = Control()
+    monkeypatch.setattr("fwdsl.solve.interrupt.is_compiling", lambda: True)
+    with interruptible(control), control.breakable():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    assert control.stop and control.impatient
+    monkeypatch.setattr("fwdsl.solve.interrupt.is_compiling", lambda: False)
+    control = Control()
+    with pytest.raises(BrokenOff), interruptible(control), control.breakable():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_a_third_ctrl_c_is_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:

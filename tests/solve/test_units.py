@@ -152,13 +152,9 @@ def test_a_sample_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -
     the_same(worker, sample)
 
 
-#: Programs that do not keep the promise yet, and what differs. (A certificate at the border of the tolerance is found at one look or the next.)
+#: Programs that do not keep the promise yet, and what differs: a certificate at the border of the tolerance is found at one look or the next.
 NOT_YET = {
-    "vector 77": "100 iterations for 74",
-    "matrix 41": "120 iterations for 99",
-    "example: metric_learning": "`interior` takes over from `pdhg` at one look or another: 805 to 1,215 iterations",
-    "example: multitask_metrics": "172 iterations for 116",
-    "example: weston_watkins_svm": "`bcfw` wants one ridge for weights and intercepts, which other units part",
+    "matrix 41": "121 iterations for 99",
 }
 
 

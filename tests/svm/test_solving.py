@@ -122,6 +122,22 @@ def test_cvxpy_agrees(loss: str) -> None:
     assert found.objective == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_intercepts_may_have_a_factor(loss: str) -> None:
+    """t b with the ridge 0.4 is an intercept with the ridge 0.4 / t^2."""
+    given = classes(loss, intercept=True, seed=5).instance.values
+    text = (
+        "data X: matrix[n, d], y: labels[n, k]\nparam t: real, r: positive\nvar W: matrix[d, k], b: vector[k]\n"
+        f"minimize 0.3 * sum({loss}(X @ W + t * b, y)) + 1/2 * sum_squares(W) + r * sum_squares(b) - 0.1 * t * b[0]\n"
+    )
+    made = fw.parse(text)
+    own = made.bind(X=given["X"], y=given["y"], t=1.0, r=0.4).solve(method="bcfw", tol=1e-9)
+    other = made.bind(X=given["X"], y=given["y"], t=-8.0, r=0.4 * 64).solve(method="bcfw", tol=1e-9)
+    assert own.status == other.status == "optimal"
+    assert other.objective == pytest.approx(own.objective, rel=1e-8)
+    np.testing.assert_allclose(-8.0 * other["b"], own["b"], atol=1e-4)
+
+
 def test_kernels_and_linear_terms() -> None:
     text = (
         "data X: matrix[n, d], y: labels[n, k]\nlet Phi = rbf(X, gamma=0.4)\nvar W: matrix[dim(Phi), k]\n"

@@ -1,0 +1,36 @@
+"""Maps written down as sparse matrices, beside their products."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Tile
+
+RNG = np.random.default_rng(3)
+A, B = RNG.standard_normal((4, 3)), RNG.standard_normal((3, 5))
+U = sparse.csr_array(np.where(RNG.random((6, 3)) < 0.5, RNG.standard_normal((6, 3)), 0.0))
+MAPS: dict[str, LinearMap] = {
+    "left": LeftMultiply(A, 2),
+    "left, transposed": LeftMultiply(A, 2, transposed=True),
+    "left, sparse": LeftMultiply(U, 2),
+    "right": RightMultiply(B, 4),
+    "tile": Tile(3, 4),
+    "symmetrise": Symmetrise(3, 2),
+    "quad": Quad(A),
+    "quad, sparse": Quad(U),
+    "gathered": Gathered((Matrix(A[:2]), Matrix(A[2:])), (np.array([3, 0]), np.array([1, 2])), 3, 4),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_map_written_down_has_the_same_products(name: str) -> None:
+    m = MAPS[name]
+    written = m.sparse()
+    assert written.shape == (m.rows, m.columns)
+    x, y = RNG.standard_normal(m.columns), RNG.standard_normal(m.rows)
+    np.testing.assert_allclose(written @ x, m.apply(x), atol=1e-12)
+    np.testing.assert_allclose(written.T @ y, m.adjoint(y), atol=1e-12)

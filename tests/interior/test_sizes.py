@@ -1,0 +1,33 @@
+"""The sizes that are predicted before anything is built."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fwdsl as fw
+from fwdsl.backends.method import Estimate
+
+NEAREST_CORRELATION = "data S: matrix[d, d]\nvar Z: psd[d]\nminimize sum_squares(Z - S)\nsubject to diag(Z) == 1\n"
+
+
+def bound(d: int) -> fw.Problem:
+    S = np.random.default_rng(d).standard_normal((d, d))
+    return fw.parse(NEAREST_CORRELATION).bind(S=0.5 * (S + S.T))
+
+
+def estimate(problem: fw.Problem) -> Estimate | None:
+    return next(c.estimate for c in problem.plan().candidates if c.name == "interior")
+
+
+def test_the_scaling_of_a_matrix_cone_is_counted() -> None:
+    """It has no zeros: of 60 x 60 entries a dense matrix of 1,830 rows."""
+    small, large = (estimate(bound(d)) for d in (30, 60))
+    assert small is not None and large is not None
+    assert large.memory > 8.0 * 1830**2
+    assert large.seconds > 8.0 * small.seconds
+
+
+def test_a_matrix_cone_too_large_for_its_scaling_is_left_to_others() -> None:
+    plan = bound(160).plan()
+    assert plan.method == "pdhg"
+    assert "12,880 rows" in str(plan)
