@@ -33,7 +33,6 @@ from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
 from fwdsl.backends.pdhg import costs
 from fwdsl.backends.pdhg.balance import balance, first_weight
-from fwdsl.backends.pdhg.proximal import Centre, Proximal, applies, overhead
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
@@ -245,6 +244,8 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
 
     def _leap(self) -> bool:
         """Large proximal steps from T(z) while they pay, and a restart at the best point they found; whether there is one."""
+        from fwdsl.backends.pdhg.proximal import Centre, Proximal, applies, overhead  # not while planning
+
         problem, s = self.problem, self.state
         if not applies(problem):
             s.next_leap = NEVER
