@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..frames import as_array, column_names, not_numbers
 from ..grammar.diagnostic import Diagnostic, Place
 from ..model import DataDecl
+from ..readers.frames import as_array, column_names, not_numbers
 from ..readers.roles import LabelSets
 from ..readers.scan import find_nonfinite, map_labels, map_signs
 from .bindings import RawDatum

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from ..frames import Match, match
 from .findings import FileFindings
+from .frames import Match, match
 from .roles import Role
 
 
