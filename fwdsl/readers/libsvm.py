@@ -29,7 +29,7 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
 
     With `multilabel=true` the labels are `LabelSets`. Raises `Unreadable` where the file cannot be read.
     """
-    served = _assign(path, options, roles, findings)
+    served = _assign(options, roles, findings)
     if served is None:
         return {}
     table, target = served
@@ -133,7 +133,7 @@ class _Parts:
 
 
 def _assign(
-    path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
+    options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
 ) -> tuple[Role | None, Role | None] | None:
     """The role that gets the matrix, and the role that gets the labels."""
     several = bool(options.get("multilabel", False))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -180,7 +179,7 @@ def test_an_error_of_the_callback_is_the_callers(problem: fw.Problem) -> None:
 def test_ctrl_c_keeps_what_has_finished(problem: fw.Problem) -> None:
     def callback(name: str, _: object) -> None:
         if name == "frank_wolfe":
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     race = problem.race(["apg", "frank_wolfe", "pdhg"], tol=1e-12, callback=callback)
     assert race.status == "interrupted" and race["apg"].status == "optimal"
