@@ -26,7 +26,7 @@ AUTOMATIC = {
     "pivoting": ("pivoting", "Pivoting", "PivotingState"),
     "newton": ("smooth", "Newton", "NewtonState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
-    "lines": ("lines.method", "Lines", "LinesState"),
+    "lines": ("lines.method", "LinesMethod", "LinesState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
     "coordinate_descent": ("coordinate", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),

@@ -80,7 +80,7 @@ def row_reasons(canonical: Canonical) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class MulticlassMachine:
     """The problem by samples; `curvature` is c^2 |x_i|^2 / mu + 1 / nu (1 / nu = 0 without an intercept), `weston` which loss it is.
 
     `at` and `intercept_at` are the places of W (d x k, in C order) and b in the flat x.
@@ -102,7 +102,7 @@ class Machine:
     size: int
 
     @staticmethod
-    def of(problem: PreparedProblem) -> Machine:
+    def of(problem: PreparedProblem) -> MulticlassMachine:
         """The machine of a problem that passed `reasons`, `value_reasons` and `row_reasons`; data by columns are copied by rows."""
         (term,) = problem.terms
         assert isinstance(term.f, VectorLossFunction)
@@ -120,7 +120,7 @@ class Machine:
         sparse = len(rows) == 3
         q = problem.q[at].reshape(-1, k)
         curvature = c * c * _squares(rows, sparse, n) / mu + inverse_nu
-        return Machine(
+        return MulticlassMachine(
             term.f, rows, sparse, counted, c, mu, inverse_nu, term.map.offset.reshape(n, k), q, q_intercept, curvature,
             at, intercept_at, problem.size,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .csv_columns import Choice, Header
+from .csv_columns import ChosenColumns, Header
 from .csv_table import Table, first_line
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
@@ -93,7 +93,7 @@ def _columns(
             (Role(name, kind), k) for k, (name, kind) in enumerate(zip(_NAMES, (*kinds, _value(role)), strict=True))
         ]
         table = Table(
-            Header(3, _NAMES, 0), Choice(None, (), tuple(targets)), path, findings, "write the value as a number"
+            Header(3, _NAMES, 0), ChosenColumns(None, (), tuple(targets)), path, findings, "write the value as a number"
         )
         table.add(count.through(text, rest), line)
     columns = table.result()

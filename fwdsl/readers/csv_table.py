@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..grammar.diagnostic import Place
-from .csv_columns import Choice, Header, choose
+from .csv_columns import ChosenColumns, Header, choose
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
@@ -90,7 +90,7 @@ class Table:
     def __init__(
         self,
         header: Header,
-        choice: Choice,
+        choice: ChosenColumns,
         path: str,
         findings: FileFindings,
         advice: str = "list the numeric columns with `columns=`, or write the values as numbers",

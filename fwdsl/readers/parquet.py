@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .csv_columns import Choice, Header, choose
+from .csv_columns import ChosenColumns, Header, choose
 from .files import Unreadable, check_readable, opened
 from .findings import LIMIT, FileFindings, shown
 from .roles import Role
@@ -47,7 +47,7 @@ def read_parquet(
 
 def _chosen(
     path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
-) -> tuple[Any, list[int], Choice] | None:
+) -> tuple[Any, list[int], ChosenColumns] | None:
     """The columns that are used, as a table, their positions in the file, and what each is for; None where that is noted to be wrong."""
     check_readable(path, findings)
     try:

@@ -14,13 +14,13 @@ import numpy as np
 
 from ..atoms.low_rank import LowRank
 from ..bind.features import SavedFeatures, saved
-from ..bind.fingerprint import of_array, of_instance, of_program
 from ..certify.certificate import Certificate
 from ..errors import RunError
 from ..files.arrays import write_arrays
 from ..grammar.diagnostic import Diagnostic
 from ..model import VarDecl, evaluate_dim
 from .evaluation import Fit
+from .fingerprint import of_array, of_instance, of_program
 from .json_form import dumps, solution_json
 from .solution import Solution, Times
 from .status import STATUSES

@@ -199,7 +199,10 @@ def _work(pipe: Connection, case: Case) -> None:
 
 @contextlib.contextmanager
 def bounded(memory: int) -> Iterator[None]:
-    """While open, this process may take `memory` bytes of address space more than it has; beyond that, allocating fails. Linux alone has such limits."""
+    """While open, this process may take `memory` bytes of address space more than it has; beyond that, allocating fails.
+
+    Linux alone has such limits.
+    """
     if sys.platform != "linux":
         yield
         return

@@ -13,7 +13,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
-from fwdsl.studies.lanes import Lane, lanes, race_options
+from fwdsl.studies.lanes import RaceLane, lanes, race_options
 from fwdsl.studies.race import Race
 from fwdsl.studies.race_table import cells, conditions, notes
 
@@ -28,7 +28,7 @@ def problem() -> fw.Problem:
     return fw.parse(TEXT).bind(A=A, y=A @ rng.normal(size=12) + 0.1 * rng.normal(size=60))
 
 
-def entering(problem: fw.Problem, methods: list[str] | None) -> tuple[Lane, ...]:
+def entering(problem: fw.Problem, methods: list[str] | None) -> tuple[RaceLane, ...]:
     return lanes(problem._session.solved_with(race_options(problem.model)), methods)
 
 
