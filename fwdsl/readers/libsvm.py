@@ -66,7 +66,7 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
     return result
 
 
-def _check_signs(path: str, name: str, labels: np.ndarray[Any, Any], findings: FileFindings) -> None:
+def _check_signs(path: str, name: str, labels: np.ndarray, findings: FileFindings) -> None:
     """Note labels that do not have two values, at the line of the rarest."""
     if labels.size and np.all((labels == labels.min()) | (labels == labels.max())) and labels.min() < labels.max():
         return

@@ -104,7 +104,7 @@ def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
     return False
 
 
-def _column(column: Any, name: str, position: int, findings: FileFindings) -> np.ndarray[Any, Any]:
+def _column(column: Any, name: str, position: int, findings: FileFindings) -> np.ndarray:
     """A column as numbers or words. Empty and non-finite entries are noted, with the row counted from 1."""
     if column.null_count:
         for row in np.flatnonzero(column.is_null().to_numpy())[:LIMIT]:
@@ -118,7 +118,7 @@ def _column(column: Any, name: str, position: int, findings: FileFindings) -> np
                 value="",
             )
         return np.zeros(0)
-    values: np.ndarray[Any, Any] = column.to_numpy()
+    values: np.ndarray = column.to_numpy()
     if values.dtype.kind == "O" and not isinstance(values[0], str):  # decimals
         values = values.astype(np.float64)
     if values.dtype.kind == "O":
@@ -138,7 +138,7 @@ def _column(column: Any, name: str, position: int, findings: FileFindings) -> np
     return values
 
 
-def _common(columns: Sequence[np.ndarray[Any, Any]]) -> type[np.floating[Any]]:
+def _common(columns: Sequence[np.ndarray]) -> type[np.floating[Any]]:
     """float32 if all columns are float32, else float64."""
     return np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
 

@@ -166,7 +166,7 @@ def _labels(values: object) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _real(array: Any) -> np.ndarray[Any, Any]:
+def _real(array: Any) -> np.ndarray:
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise ValueError(f"an array of `{array.dtype}` is none of real numbers")
     return np.asarray(array, dtype=np.float64)
