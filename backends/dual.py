@@ -41,6 +41,9 @@ INDEPENDENT = 1e-5
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """The share of the sizes of its terms by which an equality may be missed, as `fwdsl.certify.verify` has it."""
 
+ROUNDS = 4
+"""Corrections of a dual point, each for what the one before left."""
+
 CG_STEPS = 1_000
 LOST = 1e8
 """A squared residual so many times the least one so far shows that the system has no solution."""
@@ -83,7 +86,6 @@ def repair(
     ys: Sequence[Array],
     x: Array,
     stop: Callable[[], bool] = lambda: False,
-    rounds: int = 4,
     interior: bool = False,
 ) -> list[Array]:
     """A dual point near `ys` that meets the equalities of free and cone blocks, then scaled where penalties need it.
@@ -93,7 +95,7 @@ def repair(
     """
     ys = [y.copy() for y in ys]
     kty = problem.adjoint(ys)
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         wanted, miss = _misses(problem, kty, x, interior)
         if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss):
             break

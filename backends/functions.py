@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -21,23 +22,19 @@ SAMPLES_PER_BLOCK = 16_384
 """Samples a kernel call works on: their predictions, targets, weights and results stay in cache."""
 
 
-class FastLoss:
-    """A weighted loss, evaluated on fixed blocks of samples; partial sums are added in block order."""
+class _ByBlocks:
+    """A loss on fixed blocks of samples."""
 
-    def __init__(self, f: LossFunction, pool: Pool) -> None:
-        self.f = f
-        self.pool = pool
-        cuts = [*range(0, f.size, SAMPLES_PER_BLOCK), f.size]
-        self.blocks = list(pairwise(cuts))
+    f: LossFunction | VectorLossFunction
+    pool: Pool
+    blocks: list[tuple[int, int]]
 
-    def _sum(self, fn: Any, *args: Any) -> float:
-        compiled, f = kernel(fn), self.f
+    def _sum(self, fn: Any, *args: Array) -> float:
+        """The sum over blocks of a kernel of the loss."""
+        raise NotImplementedError
 
-        def run(block: tuple[int, int]) -> float:
-            a, b = block
-            ins = [v[a:b] for v in args]
-            return float(compiled(ins[0], f.b[a:b], f.w[a:b], f.p, *ins[1:]))
-
+    def _added(self, run: Callable[[tuple[int, int]], float]) -> float:
+        """What blocks give, added in their order."""
         total = 0.0
         for part in self.pool.run(run, self.blocks):
             total += part
@@ -51,6 +48,28 @@ class FastLoss:
 
     def conjugate(self, y: Array) -> float:
         return self._sum(self.f.loss.conjugate, y)
+
+
+class FastLoss(_ByBlocks):
+    """A weighted loss, evaluated on fixed blocks of samples; partial sums are added in block order."""
+
+    f: LossFunction
+
+    def __init__(self, f: LossFunction, pool: Pool) -> None:
+        self.f = f
+        self.pool = pool
+        cuts = [*range(0, f.size, SAMPLES_PER_BLOCK), f.size]
+        self.blocks = list(pairwise(cuts))
+
+    def _sum(self, fn: Any, *args: Array) -> float:
+        compiled, f = kernel(fn), self.f
+
+        def run(block: tuple[int, int]) -> float:
+            a, b = block
+            ins = [v[a:b] for v in args]
+            return float(compiled(ins[0], f.b[a:b], f.w[a:b], f.p, *ins[1:]))
+
+        return self._added(run)
 
     def curvature(self, z: Array, out: Array) -> None:
         """The diagonal of a generalised Hessian, into `out`."""
@@ -91,8 +110,10 @@ class FastLoss:
         self.pool.run(run, self.blocks)
 
 
-class FastRows:
+class FastRows(_ByBlocks):
     """A weighted loss of rows of predictions, evaluated on fixed blocks of rows; partial sums are added in block order."""
+
+    f: VectorLossFunction
 
     def __init__(self, f: VectorLossFunction, pool: Pool) -> None:
         self.f = f
@@ -104,27 +125,15 @@ class FastRows:
     def _rows(self, z: Array) -> Array:
         return z.reshape(-1, self.k)
 
-    def _sum(self, fn: Any, z: Array, *more: Array) -> float:
+    def _sum(self, fn: Any, *args: Array) -> float:
         compiled, f = kernel(fn), self.f
-        rows, others = self._rows(z), [self._rows(v) for v in more]
+        rows, *others = [self._rows(v) for v in args]
 
         def run(block: tuple[int, int]) -> float:
             a, b = block
             return float(compiled(rows[a:b], f.y[a:b], f.w[a:b], *(v[a:b] for v in others)))
 
-        total = 0.0
-        for part in self.pool.run(run, self.blocks):
-            total += part
-        return total
-
-    def value(self, z: Array) -> float:
-        return self._sum(self.f.loss.value, z)
-
-    def value_gradient(self, z: Array, out: Array) -> float:
-        return self._sum(self.f.loss.value_gradient, z, out)
-
-    def conjugate(self, y: Array) -> float:
-        return self._sum(self.f.loss.conjugate, y)
+        return self._added(run)
 
     def curvature(self, z: Array, out: Array) -> None:
         """What `bent` asks of the Hessian at z, into `out`."""

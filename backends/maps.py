@@ -134,7 +134,7 @@ def is_by_columns(m: LinearMap) -> bool:
 
 
 @dataclass(frozen=True)
-class Columns:
+class MapColumns:
     """Some columns of one map: of a matrix by reference, or formed where the map is another (an intercept, a product), sparsely for slices."""
 
     at: NDArray[np.intp]
@@ -171,7 +171,7 @@ class Columns:
         unit[self.local[c]] = self.factor
         return self.operator.matvec(unit)
 
-    def cross(self, other: Columns, w: Array) -> Array:
+    def cross(self, other: MapColumns, w: Array) -> Array:
         """C' diag(w) D for the columns D of another map."""
         if other.at.size > self.at.size:
             return other.cross(self, w).T
@@ -179,15 +179,15 @@ class Columns:
         return np.stack(columns, axis=1) if columns else np.zeros((self.at.size, 0))
 
 
-def columns_of(m: LinearMap, block: Block, free: NDArray[np.intp], look: Callable[[], None]) -> Columns:
+def columns_of(m: LinearMap, block: Block, free: NDArray[np.intp], look: Callable[[], None]) -> MapColumns:
     """The columns of a block's map for its coordinates among `free`; `look` may stop their making."""
     at = np.flatnonzero((free >= block.start) & (free < block.stop))
     local = free[at] - block.start
     factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)
     if isinstance(inner, KernelMatrix) and not inner.transposed:
-        return Columns(at, local, factor, inner.operator, None)
+        return MapColumns(at, local, factor, inner.operator, None)
     if m.nnz == 0 and at.size > FEW:
-        return Columns(at, local, 1.0, None, m.sparse()[:, local])
+        return MapColumns(at, local, 1.0, None, m.sparse()[:, local])
     dense = np.empty((m.rows, at.size))
     unit = np.zeros(m.columns)
     for c, j in enumerate(local):
@@ -195,4 +195,4 @@ def columns_of(m: LinearMap, block: Block, free: NDArray[np.intp], look: Callabl
         unit[j] = 1.0
         dense[:, c] = m.apply(unit)
         unit[j] = 0.0
-    return Columns(at, local, 1.0, None, dense)
+    return MapColumns(at, local, 1.0, None, dense)

@@ -3,11 +3,12 @@ choice to the planner loads only those it may choose."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 
 from fwdsl.backends.method import Method, State
+from fwdsl.words.base import Lazy
 
 #: Those on the factored form, which most programs do not have.
 FACTORED = {
@@ -25,7 +26,7 @@ AUTOMATIC = {
     "pivoting": ("pivoting", "Pivoting", "PivotingState"),
     "newton": ("smooth", "Newton", "NewtonState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
-    "lines": ("lines.method", "Lines", "LinesState"),
+    "lines": ("lines.method", "LinesMethod", "LinesState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
     "coordinate_descent": ("coordinate", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
@@ -70,23 +71,7 @@ def _load(name: str, cls: str) -> type:
     return found
 
 
-class _Methods(Mapping[str, type[Method]]):
-    """name -> method."""
-
-    def __getitem__(self, name: str) -> type[Method]:
-        return _load(name, _ALL[name][1])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_ALL)
-
-    def __len__(self) -> int:
-        return len(_ALL)
-
-    def __contains__(self, name: object) -> bool:
-        return name in _ALL
-
-
-METHODS: Mapping[str, type[Method]] = _Methods()
+METHODS: Mapping[str, type[Method]] = Lazy(_ALL, lambda name: _load(name, _ALL[name][1]))
 
 _STATES = {state: name for name, (_module, _method, *states) in _ALL.items() for state in states}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-import resource
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -78,8 +78,8 @@ def interleaved(competitors: Mapping[str, Callable[[], object]], rounds: int, bu
 
 
 def _cpu() -> float:
-    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in spent)
+    children = os.times()
+    return time.process_time() + children.children_user + children.children_system
 
 
 def duration(seconds: float) -> str:

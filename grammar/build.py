@@ -40,6 +40,9 @@ from fwdsl.grammar.tree import (
     Version,
 )
 
+Parts = list[Any]
+"""What the symbols of a rule have become: nodes, tokens, lists of them, None."""
+
 UNITS = {"s": 1.0, "min": 60.0}
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
@@ -62,7 +65,7 @@ class Refused(Exception):
         return Diagnostic(self.code, self.message, self.span, source, rule=self.rule, hint=self.hint, fix=fix)
 
 
-def _span(parts: list[Any]) -> Span:
+def _span(parts: Parts) -> Span:
     return Span(_first(parts).start, _last(parts).end)
 
 
@@ -85,11 +88,11 @@ def _ident(token: Token) -> Ident:
 # --- lists: `first` opens one, `more` appends to it; separators are kept where they mean something (operators)
 
 
-def first(parts: list[Any]) -> list[Any]:
+def first(parts: Parts) -> Parts:
     return parts
 
 
-def more(parts: list[Any]) -> list[Any]:
+def more(parts: Parts) -> Parts:
     # The parser's stack holds the only reference, so appending in place is safe, and takes linear time for many terms.
     grown, *rest = parts
     grown.extend(part for part in rest if not (isinstance(part, Token) and part.type == "COMMA"))
@@ -99,11 +102,11 @@ def more(parts: list[Any]) -> list[Any]:
 # --- atoms
 
 
-def name(parts: list[Any]) -> Name:
+def name(parts: Parts) -> Name:
     return Name(parts[0].text, span=parts[0].span)
 
 
-def number(parts: list[Any]) -> Number:
+def number(parts: Parts) -> Number:
     token = parts[0]
     value = float(token.text)
     if isinf(value) and token.type != "INF":
@@ -117,11 +120,11 @@ def number(parts: list[Any]) -> Number:
     return Number(value, token.text, span=token.span)
 
 
-def boolean(parts: list[Any]) -> Boolean:
+def boolean(parts: Parts) -> Boolean:
     return Boolean(parts[0].type == "TRUE", span=parts[0].span)
 
 
-def string(parts: list[Any]) -> String:
+def string(parts: Parts) -> String:
     token = parts[0]
 
     def resolve(match: re.Match[str]) -> str:
@@ -144,15 +147,15 @@ def string(parts: list[Any]) -> String:
     return String(_ESCAPE.sub(resolve, body) if "\\" in body else body, span=token.span)
 
 
-def list_(parts: list[Any]) -> List:
+def list_(parts: Parts) -> List:
     return List(tuple(parts[1]) if len(parts) == 3 else (), span=_span(parts))
 
 
-def group(parts: list[Any]) -> Expr:
+def group(parts: Parts) -> Expr:
     return replace(parts[1], span=_span(parts))  # type: ignore[no-any-return]
 
 
-def call(parts: list[Any]) -> Call:
+def call(parts: Parts) -> Call:
     arguments = parts[2] if len(parts) == 4 else []
     keywords = tuple(a for a in arguments if isinstance(a, Keyword))
     positional = tuple(a for a in arguments if not isinstance(a, Keyword))
@@ -168,11 +171,11 @@ def call(parts: list[Any]) -> Call:
     return Call(_ident(parts[0]), positional, keywords, span=_span(parts))
 
 
-def keyword(parts: list[Any]) -> Keyword:
+def keyword(parts: Parts) -> Keyword:
     return Keyword(_ident(parts[0]), parts[2], span=_span(parts))
 
 
-def duration(parts: list[Any]) -> Keyword:
+def duration(parts: Parts) -> Keyword:
     option, _, amount, unit = parts
     if unit.text not in UNITS:
         raise Refused(
@@ -190,32 +193,32 @@ def duration(parts: list[Any]) -> Keyword:
 # --- expressions
 
 
-def neg(parts: list[Any]) -> Neg:
+def neg(parts: Parts) -> Neg:
     return Neg(parts[1], span=_span(parts))
 
 
-def sum_(parts: list[Any]) -> Sum:
+def sum_(parts: Parts) -> Sum:
     flat = parts[0]
     signed = flat if isinstance(flat[0], Token) else [Token("PLUS", "+", 0, 0), *flat]
     signs = tuple(1 if sign.type == "PLUS" else -1 for sign in signed[::2])
     return Sum(tuple(signed[1::2]), signs, span=_span(parts))
 
 
-def product(parts: list[Any]) -> Product:
+def product(parts: Parts) -> Product:
     flat = parts[0]
     ops = {"STAR": "*", "SLASH": "/", "AT": "@"}
     return Product(tuple(flat[::2]), tuple(ops[t.type] for t in flat[1::2]), span=_span(parts))  # type: ignore[misc]
 
 
-def transpose(parts: list[Any]) -> Transpose:
+def transpose(parts: Parts) -> Transpose:
     return Transpose(parts[0], span=_span(parts))
 
 
-def index(parts: list[Any]) -> Index:
+def index(parts: Parts) -> Index:
     return Index(parts[0], tuple(parts[2]), span=_span(parts))
 
 
-def slice_(parts: list[Any]) -> Slice:
+def slice_(parts: Parts) -> Slice:
     colon = next(i for i, part in enumerate(parts) if isinstance(part, Token))
     return Slice(parts[0] if colon else None, parts[-1] if colon < len(parts) - 1 else None, span=_span(parts))
 
@@ -223,22 +226,22 @@ def slice_(parts: list[Any]) -> Slice:
 # --- types and statements
 
 
-def type_(parts: list[Any]) -> TypeExpr:
+def type_(parts: Parts) -> TypeExpr:
     return TypeExpr(_ident(parts[0]), tuple(parts[2]) if len(parts) == 4 else (), span=_span(parts))
 
 
-def type_of(parts: list[Any]) -> TypeExpr:
+def type_of(parts: Parts) -> TypeExpr:
     head, _, of = parts
     if head.name.name == "index" and isinstance(of, TypeExpr) and not of.dims and of.of is None:
         of = Name(of.name.name, span=of.span)  # `index[n] of T`: T is a dimension, not a type
     return replace(head, of=of, span=_span(parts))  # type: ignore[no-any-return]
 
 
-def member_of(parts: list[Any]) -> tuple[str, Span, Expr]:
+def member_of(parts: Parts) -> tuple[str, Span, Expr]:
     return "member", _span(parts), parts[1]
 
 
-def from_source(parts: list[Any]) -> tuple[str, Span, Expr]:
+def from_source(parts: Parts) -> tuple[str, Span, Expr]:
     source = parts[1]
     if source.args and not isinstance(source.args[0], String):
         path = source.args[0]
@@ -254,55 +257,55 @@ def from_source(parts: list[Any]) -> tuple[str, Span, Expr]:
     return "source", _span(parts), source
 
 
-def from_value(parts: list[Any]) -> tuple[str, Span, Expr]:
+def from_value(parts: Parts) -> tuple[str, Span, Expr]:
     return "value", _span(parts), parts[1]
 
 
-def item(parts: list[Any]) -> Item:
+def item(parts: Parts) -> Item:
     declared, _, kind, *rest = parts
     end = rest[-1][1].end if rest else kind.span.end
     return Item(_ident(declared), kind, **{k: v for k, _, v in rest}, span=Span(declared.start, end))
 
 
-def declaration(parts: list[Any]) -> Declaration:
+def declaration(parts: Parts) -> Declaration:
     return Declaration(parts[0].text, tuple(parts[1]), span=_span(parts))
 
 
-def version(parts: list[Any]) -> Version:
+def version(parts: Parts) -> Version:
     return Version(number(parts[1:]), span=_span(parts))
 
 
-def problem(parts: list[Any]) -> ProblemName:
+def problem(parts: Parts) -> ProblemName:
     return ProblemName(_ident(parts[1]), span=_span(parts))
 
 
-def let(parts: list[Any]) -> Let:
+def let(parts: Parts) -> Let:
     return Let(_ident(parts[1]), parts[3], span=_span(parts))
 
 
-def objective(parts: list[Any]) -> Objective:
+def objective(parts: Parts) -> Objective:
     return Objective(parts[0].text, parts[1], span=_span(parts))
 
 
-def solve(parts: list[Any]) -> Solve:
+def solve(parts: Parts) -> Solve:
     return Solve(tuple(parts[1]), span=_span(parts))
 
 
-def comparison(parts: list[Any]) -> Comparison:
+def comparison(parts: Parts) -> Comparison:
     flat = parts[0]
     ops = {"LE": "<=", "GE": ">=", "EQEQ": "=="}
     return Comparison(tuple(flat[::2]), tuple(ops[t.type] for t in flat[1::2]), span=_span(parts))  # type: ignore[misc]
 
 
-def member(parts: list[Any]) -> Member:
+def member(parts: Parts) -> Member:
     return Member(parts[0], parts[2], span=_span(parts))
 
 
-def constraint(parts: list[Any]) -> Constraint:
+def constraint(parts: Parts) -> Constraint:
     return Constraint(parts[-1], _ident(parts[0]) if len(parts) == 3 else None, span=_span(parts))
 
 
-ACTIONS: dict[str, Callable[[list[Any]], Any]] = {
+ACTIONS: dict[str, Callable[[Parts], Any]] = {
     f.__name__.rstrip("_"): f
     for f in (
         first, more, name, number, boolean, string, list_, group, call, keyword, duration, neg, sum_, product,

@@ -60,10 +60,10 @@ def _operand(f: Failure) -> str:
     return f.source.text[f.tokens[opened].end : f.before.start]
 
 
-def _comparator(f: Failure, code: str, message: str, rule: str, text: str) -> Slip:
+def _comparator(f: Failure, message: str, rule: str, text: str) -> Slip:
     token = Token("LE" if text == "<=" else "GE", text, f.found.start, f.found.end)
     mended = f.swapped(token) if token.type in f.accepts else None
-    return f.slip(code, message, rule, f"write `{text}`", fix=(f.found.span, text), mended=mended)
+    return f.slip("FW1043", message, rule, f"write `{text}`", fix=(f.found.span, text), mended=mended)
 
 
 def strict(f: Failure) -> Slip | None:
@@ -72,7 +72,6 @@ def strict(f: Failure) -> Slip | None:
         return None
     return _comparator(
         f,
-        "FW1043",
         f"`{f.found.text}` is a strict inequality",
         "A feasible set contains its boundary, else an optimum need not exist.",
         f.found.text + "=",
@@ -84,9 +83,7 @@ def backwards(f: Failure) -> Slip | None:
     if f.found.type != "BACKWARDS":
         return None
     text = f.found.text[::-1]
-    return _comparator(
-        f, "FW1043", f"`{f.found.text}` is written `{text}`", "Comparisons are `<=`, `>=` and `==`.", text
-    )
+    return _comparator(f, f"`{f.found.text}` is written `{text}`", "Comparisons are `<=`, `>=` and `==`.", text)
 
 
 def unequal(f: Failure) -> Slip | None:

@@ -21,11 +21,35 @@ from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.arrange import BlockPlan
+from fwdsl.words import CONVEX, SETS
+from fwdsl.words.functions import ConvexWord
 
 Indices = NDArray[np.intp]
 
 NEWTON_STEPS = 50
 """Most steps to the multiplier of a gradient, each of which settles some groups: from 0 there are a few."""
+
+
+def fits(block: BlockPlan) -> bool:
+    """Whether g is a sum over entries or groups, or the ball of one, told from the records of its words."""
+    word = CONVEX[block.norm] if block.norm is not None else None
+    on = SETS.get(block.set) if block.set is not None else None
+    if (block.set is not None and on is None) or (word is not None and not _adds_up(word)):
+        return False
+    if on is None or (word is not None and on.name == word.ball):
+        return True
+    if on.bounds:
+        return word is None or word.additive
+    return word is None and (
+        (on.of == "vector" and on.total == "most") or (bool(on.norm) and _adds_up(CONVEX[on.norm]))
+    )
+
+
+def _adds_up(norm: ConvexWord) -> bool:
+    """Whether it is a sum over entries, groups or, of Euclidean lengths, rows."""
+    lengths = norm.grouped or (bool(norm.rows) and CONVEX[norm.rows].euclidean)
+    return norm.is_norm and (norm.additive or lengths)
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,9 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.coordinate import costs
 from fwdsl.backends.coordinate.columns import Columns, Indices, other_blocks, value_reasons
-from fwdsl.backends.coordinate.coordinates import Coordinates, is_ball, is_grouped
+from fwdsl.backends.coordinate.coordinates import Coordinates, fits, is_ball, is_grouped
 from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
-from fwdsl.backends.coordinate.requirements import fits
 from fwdsl.backends.coordinate.state import CoordinateState
 from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.finite_sum import reasons

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends import costs
-from fwdsl.backends.dcd import interior, loops
+from fwdsl.backends.dcd import loops
 from fwdsl.backends.dcd.machine import Machine, reasons, value_reasons
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
@@ -336,6 +336,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         if live.any():
             tol = 1e-9 * max(abs(self.state.value), abs(self.state.bound), 1e-300)
             Z = m.rows(at[own[live]])
+            from fwdsl.backends.dcd import interior  # not while planning
+
             part = interior.Part(Z, r, rho, s[live], t[live], lo[live], hi[live])
             u, x = interior.solve(part, x, tol, self.problem.look)
             slope, span = Z.times(x) + part.s * u - part.t, part.hi - part.lo

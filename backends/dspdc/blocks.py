@@ -14,7 +14,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.dspdc.links import Link, LinkPart, largest_row, links_of, places_of
 from fwdsl.backends.dspdc.scale import POWERS, Index, Sampler
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import Steps
+from fwdsl.backends.dspdc.steps import StepSizes
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.compile import kernel
@@ -164,7 +164,7 @@ class BlockSampling:
         sweep = self.p / self.q
         return math.ceil(min(max(WORK / cost, LEAST_SHARE * sweep), sweep))
 
-    def step(self, s: DSPDCState, steps: Steps, seed: int) -> float:
+    def step(self, s: DSPDCState, steps: StepSizes, seed: int) -> float:
         """Iterations of the method; sweeps over the blocks that they were."""
         rng = draws(seed, s.iteration)
         count = self.iterations()
@@ -178,7 +178,7 @@ class BlockSampling:
                 s.decompositions += sum(self.places[j].spectral for j in chosen)
         return count * self.q / self.p
 
-    def _dual(self, s: DSPDCState, steps: Steps, rows: Index, z: Array) -> Array:
+    def _dual(self, s: DSPDCState, steps: StepSizes, rows: Index, z: Array) -> Array:
         """The prox of sigma f_i* at y_i + sigma z_i for the rows (28); by how much they moved."""
         f, step = self.f, steps.sigma / self.n**2
         b, w = f.b[rows], f.w[rows]
@@ -193,7 +193,7 @@ class BlockSampling:
     def _size(self, j: int) -> int:
         return self.places[j].stop - self.places[j].start
 
-    def _primal(self, s: DSPDCState, steps: Steps, j: int, response: Array) -> Array:
+    def _primal(self, s: DSPDCState, steps: StepSizes, j: int, response: Array) -> Array:
         """The prox of tau g_j at x_j - tau (response + q_j) (29); by how much x_j moved."""
         place = self.places[j]
         old = s.x[place.slice].copy()
@@ -201,7 +201,7 @@ class BlockSampling:
         s.x[place.slice] = place.g.prox(old - steps.tau * response, steps.tau)
         return np.asarray(s.x[place.slice] - old)
 
-    def _iterate_rows(self, s: DSPDCState, steps: Steps, rows: Index, chosen: Index, moved: Index | range) -> None:
+    def _iterate_rows(self, s: DSPDCState, steps: StepSizes, rows: Index, chosen: Index, moved: Index | range) -> None:
         """`u` is S = K'y, `bar` the extrapolated x."""
         parts = [part for link in self.links for part in link.rows(rows)]
         z = self.offset[rows]
@@ -219,7 +219,9 @@ class BlockSampling:
             s.bar[at] = s.x[at] + steps.theta * step
         self._count(2.0 * self.m / self.n)
 
-    def _iterate_columns(self, s: DSPDCState, steps: Steps, rows: Index, chosen: Index, moved: Index | range) -> None:
+    def _iterate_columns(
+        self, s: DSPDCState, steps: StepSizes, rows: Index, chosen: Index, moved: Index | range
+    ) -> None:
         """`v` is K x, `bar` the same of the extrapolated x."""
         y = s.y.copy()
         change = self._dual(s, steps, rows, s.bar[rows] + self.offset[rows])

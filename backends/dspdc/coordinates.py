@@ -29,7 +29,7 @@ from fwdsl.backends.dspdc.loops import (
 )
 from fwdsl.backends.dspdc.scale import POWERS, SAFETY, Sampler, block_scale
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import Steps
+from fwdsl.backends.dspdc.steps import StepSizes
 from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss
@@ -264,7 +264,7 @@ class CoordinateSampling:
         count = min(max(WORK / work, LEAST_SHARE * full / max(1.0, touched)), MOST_GRADIENTS * full / max(1.0, touched))
         return max(1, min(math.ceil(count), MOST_DRAWS // (self.m + self.q)))
 
-    def step(self, s: DSPDCState, steps: Steps, seed: int) -> float:
+    def step(self, s: DSPDCState, steps: StepSizes, seed: int) -> float:
         """Iterations of the method; full gradients that the same work would have been."""
         rng = draws(seed, s.iteration)
         count = self.iterations()

@@ -20,7 +20,7 @@ from fwdsl.backends.dspdc.coordinates import CoordinateSampling
 from fwdsl.backends.dspdc.links import places_of
 from fwdsl.backends.dspdc.scale import sampled_scale
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import Steps, steps_of
+from fwdsl.backends.dspdc.steps import StepSizes, steps_of
 from fwdsl.backends.finite_sum import draws, reasons
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import serial_blas
@@ -207,7 +207,7 @@ class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
         found = sampled_scale(of.sampler, of.n, of.p, of.m, of.q, draws(problem.seed, 1 << 40), problem.look)
         return STARTING_SHARE * (min(found, estimate) if found > 0.0 else estimate), of.m * row
 
-    def steps(self) -> Steps:
+    def steps(self) -> StepSizes:
         """The steps for the Lambda of the state."""
         of = self.of
         (f,) = self.problem.functions

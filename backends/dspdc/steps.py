@@ -10,7 +10,7 @@ LEAST_SCALE = 1e-12
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepSizes:
     """tau, sigma and theta of one choice of Lambda; `rate` is 1 - the contraction of an iteration."""
 
     tau: float
@@ -19,7 +19,7 @@ class Steps:
     rate: float
 
 
-def steps_of(n: int, p: int, m: int, q: int, mu: float, gamma: float, scale: float, theorem: int) -> Steps:
+def steps_of(n: int, p: int, m: int, q: int, mu: float, gamma: float, scale: float, theorem: int) -> StepSizes:
     """The steps for batches of m of n dual and q of p primal blocks, g mu-strongly convex, phi_i (1 / gamma)-smooth, Lambda = `scale`.
 
         a = n/m - p/q,   c = 4 (n p)^2 Lambda / ((m q)^2 n mu gamma),   S = sqrt(a^2 + c)
@@ -40,4 +40,4 @@ def steps_of(n: int, p: int, m: int, q: int, mu: float, gamma: float, scale: flo
     minus = root - a if a <= 0.0 else c / (root + a)
     rho = rows * columns * math.sqrt(scale / (mu * gamma * n)) + max(rows, columns)
     rate = 1.0 / rho if theorem == 1 else 0.5 / rho
-    return Steps(columns / mu / plus, n * rows / gamma / minus, columns * (1.0 - rate), rate)
+    return StepSizes(columns / mu / plus, n * rows / gamma / minus, columns * (1.0 - rate), rate)

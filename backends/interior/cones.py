@@ -45,7 +45,7 @@ class Scaling(Protocol):
         """The largest t with lambda + t v in the cone."""
 
 
-class Nonnegative:
+class Orthant:
     """s, z >= 0: W = sqrt(s / z)."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
@@ -281,8 +281,8 @@ def matrices(v: Array, count: int, order: int) -> Array:
     return out
 
 
-KINDS: dict[str, type[Nonnegative] | type[SecondOrder] | type[Semidefinite]] = {
-    "nonnegative": Nonnegative,
+KINDS: dict[str, type[Orthant] | type[SecondOrder] | type[Semidefinite]] = {
+    "nonnegative": Orthant,
     "second_order": SecondOrder,
     "semidefinite": Semidefinite,
 }

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from fwdsl.atoms.loss import Loss
-from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
-from fwdsl.atoms.vector_loss import VectorLoss
+from fwdsl.atoms.losses import class_of
 from fwdsl.backends import costs
 from fwdsl.backends.interior.sizes import LARGEST, MOST, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
@@ -29,8 +25,7 @@ class Interior(Method):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """Losses with a conic form; of norms and sets their numbers tell."""
-        known: Mapping[str, type[Loss] | type[VectorLoss]] = {**LOSSES, **VECTOR_LOSSES}
-        losses = {t.atom: t for t in arrangement.sums if t.kind == "loss" and known[t.atom].conic is None}
+        losses = {t.atom: t for t in arrangement.sums if t.kind == "loss" and class_of(t.atom).conic is None}
         return tuple(f"`{t.text}` has no conic form" for t in losses.values())
 
     @classmethod

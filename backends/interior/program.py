@@ -57,7 +57,7 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class ConicProgram:
     """The program, with what leads from its points to those of the canonical problem."""
 
     canonical: Canonical
@@ -71,7 +71,7 @@ class Program:
     batches: tuple[Batch, ...]
 
     @classmethod
-    def of(cls, canonical: Canonical) -> Program:
+    def of(cls, canonical: Canonical) -> ConicProgram:
         """Raises `ValueError` where a function has no conic form."""
         T = block_diag([_triangle(b) for b in canonical.blocks], format="csr")
         parts, extra, row = [], T.shape[1], 0
@@ -214,7 +214,7 @@ def _objective(parts: list[_Part], columns: int, q: Array) -> tuple[csr_array, A
     return (P + diags_array(diagonal)).tocsr(), c
 
 
-def equilibrated(program: Program) -> tuple[Array, Array]:
+def equilibrated(program: ConicProgram) -> tuple[Array, Array]:
     """Scales of the unknowns and of the rows that bring the entries of A and of the root of P's diagonal to about one.
 
     First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001).
@@ -272,7 +272,7 @@ def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: 
     return d
 
 
-def _shifts(program: Program, row: Index, column: Index, d: Array, r: Array) -> tuple[Array, Array]:
+def _shifts(program: ConicProgram, row: Index, column: Index, d: Array, r: Array) -> tuple[Array, Array]:
     """Shifts of d up and of r down that level c and b between parts of A.
 
     Unknowns and rows that no entry connects have scales of their own, which A leaves open. c and b tell them, by their largest entries of each part.

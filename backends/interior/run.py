@@ -28,7 +28,7 @@ from scipy.sparse import diags_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Scaling
-from fwdsl.backends.interior.program import ORDER, Batch, Program, equilibrated
+from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram, equilibrated
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
@@ -94,7 +94,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         super().__init__(problem)
         self.given: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.known: tuple[InteriorState, int, _Point] | None = None  # the point of a state at an iteration
-        program = self.program = Program.of(problem.canonical)
+        program = self.program = ConicProgram.of(problem.canonical)
         self.d, self.e = equilibrated(program)
         D, E = diags_array(self.d), diags_array(self.e)
         P, c, A, b = D @ program.P @ D, self.d * program.c, E @ program.A @ D, self.e * program.b

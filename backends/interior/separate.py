@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, diags_array, vstack
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
-from fwdsl.backends.interior.program import Program
+from fwdsl.backends.interior.program import ConicProgram
 
 Index = NDArray[np.intp]
 
@@ -57,7 +57,7 @@ class Separate:
     rest_t: csr_array
 
     @staticmethod
-    def of(program: Program, A: csr_array, d: Array, e: Array) -> Separate:
+    def of(program: ConicProgram, A: csr_array, d: Array, e: Array) -> Separate:
         """With A = diag(e) program.A diag(d)."""
         place = np.empty_like(program.rows)
         place[program.rows] = np.arange(program.rows.size)

@@ -17,7 +17,6 @@ from types import FunctionType
 from typing import Any
 
 from fwdsl.atoms.loss import is_plain
-from fwdsl.backends.kernels.cache import kernel_folder
 
 Function = Callable[..., Any]
 
@@ -180,6 +179,8 @@ def _decorate(fn: Function, rounding: str) -> Function:
         _waiting.start()
         try:
             import numba  # noqa: F401
+
+            from fwdsl.backends.kernels.cache import kernel_folder
         finally:
             _waiting.stop()
 

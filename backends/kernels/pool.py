@@ -10,9 +10,11 @@ import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 B = TypeVar("B")
 T = TypeVar("T")
@@ -43,6 +45,8 @@ class Pool:
         if self.threads == 1 or len(blocks) < 2:
             return [fn(block) for block in blocks]
         if self._workers is None:
+            from concurrent.futures import ThreadPoolExecutor
+
             self._workers = ThreadPoolExecutor(self.threads, thread_name_prefix="fwdsl")
         futures = [self._workers.submit(fn, block) for block in blocks]
         failed = [error for error in [future.exception() for future in futures] if error is not None]

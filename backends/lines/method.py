@@ -14,7 +14,7 @@ from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.words import BOX, NONNEGATIVE
 
-__all__ = ["Lines", "LinesState"]
+__all__ = ["LinesMethod", "LinesState"]
 
 NS_PER_ENTRY = 120.0
 """A prox along a line, an entry; measured on 100,000 and 1,000,000."""
@@ -23,7 +23,7 @@ MODELS = 8.0
 """Quadratic models of a loss of the entries themselves until its optimum to 1e-6, measured on logistic, huber and Poisson losses."""
 
 
-class Lines(Method):
+class LinesMethod(Method):
     """Exact proxes along lines: of the total variation, of the fused lasso and of orders of the entries."""
 
     name = "lines"

@@ -48,7 +48,7 @@ def without_lines(problem: PreparedProblem) -> PreparedProblem:
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class Multiples:
     """x -> c x_i, row by row; `at` is None where the rows are the entries."""
 
     at: Places | None
@@ -56,10 +56,10 @@ class Entries:
     size: int
 
     @staticmethod
-    def of(at: Places, c: Array, size: int) -> Entries:
+    def of(at: Places, c: Array, size: int) -> Multiples:
         whole = at.size == size and bool(np.array_equal(at, np.arange(size)))
         one = uniform(c)
-        return Entries(None if whole else at, c if one is None else one, size)
+        return Multiples(None if whole else at, c if one is None else one, size)
 
     def add_to(self, out: Array, rows: Array) -> None:
         """Add c^2 rows to `out`, entry by entry."""
@@ -71,7 +71,7 @@ class Entries:
         return np.asarray(self.c * (x if self.at is None else x[self.at]))
 
 
-def _of_entries(terms: list[SumTerm]) -> list[Entries] | None:
+def _of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
     """The entries that each term is a loss of, row by row; None where one is of something else."""
     found = []
     for term in terms:
@@ -80,7 +80,7 @@ def _of_entries(terms: list[SumTerm]) -> list[Entries] | None:
         one = picked(term.map.parts[0][1])
         if one is None:
             return None
-        found.append(Entries.of(*one, term.map.parts[0][0].size))
+        found.append(Multiples.of(*one, term.map.parts[0][0].size))
     return found
 
 
@@ -94,17 +94,17 @@ def is_one_prox(form: Canonical) -> bool:
     return is_of_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
 
 
-_KNOWN: WeakKeyDictionary[Canonical, list[Entries] | None] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Canonical, list[Multiples] | None] = WeakKeyDictionary()
 """What was found of a form, as long as it lives: the planner and the run ask the same."""
 
 
-def _alone(form: Canonical) -> list[Entries] | None:
+def _alone(form: Canonical) -> list[Multiples] | None:
     if form not in _KNOWN:
         _KNOWN[form] = _looked_at(form)
     return _KNOWN[form]
 
 
-def _looked_at(form: Canonical) -> list[Entries] | None:
+def _looked_at(form: Canonical) -> list[Multiples] | None:
     chains, _ = form.chains
     if len(form.blocks) != 1 or len(chains) != 1:
         return None
@@ -130,7 +130,7 @@ class Separable:
     """F as a sum over the entries of the one block."""
 
     problem: PreparedProblem
-    at: list[Entries]
+    at: list[Multiples]
     quadratic: bool
 
     @staticmethod

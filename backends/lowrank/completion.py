@@ -133,7 +133,7 @@ class Completion:
 
     # --- the method -----------------------------------------------------------------------------------------------------------
 
-    def init(self, rank: int = 8, seed: int = 0) -> CompletionState:
+    def init(self, rank: int, seed: int = 0) -> CompletionState:
         """The state at the top pairs of minus the gradient at 0, scaled by a line search."""
         shape = self.entries.shape
         y = np.empty(self.entries.size)

@@ -8,8 +8,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.kernels.gathers import csr_matmat
-from fwdsl.backends.sparse_operator import Gathers
+from fwdsl.backends.kernels.gathers import csr_matmat, csr_vector
 
 
 def predict(indptr: Any, cols: Any, U: Any, V: Any, out: Any) -> None:
@@ -111,3 +110,30 @@ class ObservedEntries:
             (self.indptr, self.cols, y),
             (self.column_indptr, self.column_rows, y[self.by_column]),
         )
+
+
+class Gathers:
+    """A sparse matrix as an operator on kernels, the compiled counterpart of `fwdsl.spectral.operators.SparseOperator`.
+
+    A by rows and by columns at once: (indptr, indices, data) of A and of A', so that both products are gathers.
+    """
+
+    def __init__(self, shape: tuple[int, int], rows: tuple[Array, ...], columns: tuple[Array, ...]) -> None:
+        self.shape = shape
+        self._rows, self._columns = rows, columns
+
+    def matvec(self, x: Array) -> Array:
+        return self._apply(self._rows, x, self.shape[0])
+
+    def rmatvec(self, y: Array) -> Array:
+        return self._apply(self._columns, y, self.shape[1])
+
+    @staticmethod
+    def _apply(stored: tuple[Array, ...], x: Array, length: int) -> Array:
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        out = np.empty((length, *x.shape[1:]))
+        kernel(csr_vector if x.ndim == 1 else csr_matmat)(*stored, x, out)
+        return out
+
+    matmat = matvec
+    rmatmat = rmatvec

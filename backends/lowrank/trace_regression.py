@@ -34,6 +34,9 @@ from fwdsl.spectral.block import subspace_step
 from fwdsl.spectral.operators import CountedOperator, nothing
 from fwdsl.spectral.top import top_singular
 
+LEAST_RANK = 10
+"""Columns that the subspace of a run from a given point begins with, at least."""
+
 
 @dataclass
 class RegressionState(State):
@@ -94,7 +97,7 @@ class TraceRegression:
 
     # --- accelerated gradient on factors --------------------------------------------------------------------------------------
 
-    def init(self, rank: int = 10, seed: int = 0) -> RegressionState:
+    def init(self, rank: int, seed: int = 0) -> RegressionState:
         """X = 0, the subspace from a few random products with C, L from the curvature along C's top pairs."""
         d, c = self.shape
         q = min(rank + 4, d, c)
@@ -160,9 +163,9 @@ class TraceRegression:
         # a margin of four, so that the rank may grow by the next step
         return U[:, :rank] * kept[:rank], W[:, :rank], W[:, : min(least, rank + 4)]
 
-    def start(self, U: Array, V: Array, rank: int = 10) -> RegressionState:
+    def start(self, U: Array, V: Array) -> RegressionState:
         """The state at X = U V', moved into the ball."""
-        s = self.init(max(rank, U.shape[1]))
+        s = self.init(max(LEAST_RANK, U.shape[1]))
         P, sigma, Q = thin_svd(U, V)
         if sigma.size == 0:
             return s

@@ -49,6 +49,9 @@ TINY = 1e-300
 SHRINK = 1.0 - 1e-12
 """The scaled dual point is kept this far inside: rounding in products would put it outside."""
 
+EVEN = 0.1
+"""The share of a point's mass that is spread evenly where a run starts from it."""
+
 
 def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple[str, ...]:
     """Why a problem is no such game: one loss of several classes, one variable in an l1 ball or a simplex or with a `norm1`, nothing else."""
@@ -218,17 +221,17 @@ class Game:
         m = self.problem.size
         return np.full((self.parts, m), -math.log(self.parts * m)), np.full((self.n, self.k), -self.classes)
 
-    def around(self, x: Array, radius: float, share: float = 0.1) -> Array:
-        """The logarithms of a U with `share` of its mass even and the rest at x, which is scaled into the set.
+    def around(self, x: Array, radius: float) -> Array:
+        """The logarithms of a U with EVEN of its mass even and the rest at x, which is scaled into the set.
 
         Where both signs of U are kept, U+ U- is one number for all entries: (|x| +- (x^2 + 4 e^2)^(1/2)) / 2, whose sum is at most |x| + 2 e.
         """
         x = x if self.parts == 2 else np.maximum(x, 0.0)
         size = float(np.abs(x).sum())
-        mass = radius if self.exact else max(min(size, radius), share * radius)
+        mass = radius if self.exact else max(min(size, radius), EVEN * radius)
         if size > 0.0:
-            x = x * ((1.0 - share) * (mass if self.exact else min(size, mass)) / size)
-        even = mass * (share if size > 0.0 else 1.0) / (self.parts * x.size)
+            x = x * ((1.0 - EVEN) * (mass if self.exact else min(size, mass)) / size)
+        even = mass * (EVEN if size > 0.0 else 1.0) / (self.parts * x.size)
         if self.parts == 1:
             return np.asarray(np.log(x + even))[None]
         larger = np.log(0.5 * (np.abs(x) + np.hypot(x, 2.0 * even)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.method import State
-from fwdsl.backends.multiclass.game import Game
+from fwdsl.backends.multiclass.game import EVEN, Game
 
 BOUND = 0.75
 """Where |U|_1 is less than this part of the radius, the radius does not bind, as it seems."""
@@ -98,6 +98,6 @@ def grown(game: Game, s: GameState) -> bool:
     return True
 
 
-def mixed(log_v: Array, classes: float, share: float = 0.1) -> Array:
-    """log((1 - share) V + share / k)."""
-    return np.asarray(np.logaddexp(log_v + math.log(1.0 - share), math.log(share) - classes))
+def mixed(log_v: Array, classes: float) -> Array:
+    """log((1 - EVEN) V + EVEN / k)."""
+    return np.asarray(np.logaddexp(log_v + math.log(1.0 - EVEN), math.log(EVEN) - classes))

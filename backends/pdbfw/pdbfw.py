@@ -90,7 +90,9 @@ class PDBFW(Method):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss over rows, one variable in a ball that has a block step, and a ridge."""
-        losses = [name for name, loss in LOSSES.items() if math.isfinite(loss.smoothness or math.inf)]
+        atoms = [t.atom for t in arrangement.sums if t.kind == "loss"]
+        # all losses are loaded only to be listed
+        losses = atoms if all(map(_is_smooth, atoms)) else [name for name in LOSSES if _is_smooth(name)]
         if len(arrangement.blocks) == 1 and arrangement.blocks[0].set in TRACE_BALLS:
             return matrix_reasons(arrangement, losses)
         found = list(reasons(arrangement, losses=losses, sets=(*THRESHOLD_SETS, *TRACE_BALLS), norms=(None,)))
@@ -145,6 +147,11 @@ class PDBFW(Method):
         why = f"about {iterations:.0f} iterations at a condition number of about {kappa:.2g}"
         seconds = costs.seconds(canonical, passes, iterations)
         return Estimate(passes, seconds, costs.memory(canonical, 8, 8), why)
+
+
+def _is_smooth(name: str) -> bool:
+    """Whether a loss of one prediction has a gradient with a Lipschitz constant."""
+    return name in LOSSES and math.isfinite(LOSSES[name].smoothness or math.inf)
 
 
 def _in_trace_ball(block: Block) -> bool:

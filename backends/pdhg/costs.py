@@ -6,9 +6,14 @@ import math
 
 from fwdsl.backends.costs import memory, seconds, with_copy
 from fwdsl.backends.method import Estimate
-from fwdsl.backends.pdhg.proximal import CHUNK, LARGEST
 from fwdsl.canon.data_maps import BLOCK
 from fwdsl.canon.form import Canonical
+
+LARGEST = 700
+"""Unknowns of the largest system of a large proximal step (`proximal.py`)."""
+
+CHUNK = 250_000
+"""Numbers of the curved rows of its Jacobian that are formed at once."""
 
 
 def _entries(canonical: Canonical) -> float:

@@ -33,7 +33,6 @@ from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
 from fwdsl.backends.pdhg import costs
 from fwdsl.backends.pdhg.balance import balance, first_weight
-from fwdsl.backends.pdhg.proximal import Centre, Proximal, applies, overhead
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
@@ -245,6 +244,8 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
 
     def _leap(self) -> bool:
         """Large proximal steps from T(z) while they pay, and a restart at the best point they found; whether there is one."""
+        from fwdsl.backends.pdhg.proximal import Centre, Proximal, applies, overhead  # not while planning
+
         problem, s = self.problem, self.state
         if not applies(problem):
             s.next_leap = NEVER
@@ -287,11 +288,16 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
         s.next_leap = s.iteration + (1 if least <= SPLENDID * before else wait)
         if found is None or least > KEPT * before:
             return False
+        self._restart_at(found)
+        return True
+
+    def _restart_at(self, found: PDHGState) -> None:
+        """A restart at T(z) of another state."""
+        s = self.state
         s.x_hat, s.ys_hat, s.kx_hat, s.kty_hat = found.x_hat, found.ys_hat, found.kx_hat, found.kty_hat
         s.eta = found.eta
         s.x, s.ys, s.kx, s.kty = s.x_hat, s.ys_hat, s.kx_hat, s.kty_hat
         self._anchor()
-        return True
 
     def _measure(self, s: PDHGState) -> None:
         """P and D at (x^, y^) from the products at hand."""

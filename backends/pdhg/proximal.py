@@ -26,13 +26,11 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import prox_conjugate
 from fwdsl.backends.kernels.pool import serial_blas
+from fwdsl.backends.pdhg.costs import CHUNK, LARGEST
 from fwdsl.backends.pdhg.entries import Index, entries, reached, readable
 from fwdsl.backends.pdhg.pieces import AffinePiece, of_conjugate, of_prox
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.maps import LinearMap
-
-LARGEST = 700
-"""Unknowns of the largest system."""
 
 STEPS = 30
 """Newton steps for one proximal step."""
@@ -41,8 +39,6 @@ INNER = 0.3
 """The gradient of phi at which it is solved, relative to delta |x - x0|."""
 
 SEARCHES = 20
-CHUNK = 250_000
-"""Numbers of the curved rows of J that are formed at once."""
 
 Steps = list[Array | float]
 

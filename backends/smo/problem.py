@@ -15,7 +15,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.signed_dual import SignedDual, best_shift
-from fwdsl.backends.smo.rows import Rows
+from fwdsl.backends.smo.rows import GramRows
 from fwdsl.canon.expansion import Expansion
 
 
@@ -35,12 +35,12 @@ class ExpansionProblem:
         self.has_equality = free is not None
         self.total = 0.0 if free is None else free.q / free.d
         self.entries = 0.0
-        self._rows: Rows | None = None
+        self._rows: GramRows | None = None
 
-    def rows(self, most_bytes: float) -> Rows:
+    def rows(self, most_bytes: float) -> GramRows:
         """The rows of K that are kept, those of an earlier solve included."""
         if self._rows is None:
-            self._rows = Rows.taken(self.gram, most_bytes)
+            self._rows = GramRows.taken(self.gram, most_bytes)
         return self._rows
 
     @property

@@ -27,11 +27,11 @@ LARGEST_COPY = 1 << 28
 COLUMNS = 1 << 13
 """Samples whose products with a batch are taken at a time where there is no copy."""
 
-_KEPT: WeakKeyDictionary[GramOperator, Rows] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[GramOperator, GramRows] = WeakKeyDictionary()
 """The rows of a Gram matrix as long as it lives: solving again with another parameter computes none twice."""
 
 
-class Rows:
+class GramRows:
     """Rows in slots of one array, the least recently used given up where it is full.
 
     A row's last digits may depend on those it was computed with, so the batch of each is known: `record` has all that a resumed run needs to make
@@ -53,10 +53,10 @@ class Rows:
         self._samples: Any = None
 
     @staticmethod
-    def taken(gram: GramOperator, most_bytes: float) -> Rows:
+    def taken(gram: GramOperator, most_bytes: float) -> GramRows:
         """Those that an earlier solve gave back, where they take as many bytes."""
         found = _KEPT.pop(gram, None)
-        return found if found is not None and found.most_bytes == most_bytes else Rows(gram, most_bytes)
+        return found if found is not None and found.most_bytes == most_bytes else GramRows(gram, most_bytes)
 
     def give_back(self, gram: GramOperator) -> None:
         """Keep the rows for the next solve, which has them alone."""

@@ -36,7 +36,7 @@ STEPS = 7.0
 
 
 @dataclass(frozen=True)
-class Choice:
+class SystemChoice:
     """A system, and its predicted nanoseconds: once, and in each Newton step."""
 
     kind: str
@@ -50,7 +50,7 @@ def is_quadratic(canonical: Canonical) -> bool:
     return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
 
 
-def choose(canonical: Canonical) -> Choice:
+def choose(canonical: Canonical) -> SystemChoice:
     """The system of least predicted time."""
     steps = 1.0 if is_quadratic(canonical) else STEPS
     found = [c for c in (_primal(canonical), _dual(canonical)) if c is not None]
@@ -77,13 +77,13 @@ def gram_seconds(canonical: Canonical) -> float:
     return 1e-9 * sum(_pairs(m, m.rows, m.columns) for t in canonical.terms for _, m in t.map.parts)
 
 
-def _primal(canonical: Canonical) -> Choice | None:
+def _primal(canonical: Canonical) -> SystemChoice | None:
     if canonical.size > MOST_FACTORED or not is_factorable(canonical):
         return None
-    return Choice("primal", 0.0, 1e9 * gram_seconds(canonical) + NS_PER_CUBE * float(canonical.size) ** 3)
+    return SystemChoice("primal", 0.0, 1e9 * gram_seconds(canonical) + NS_PER_CUBE * float(canonical.size) ** 3)
 
 
-def _dual(canonical: Canonical) -> Choice | None:
+def _dual(canonical: Canonical) -> SystemChoice | None:
     if len(canonical.terms) != 1 or not is_factorable(canonical):
         return None
     (term,) = canonical.terms
@@ -92,7 +92,7 @@ def _dual(canonical: Canonical) -> Choice | None:
     if not 0 < n <= MOST_FACTORED or free > FEW or free == canonical.size:
         return None
     pairs = sum(_pairs(m, m.columns, n) for _, m in term.map.parts)
-    return Choice("dual", pairs, NS_PER_CUBE * float(n) ** 3 + 8.0 * n * n)
+    return SystemChoice("dual", pairs, NS_PER_CUBE * float(n) ** 3 + 8.0 * n * n)
 
 
 def _pairs(m: object, rows: int, columns: int) -> float:
@@ -107,7 +107,7 @@ def _pairs(m: object, rows: int, columns: int) -> float:
     return NS_PER_PAIR["sparse"] * nnz * (nnz / max(1, rows) + 1.0)
 
 
-def _iterative(canonical: Canonical) -> Choice:
+def _iterative(canonical: Canonical) -> SystemChoice:
     """Conjugate gradients: some root of the condition number of products, and no more than there are unknowns or rows."""
     width = max((m.k for t in canonical.terms for _, m in t.map.parts if isinstance(m, LeftMultiply)), default=1)
     stored = "dense" if any(s.storage == "dense" for s in canonical.instance.stats.values()) else "csr"
@@ -117,7 +117,7 @@ def _iterative(canonical: Canonical) -> Choice:
     most = 1.5 * min(canonical.size, rows)
     root = math.sqrt(costs.condition(canonical))
     products = min(8.0 + 1.5 * root, 500.0, most) if is_quadratic(canonical) else min(3.0 + 0.5 * root, 40.0, most)
-    return Choice("cg", 0.0, products * product, products)
+    return SystemChoice("cg", 0.0, products * product, products)
 
 
 def column_squares(canonical: Canonical) -> Array:

@@ -44,7 +44,7 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.backends.svm import multiclass
 from fwdsl.backends.svm.loops import rows, sweeps
-from fwdsl.backends.svm.multiclass import Machine
+from fwdsl.backends.svm.multiclass import MulticlassMachine
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Block, Canonical
 from fwdsl.canon.matrix_maps import LeftMultiply
@@ -163,7 +163,7 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
     def __init__(self, problem: PreparedProblem, step: str, variant: str, order: str | None) -> None:
         super().__init__(problem)
         self.rule, self.variant, self.uniform = step, VARIANTS.index(variant), order != "shuffled"
-        self.machine = Machine.of(problem)
+        self.machine = MulticlassMachine.of(problem)
 
     def _loop(self, fn: Function, **more: Function) -> Function:
         vertex = rows.weston_vertex if self.machine.weston else rows.singer_vertex

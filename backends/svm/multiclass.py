@@ -89,7 +89,7 @@ def _intercept(m: LinearMap) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class MulticlassMachine:
     """The problem by samples; `curvature` is c^2 |x_i|^2 / mu + t^2 / nu, `weston` which loss it is.
 
     The loops know the intercepts as t b, whose ridge is nu / t^2 (`inverse_nu` is t^2 / nu, 0 without intercepts; `q_intercept` is q / t).
@@ -113,7 +113,7 @@ class Machine:
     size: int
 
     @staticmethod
-    def of(problem: PreparedProblem) -> Machine:
+    def of(problem: PreparedProblem) -> MulticlassMachine:
         """The machine of a problem that passed `reasons`, `value_reasons` and `row_reasons`; data by columns are copied by rows."""
         (term,) = problem.terms
         assert isinstance(term.f, VectorLossFunction)
@@ -131,7 +131,7 @@ class Machine:
         sparse = len(rows) == 3
         q = problem.q[at].reshape(-1, k)
         curvature = c * c * _squares(rows, sparse, n) / mu + inverse_nu
-        return Machine(
+        return MulticlassMachine(
             term.f, rows, sparse, counted, c, mu, inverse_nu, term.map.offset.reshape(n, k), q, q_intercept, curvature,
             at, intercept_at, t, problem.size,
         )  # fmt: skip

@@ -30,33 +30,33 @@ class Cone(NamedTuple):
     rows: int
 
 
-class Entries(NamedTuple):
+class MatrixEntries(NamedTuple):
     """A sparse matrix as its entries; the same place may come twice, and then adds up."""
 
     row: Index
     column: Index
     value: Array
 
-    def moved(self, rows: int, columns: int) -> Entries:
+    def moved(self, rows: int, columns: int) -> MatrixEntries:
         """Further down and to the right."""
-        return Entries(self.row + rows, self.column + columns, self.value)
+        return MatrixEntries(self.row + rows, self.column + columns, self.value)
 
 
-def entries(row: ArrayLike = (), column: ArrayLike = (), value: ArrayLike = ()) -> Entries:
+def entries(row: ArrayLike = (), column: ArrayLike = (), value: ArrayLike = ()) -> MatrixEntries:
     """Entries from numbers and arrays, brought to one length."""
     r, c, v = np.broadcast_arrays(
         np.asarray(row, dtype=np.intp).reshape(-1),
         np.asarray(column, dtype=np.intp).reshape(-1),
         np.asarray(value, dtype=np.float64).reshape(-1),
     )
-    return Entries(r, c, v)
+    return MatrixEntries(r, c, v)
 
 
-def joined(parts: Sequence[Entries]) -> Entries:
+def joined(parts: Sequence[MatrixEntries]) -> MatrixEntries:
     """The entries of all parts."""
     if not parts:
         return entries()
-    return Entries(*(np.concatenate([p[i] for p in parts]) for i in range(3)))
+    return MatrixEntries(*(np.concatenate([p[i] for p in parts]) for i in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +70,8 @@ class Conic:
     extra_curvature: ArrayLike = 0.0  # d
     extra_slope: ArrayLike = 0.0  # e
     constant: float = 0.0
-    of_z: Entries = field(default_factory=entries)  # F
-    of_u: Entries = field(default_factory=entries)  # G
+    of_z: MatrixEntries = field(default_factory=entries)  # F
+    of_u: MatrixEntries = field(default_factory=entries)  # G
     offset: Array = field(default_factory=lambda: np.zeros(0))  # h
     cones: tuple[Cone, ...] = ()
     owner: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -107,8 +107,8 @@ class Conic:
         curvature[places], slope[places] = np.asarray(self.curvature), np.asarray(self.slope)
         number = np.arange(count)[:, None]
         down = (self.of_z.row + self.offset.size * number).reshape(-1)
-        z = Entries(down, places[:, self.of_z.column].reshape(-1), np.tile(self.of_z.value, count))
-        u = Entries(
+        z = MatrixEntries(down, places[:, self.of_z.column].reshape(-1), np.tile(self.of_z.value, count))
+        u = MatrixEntries(
             (self.of_u.row + self.offset.size * number).reshape(-1),
             (self.of_u.column + self.extra * number).reshape(-1),
             np.tile(self.of_u.value, count),
@@ -166,10 +166,10 @@ def by_entries(
         np.concatenate([np.zeros(0), *(w[live] * _full(c, size)[live] for c, _ in extras)]),
         np.concatenate([np.zeros(0), *(w[live] * _full(s, size)[live] for _, s in extras)]),
         float(w @ _full(constant, size)),
-        joined([Entries(k * n + row, live, f) for k, f in enumerate(full)]),
+        joined([MatrixEntries(k * n + row, live, f) for k, f in enumerate(full)]),
         joined(
             [
-                Entries(k * n + row, j * n + row, np.full(n, float(value)))
+                MatrixEntries(k * n + row, j * n + row, np.full(n, float(value)))
                 for k, p in enumerate(pieces)
                 for j, value in enumerate(p.of_u)
                 if value != 0.0
@@ -228,7 +228,7 @@ def box_form(lo: Array, hi: Array) -> Conic:
     cones = (Cone("zero", fixed.size), Cone("nonnegative", below.size + above.size))
     return Conic(
         lo.size,
-        of_z=Entries(np.arange(places.size), places, signs),
+        of_z=MatrixEntries(np.arange(places.size), places, signs),
         offset=bounds,
         cones=tuple(c for c in cones if c.rows),
     )
@@ -259,6 +259,6 @@ def semidefinite_form(order: int) -> Conic:
     i, j = np.triu_indices(order)
     row = np.arange(i.size)
     half = np.where(i == j, 0.5, math.sqrt(0.5))
-    z = joined([Entries(row, i * order + j, half), Entries(row, j * order + i, half)])
+    z = joined([MatrixEntries(row, i * order + j, half), MatrixEntries(row, j * order + i, half)])
     cones = (Cone("semidefinite", i.size),) if order else ()
     return Conic(order * order, of_z=z, offset=np.zeros(i.size), cones=cones)

@@ -9,11 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..frames import column_names, match, select
 from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model
+from ..readers.frames import column_names, match, select
 from ..readers.sources import SourceSpec, infer_format, unknown_format
 from .findings import Findings
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..frames import as_array, column_names, not_numbers
 from ..grammar.diagnostic import Diagnostic, Place
 from ..model import DataDecl
+from ..readers.frames import as_array, column_names, not_numbers
 from ..readers.roles import LabelSets
 from ..readers.scan import find_nonfinite, map_labels, map_signs
 from .bindings import RawDatum
@@ -102,7 +103,8 @@ def numbers(value: object) -> Any:
         raise InvalidDatum(
             "FW4504", f"holds {_kind(array)}{which}, where real numbers are needed", _remedy(array, which)
         )
-    if isinstance(value, np.ma.MaskedArray) and value.mask.any():
+    # to name `np.ma` loads it, and a value of its own has loaded it
+    if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray) and value.mask.any():
         array = np.ma.filled(value.astype(np.float64), np.nan)
     return array if _is_native_float(array.dtype) else array.astype(np.float64)
 

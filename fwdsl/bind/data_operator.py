@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import DataError, misuse
 from ..grammar.diagnostic import Diagnostic
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
+Array: TypeAlias = "np.ndarray"
 Function: TypeAlias = Callable[[Array], Any]
 
 _OVERFLOW = 1e100

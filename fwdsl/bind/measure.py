@@ -83,9 +83,9 @@ class _Sums:
     smallest: float = np.inf
     largest: float = -np.inf
     largest_row: float = 0.0
-    columns: np.ndarray[Any, Any] | None = None
+    columns: np.ndarray | None = None
 
-    def look(self, block: np.ndarray[Any, Any]) -> None:
+    def look(self, block: np.ndarray) -> None:
         """Update the extremes by a block; nan and infinities show in them."""
         if block.size:
             low, high = float(block.min()), float(block.max())
@@ -103,7 +103,7 @@ def _sums(array: Any, scale: float) -> _Sums:
         return _by_rows(array, scale)
 
 
-def _blocks(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
+def _blocks(array: np.ndarray) -> Iterator[np.ndarray]:
     """Blocks of rows as plain two-dimensional float64 arrays."""
     step = max(1, _BLOCK // max(1, array[:1].size))
     for start in range(0, array.shape[0], step):
@@ -111,7 +111,7 @@ def _blocks(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
         yield block.reshape(block.shape[0], -1)
 
 
-def _by_rows(array: np.ndarray[Any, Any], scale: float) -> _Sums:
+def _by_rows(array: np.ndarray, scale: float) -> _Sums:
     sums = _Sums()
     array = np.atleast_1d(array)
     columns = np.zeros(array.shape[1]) if array.ndim == 2 else None
@@ -126,7 +126,7 @@ def _by_rows(array: np.ndarray[Any, Any], scale: float) -> _Sums:
     return sums
 
 
-def _by_columns(transposed: np.ndarray[Any, Any], scale: float) -> _Sums:
+def _by_columns(transposed: np.ndarray, scale: float) -> _Sums:
     """As `_by_rows`, for an array whose columns lie in memory one after the other."""
     sums = _Sums()
     rows = np.zeros(transposed.shape[1])

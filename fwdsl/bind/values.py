@@ -83,8 +83,9 @@ def most_numbers() -> int:
     if hasattr(os, "sysconf"):  # not on Windows
         import resource
 
-        pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-        size = pages * page if pages > 0 and page > 0 else size
+        if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= os.sysconf_names.keys():  # not on every POSIX
+            pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+            size = pages * page if pages > 0 and page > 0 else size
         allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
         size = size if allowed == resource.RLIM_INFINITY else min(size, allowed)
     return size // 8

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import misuse
-from ..frames import as_array, column_names
 from ..grammar import tree
+from ..readers.frames import as_array, column_names
 from .built import describe_value
 from .convert import identifier, number, operand
 from .expression import Constraint

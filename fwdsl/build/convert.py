@@ -91,7 +91,7 @@ def array(value: object, role: UseKind = "") -> object:
     if kind is None and hasattr(value, "__array__"):
         import numpy as np
 
-        from ..frames import as_array, column_names
+        from ..readers.frames import as_array, column_names
 
         if column_names(value):
             kind = as_array(value).dtype.kind  # a frame is kept, since its columns have names

@@ -198,7 +198,7 @@ def _two(m: LinearMap) -> tuple[Places, Array, Places, Array] | None:
         return _two_of(m.A.T if m.transposed else m.A)
     if isinstance(m, LeftMultiply):
         found = _two_of(m.A.T if m.transposed else m.A)
-        return None if found is None else _repeated(found, m.k, 1, m.k)
+        return None if found is None else _repeated(found, m.k, m.k)
     if isinstance(m, RightMultiply):
         found = _two_of(m.B.T)
         if found is None:
@@ -210,11 +210,11 @@ def _two(m: LinearMap) -> tuple[Places, Array, Places, Array] | None:
 
 
 def _repeated(
-    found: tuple[Places, Array, Places, Array], count: int, step: int, width: int
+    found: tuple[Places, Array, Places, Array], count: int, width: int
 ) -> tuple[Places, Array, Places, Array]:
     """The rows of a matrix, each for every column of what it is multiplied with."""
     i, a, j, b = found
-    columns = step * np.arange(count)
+    columns = np.arange(count)
     return (
         (width * i[:, None] + columns).reshape(-1),
         np.repeat(a, count),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array, LossFunction
+from ..atoms.loss import Loss
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
 from ..atoms.values import function_value
@@ -40,9 +41,13 @@ def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: 
     w = np.full(m, c / samples if term.reduce == "mean" and samples else c)
     if term.weights is not None:
         w = w * np.repeat(reader.vector(term.weights, samples), per_sample)
+    return LossFunction(loss, b, w, _parameters(reader, term, loss))
+
+
+def _parameters(reader: AffineReader, term: Term, loss: type[Loss]) -> Array:
+    """The parameters of a loss, by the term's options where it is the loss itself; the defaults else."""
     given: Mapping[str, Expr] = dict(term.options) if term.kind == "loss" else {}
-    p = np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
-    return LossFunction(loss, b, w, p)
+    return np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
 
 
 def term_value(reader: AffineReader, term: Term, x: Array) -> float:
@@ -71,8 +76,7 @@ def _loss(reader: AffineReader, term: Term, z: Array) -> float:
         values = VECTOR_LOSSES[term.atom].value_naive(z, codes)
     else:
         loss = LOSSES[term.atom]
-        given = dict(term.options)
-        p = np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
+        p = _parameters(reader, term, loss)
         each = loss.value_naive(z.reshape(-1), reader.vector(term.target, z.size), p)
         values = each.reshape(samples, -1).sum(axis=1)
     if term.weights is not None:

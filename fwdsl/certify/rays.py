@@ -71,6 +71,21 @@ class Ray:
     radius: float | None = None
 
 
+def _of_terms(canonical: Canonical, y: Sequence[Array], v: Array) -> tuple[float, float]:
+    """What the terms' domains give to a Farkas combination, minus infinity where y is no multiplier of theirs, and its size. Adds -K'y to v."""
+    value, sizes = 0.0, 0.0
+    for term, yi in zip(canonical.terms, y, strict=True):
+        if not yi.any() or term.domain is None:
+            continue
+        support = term.domain.conjugate(yi)
+        if not math.isfinite(support):
+            return -math.inf, math.inf
+        value += float(term.map.offset @ yi) - support
+        sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(support)
+        term.map.adjoint(-yi, v)
+    return value, sizes
+
+
 def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
     """The Farkas certificate that a dual direction gives, or None."""
     y = [_multiplier(t, d) for t, d in zip(canonical.terms, direction, strict=True)]
@@ -78,17 +93,10 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
     if not (0.0 < peak < math.inf):
         return None
     y = [v / peak for v in y]
-    value, sizes = 0.0, 0.0
     v = np.zeros(canonical.size)
-    for term, yi in zip(canonical.terms, y, strict=True):
-        if not yi.any() or term.domain is None:
-            continue
-        support = term.domain.conjugate(yi)
-        if not math.isfinite(support):
-            return None
-        value += float(term.map.offset @ yi) - support
-        sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(support)
-        term.map.adjoint(-yi, v)
+    value, sizes = _of_terms(canonical, y, v)
+    if not math.isfinite(value):
+        return None
     carrying = _carrying_rows(canonical, y)
     rho = 0.0
     beside = []

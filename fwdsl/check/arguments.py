@@ -167,9 +167,7 @@ def _could_fit(value: Expr, domain: Domain) -> bool:
     return scalar and domain in ("positive", "nonnegative", "unit") and scalar_sign(value) in ("unknown", "nonnegative")
 
 
-def report_unknown_sign(
-    ctx: Context, what: str, node: tree.Node, value: Expr, domain: Domain, code: str = "FW2064", text: str = ""
-) -> None:
+def report_unknown_sign(ctx: Context, what: str, node: tree.Node, value: Expr, domain: Domain, text: str = "") -> None:
     """Report a constant that must be positive or nonnegative but is not known to be. The hint is the declaration that promises it."""
     wanted = "nonnegative" if domain == "nonnegative" else "positive"
     culprits = [e for e in value.walk() if e.op == "param" and e.type.domain not in ("positive", wanted)]
@@ -184,7 +182,7 @@ def report_unknown_sign(
         if len(entries) == 1 and entries[0].type_span is not None and value.op == "param":
             fix = Fix(f"declare `{names[0]}` as `{wanted}`", entries[0].type_span, wanted)
     ctx.error(
-        code,
+        "FW2064",
         f"{what} is `{text or ctx.text(node)}`, which is not known to be {wanted}",
         node.span,
         labels=labels,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Literal
 
 from ..errors import misuse
 from ..model import Model, once_per_model
 from ..model.options import Options
+from ..words import SOLVE_OPTIONS
 
-_NAMES = tuple(f.name for f in fields(Options) if f.name not in ("method_options", "among"))
+_NAMES = tuple(SOLVE_OPTIONS)
 
 _EXPECTED = {
     "tol": "a number above 0",

@@ -15,9 +15,6 @@ from .exits import CommandStop
 
 Check = Callable[[str], Any]
 
-#: What `add_solve` adds, under the names of `fwdsl.model.options.Options`.
-SOLVE_OPTIONS = ("method", "tol", "gap", "time", "max_iter", "seed", "threads")
-
 
 class Parser(argparse.ArgumentParser):
     """The parser of one command. Every error is a `CommandStop` with a diagnostic."""

@@ -14,7 +14,8 @@ from ..grammar.diagnostic import Diagnostic
 from ..readers.files import Unreadable, check_readable
 from ..readers.findings import FileFindings
 from ..session import Diagnostics, Session, StageName
-from .arguments import SOLVE_OPTIONS, bindings
+from ..words import SOLVE_OPTIONS
+from .arguments import bindings
 from .exits import REJECTED, USAGE, CommandStop, code_for
 from .files import STDIN, display_name, folder_of, program_text
 from .output import Output

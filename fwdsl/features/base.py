@@ -9,7 +9,7 @@ import numpy as np
 
 from ..words import MapWord
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
+Array: TypeAlias = "np.ndarray"
 
 
 class Fitted(ABC):

@@ -1,11 +1,17 @@
-"""The options of a solve, with their defaults. None of them changes the problem."""
+"""The options of a solve. None of them changes the problem."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+from ..words import SOLVE_OPTIONS
+
+
+def _default(name: str) -> Any:
+    return SOLVE_OPTIONS[name].default
 
 
 @dataclass(frozen=True)
@@ -18,12 +24,12 @@ class Options:
     one for each core).
     """
 
-    tol: float = 1e-6
-    gap: Literal["relative", "absolute"] = "relative"
-    method: str = "auto"
+    tol: float = _default("tol")
+    gap: Literal["relative", "absolute"] = _default("gap")
+    method: str = _default("method")
     method_options: Mapping[str, object] = field(default_factory=dict)
     among: tuple[str, ...] = ()
-    max_iter: int | None = None
+    max_iter: int | None = _default("max_iter")
     time: float = math.inf
-    seed: int = 0
-    threads: int = 0
+    seed: int = _default("seed")
+    threads: int = _default("threads")

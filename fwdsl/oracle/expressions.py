@@ -16,6 +16,9 @@ from ..model import Expr, evaluate_dim
 from .blocks import FamilyExpression, blocks_of, flat, gathered
 from .require import cannot
 
+Translated = Any
+"""A NumPy or SciPy value, or an expression of cvxpy, which has no types."""
+
 
 class ExpressionTranslator:
     """Translates the expressions of one instance; `variables` are cvxpy's, by name."""
@@ -31,35 +34,35 @@ class ExpressionTranslator:
         """The value of a constant scalar."""
         return float(self.expr(e))
 
-    def expr(self, e: Expr) -> Any:
+    def expr(self, e: Expr) -> Translated:
         """A NumPy or SciPy value where constant, else a cvxpy expression."""
         operation = getattr(self, f"_op_{e.op}", None)
         if operation is None:
             raise cannot(f"`{e.name or e.op}`")
         return operation(e)
 
-    def coordinates(self, name: str, value: Any) -> Any:
+    def coordinates(self, name: str, value: Translated) -> Translated:
         """The value of a variable as this translation has it: of one over an implicit feature map, from expansion coefficients."""
         phi = self._implicit.get(name)
         return value if phi is None else self.expr(phi) @ value
 
-    def _args(self, e: Expr) -> list[Any]:
+    def _args(self, e: Expr) -> list[Translated]:
         return [self.expr(a) for a in e.args]
 
     def _shape(self, e: Expr) -> tuple[int, ...]:
         return tuple(evaluate_dim(d, self.dims) for d in e.type.array_shape)
 
-    def _op_const(self, e: Expr) -> Any:
+    def _op_const(self, e: Expr) -> Translated:
         value: Any = e.value
         return float(value)
 
-    def _op_literal(self, e: Expr) -> Any:
+    def _op_literal(self, e: Expr) -> Translated:
         return np.array(e.value, dtype=np.float64)
 
-    def _op_dim(self, e: Expr) -> Any:
+    def _op_dim(self, e: Expr) -> Translated:
         return float(evaluate_dim(e.name, self.dims))
 
-    def _op_data(self, e: Expr) -> Any:
+    def _op_data(self, e: Expr) -> Translated:
         value = self.instance.values[e.name]
         if isinstance(value, Entries):
             return np.asarray(value.values, dtype=np.float64)
@@ -67,7 +70,7 @@ class ExpressionTranslator:
             raise cannot(f"the operator `{e.name}`")
         return value if _is_sparse(value) else np.asarray(value, dtype=np.float64)
 
-    def _op_features(self, e: Expr) -> Any:
+    def _op_features(self, e: Expr) -> Translated:
         """Explicit features, dense unless they are sparse; of an implicit map the root of its Gram matrix, whose rows have its inner
         products: the variable is then in other coordinates, with the same norm and the same predictions.
         """
@@ -78,20 +81,20 @@ class ExpressionTranslator:
         weights, vectors = np.linalg.eigh(value.toarray())
         return (vectors * np.sqrt(np.maximum(weights, 0.0))) @ vectors.T
 
-    def _op_observe(self, e: Expr) -> Any:
+    def _op_observe(self, e: Expr) -> Translated:
         at: Entries = self.instance.values[e.args[1].name]
         matrix = self.expr(e.args[0])
         return (matrix if e.args[0].variables else dense(matrix))[at.rows, at.columns]
 
-    def _op_param(self, e: Expr) -> Any:
+    def _op_param(self, e: Expr) -> Translated:
         return self.instance.values[e.name]
 
-    def _op_var(self, e: Expr) -> Any:
+    def _op_var(self, e: Expr) -> Translated:
         return self.variables[e.name]
 
-    def _op_add(self, e: Expr) -> Any:
+    def _op_add(self, e: Expr) -> Translated:
         shape = self._shape(e)
-        total: Any = 0.0
+        total: Translated = 0.0
         for arg in e.args:
             part = self.expr(arg)
             if isinstance(part, FamilyExpression):
@@ -102,10 +105,10 @@ class ExpressionTranslator:
             total = total + (dense(part) if not arg.variables else part)
         return total
 
-    def _op_neg(self, e: Expr) -> Any:
+    def _op_neg(self, e: Expr) -> Translated:
         return -self.expr(e.args[0])
 
-    def _op_mul(self, e: Expr) -> Any:
+    def _op_mul(self, e: Expr) -> Translated:
         a, b = self._args(e)
         if not np.ndim(a) or not np.ndim(b) or isinstance(a, FamilyExpression) or isinstance(b, FamilyExpression):
             return a * b
@@ -113,20 +116,20 @@ class ExpressionTranslator:
             return dense(a) * dense(b)
         return self.cp.multiply(a, b)
 
-    def _op_div(self, e: Expr) -> Any:
+    def _op_div(self, e: Expr) -> Translated:
         a, b = self._args(e)
         if e.is_constant:
             return dense(a) / dense(b)
         return a / b if not np.ndim(b) or isinstance(a, FamilyExpression) else self.cp.multiply(a, 1.0 / dense(b))
 
-    def _op_matmul(self, e: Expr) -> Any:
+    def _op_matmul(self, e: Expr) -> Translated:
         a, b = self._args(e)
         return a @ b
 
-    def _op_transpose(self, e: Expr) -> Any:
+    def _op_transpose(self, e: Expr) -> Translated:
         return self.expr(e.args[0]).T
 
-    def _op_slice(self, e: Expr) -> Any:
+    def _op_slice(self, e: Expr) -> Translated:
         items: Any = e.value
         value = self.expr(e.args[0])
         index = tuple(slice(*(self._end(end) for end in i)) if isinstance(i, tuple) else i for i in items)
@@ -135,7 +138,7 @@ class ExpressionTranslator:
     def _end(self, end: Any) -> int | None:
         return None if end is None else evaluate_dim(end, self.dims)
 
-    def _op_inner(self, e: Expr) -> Any:
+    def _op_inner(self, e: Expr) -> Translated:
         if e.args[0].variables:
             tensor, x = self._args(e)
             parts = (
@@ -150,64 +153,64 @@ class ExpressionTranslator:
         x = self.expr(e.args[1])
         return rows @ (flat(self.cp, x) if e.variables else np.asarray(x).reshape(-1))
 
-    def _op_quad(self, e: Expr) -> Any:
+    def _op_quad(self, e: Expr) -> Translated:
         rows = dense(self.expr(e.args[0]))
         if _per_sample(e.args[1]):
             family, codes = self._gathered(e.args[1])
             return gathered(codes, lambda t, at: self._quad(rows[at], family[t]))
         return self._quad(rows, self.expr(e.args[1]))
 
-    def _quad(self, rows: Any, x: Any) -> Any:
+    def _quad(self, rows: Translated, x: Translated) -> Translated:
         """u_i'X u_i for each row."""
         return self.cp.sum(self.cp.multiply(rows @ x, rows), axis=1)
 
-    def _gathered(self, e: Expr) -> tuple[Any, Any]:
+    def _gathered(self, e: Expr) -> tuple[Translated, Translated]:
         """The family of `F[task]` and the block of each sample."""
         return self.expr(e.args[0]), np.asarray(self.expr(e.args[1]), dtype=np.int64)
 
-    def _op_gather(self, e: Expr) -> Any:
+    def _op_gather(self, e: Expr) -> Translated:
         if len(e.args) == 1:
             return self.expr(e.args[0])[e.value]
         family, codes = self._gathered(e)
         chosen = [family[int(t)] for t in codes]
         return self.cp.vstack(chosen) if len(self._shape(e)) == 2 else FamilyExpression(self.cp, chosen)
 
-    def _op_eye(self, e: Expr) -> Any:
+    def _op_eye(self, e: Expr) -> Translated:
         return np.eye(self._shape(e)[0])
 
-    def _op_ones(self, e: Expr) -> Any:
+    def _op_ones(self, e: Expr) -> Translated:
         return np.ones(self._shape(e))
 
-    def _op_zeros(self, e: Expr) -> Any:
+    def _op_zeros(self, e: Expr) -> Translated:
         return np.zeros(self._shape(e))
 
-    def _op_diag(self, e: Expr) -> Any:
+    def _op_diag(self, e: Expr) -> Translated:
         value = self.expr(e.args[0])
         return self.cp.diag(value) if e.variables else np.diag(dense(value))
 
-    def _op_trace(self, e: Expr) -> Any:
+    def _op_trace(self, e: Expr) -> Translated:
         value = self.expr(e.args[0])
         return self.cp.trace(value) if e.variables else float(np.trace(dense(value)))
 
-    def _op_sum(self, e: Expr) -> Any:
+    def _op_sum(self, e: Expr) -> Translated:
         value = self.expr(e.args[0])
         return self._total(value) if e.variables else float(np.sum(dense(value)))
 
-    def _total(self, value: Any) -> Any:
+    def _total(self, value: Translated) -> Translated:
         return sum(self.cp.sum(b) for b in blocks_of(value))
 
-    def _op_mean(self, e: Expr) -> Any:
+    def _op_mean(self, e: Expr) -> Translated:
         count = math.prod(self._shape(e.args[0]))
         value = self.expr(e.args[0])
         return self._total(value) / count if e.variables else float(np.sum(dense(value))) / count
 
-    def _op_dot(self, e: Expr) -> Any:
+    def _op_dot(self, e: Expr) -> Translated:
         a, b = self._args(e)
         if isinstance(a, FamilyExpression) or isinstance(b, FamilyExpression):
             return self._total(a * b)
         return self.cp.sum(self.cp.multiply(a, b)) if e.variables else float(np.sum(dense(a) * dense(b)))
 
-    def _op_sqrt(self, e: Expr) -> Any:
+    def _op_sqrt(self, e: Expr) -> Translated:
         return math.sqrt(self.number(e.args[0]))
 
 
@@ -220,12 +223,12 @@ def _is_sparse(value: object) -> bool:
     return hasattr(value, "tocsr")
 
 
-def dense(value: Any) -> Any:
+def dense(value: Translated) -> Translated:
     """A constant as an array: the oracle is for small instances."""
     return value.toarray() if _is_sparse(value) else np.asarray(value)
 
 
-def _row(cp: Any, value: Any, size: int) -> Any:
+def _row(cp: Any, value: Any, size: int) -> Translated:
     return (
         cp.reshape(value, (1, size), order="C") if hasattr(value, "is_affine") else np.asarray(value).reshape(1, size)
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .csv_columns import Choice, Header
+from .csv_columns import ChosenColumns, Header
 from .csv_table import Table, first_line
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
@@ -63,9 +63,7 @@ def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
     return {roles[0].name: Triplets(_ids(row), _ids(column), value, int(options.get("base", 0)), first)}
 
 
-def _columns(
-    path: str, kinds: Sequence[str], role: Role, findings: FileFindings
-) -> tuple[list[np.ndarray[Any, Any]], int, bool]:
+def _columns(path: str, kinds: Sequence[str], role: Role, findings: FileFindings) -> tuple[list[np.ndarray], int, bool]:
     """The three columns, the line of the first entry (0 where entries and lines do not correspond), and whether the first
     value may be the name of its column, which only the other values tell where all are words."""
     with opened(path, findings) as stream:
@@ -93,7 +91,7 @@ def _columns(
             (Role(name, kind), k) for k, (name, kind) in enumerate(zip(_NAMES, (*kinds, _value(role)), strict=True))
         ]
         table = Table(
-            Header(3, _NAMES, 0), Choice(None, (), tuple(targets)), path, findings, "write the value as a number"
+            Header(3, _NAMES, 0), ChosenColumns(None, (), tuple(targets)), path, findings, "write the value as a number"
         )
         table.add(count.through(text, rest), line)
     columns = table.result()
@@ -130,7 +128,7 @@ def _second(tail: bytes) -> str:
     return tail.partition(b"\n")[0].rpartition(b",")[2].decode("utf-8", "replace").strip()
 
 
-def _are_no_numbers(k: int, columns: Sequence[np.ndarray[Any, Any]], found: Sequence[Any]) -> bool:
+def _are_no_numbers(k: int, columns: Sequence[np.ndarray], found: Sequence[Any]) -> bool:
     """Whether a column that was read as numbers holds words, or numbers too large for floats to tell apart."""
     if any(d.code in ("FW4020", "FW4021") and d.place.column == k + 1 for d in found):
         return True
@@ -138,7 +136,7 @@ def _are_no_numbers(k: int, columns: Sequence[np.ndarray[Any, Any]], found: Sequ
     return bool(ids.size and np.abs(ids).max() >= _EXACT)
 
 
-def _ids(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _ids(column: np.ndarray) -> np.ndarray:
     """Ids as int64 if all are whole numbers, as floats if all are numbers, else as words."""
     if column.dtype.kind == "f":
         whole = column.astype(np.int64)
@@ -150,10 +148,10 @@ def _ids(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         numbers = np.array([int(w) for w in words.tolist()], dtype=np.int64)
     except OverflowError:
         return column
-    ids: np.ndarray[Any, Any] = numbers[codes]
+    ids: np.ndarray = numbers[codes]
     return ids
 
 
-def _stands_alone(values: np.ndarray[Any, Any]) -> bool:
+def _stands_alone(values: np.ndarray) -> bool:
     """Whether the first of more than two values occurs only once, which makes it the name of the column."""
     return np.unique(values).size > 2 and not np.any(values[1:] == values[0])

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from ..frames import Match, match
 from .findings import FileFindings
+from .frames import Match, match
 from .roles import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenColumns:
     """The positions of the columns of the role `table`, and of the column of each other role."""
 
     table: Role | None
@@ -39,7 +39,7 @@ class Header:
 
 def choose(
     header: Header, options: Mapping[str, Any], roles: Sequence[Role], path: str, findings: FileFindings
-) -> Choice | None:
+) -> ChosenColumns | None:
     """The columns for each role, or None with the reasons noted."""
     tables = [r for r in roles if r.is_table]
     singles = [r for r in roles if r.is_column]
@@ -61,7 +61,7 @@ def choose(
     if targets is None:
         return None
     if table is None:
-        return Choice(None, (), targets)
+        return ChosenColumns(None, (), targets)
     fitted = match(table.columns, header.names) if table.columns and header.names is not None else Match()
     if fitted.wrong:
         _missing(fitted, header, table, path, findings)
@@ -81,7 +81,7 @@ def choose(
         return None
     if header.names is not None:
         findings.headers[table.name] = tuple(header.names[c] for c in columns)
-    return Choice(table, tuple(columns), targets)
+    return ChosenColumns(table, tuple(columns), targets)
 
 
 def _missing(fitted: Match, header: Header, table: Role, path: str, findings: FileFindings) -> None:

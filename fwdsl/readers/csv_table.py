@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..grammar.diagnostic import Place
-from .csv_columns import Choice, Header, choose
+from .csv_columns import ChosenColumns, Header, choose
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
@@ -56,7 +56,7 @@ class _Words:
         codes = [known.setdefault(w, (len(known), row))[0] for w, row in zip(words, rows, strict=True)]
         self._codes.extend(np.array(codes, np.int32))
 
-    def finish(self, role: Role, column: int, what: str, findings: FileFindings) -> np.ndarray[Any, Any]:
+    def finish(self, role: Role, column: int, what: str, findings: FileFindings) -> np.ndarray:
         """The values as numbers if all are numbers, else as words; ids are always words.
 
         Numbers that are not finite, and signs of other than two values, are noted.
@@ -65,7 +65,7 @@ class _Words:
         codes = self._codes.finish()
         values = np.array(words)
         if role.kind == "ids":
-            texts: np.ndarray[Any, Any] = values[codes]
+            texts: np.ndarray = values[codes]
             return texts
         if all(to_finite(w) is not None or is_infinite(w) for w in words):
             values = np.array([float(w) for w in words])
@@ -80,7 +80,7 @@ class _Words:
                 row = self._known[odd][1]
             place = Place(findings.file, column=column + 1)
             findings.extend(not_two(role.name, distinct.tolist(), place, row, odd))
-        column_values: np.ndarray[Any, Any] = values[codes]
+        column_values: np.ndarray = values[codes]
         return column_values
 
 
@@ -90,7 +90,7 @@ class Table:
     def __init__(
         self,
         header: Header,
-        choice: Choice,
+        choice: ChosenColumns,
         path: str,
         findings: FileFindings,
         advice: str = "list the numeric columns with `columns=`, or write the values as numbers",
@@ -192,7 +192,7 @@ class Table:
         if self._choice.table is not None:
             result[self._choice.table.name] = self._numbers[0].finish().reshape(self._rows, len(self._choice.columns))
         vectors = iter(self._numbers[1:])
-        words: dict[int, np.ndarray[Any, Any]] = {}
+        words: dict[int, np.ndarray] = {}
         for role, position in self._choice.targets:
             if not role.may_be_text:
                 result[role.name] = next(vectors).finish()
@@ -209,7 +209,7 @@ class Table:
         for column in words.values():
             column.clear()
 
-    def _add(self, values: np.ndarray[Any, Any], words: Mapping[int, list[str]], rows: Sequence[int]) -> None:
+    def _add(self, values: np.ndarray, words: Mapping[int, list[str]], rows: Sequence[int]) -> None:
         if self._findings.failed:
             return
         width = len(self._choice.columns)

@@ -27,7 +27,7 @@ class Growing:
     def dtype(self) -> np.dtype[Any]:
         return self._array.dtype
 
-    def extend(self, values: np.ndarray[Any, Any]) -> None:
+    def extend(self, values: np.ndarray) -> None:
         """Append; the values must fit the type."""
         need = self._size + values.size
         if need > self._array.size:
@@ -39,7 +39,7 @@ class Growing:
         """Change the type of the numbers."""
         self._array = self._array.astype(dtype)
 
-    def finish(self) -> np.ndarray[Any, Any]:
+    def finish(self) -> np.ndarray:
         """The array, cut to its size. Nothing may be appended afterwards."""
         self._array.resize(self._size, refcheck=False)
         return self._array

@@ -29,7 +29,7 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
 
     With `multilabel=true` the labels are `LabelSets`. Raises `Unreadable` where the file cannot be read.
     """
-    served = _assign(path, options, roles, findings)
+    served = _assign(options, roles, findings)
     if served is None:
         return {}
     table, target = served
@@ -66,7 +66,7 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
     return result
 
 
-def _check_signs(path: str, name: str, labels: np.ndarray[Any, Any], findings: FileFindings) -> None:
+def _check_signs(path: str, name: str, labels: np.ndarray, findings: FileFindings) -> None:
     """Note labels that do not have two values, at the line of the rarest."""
     if labels.size and np.all((labels == labels.min()) | (labels == labels.max())) and labels.min() < labels.max():
         return
@@ -133,7 +133,7 @@ class _Parts:
 
 
 def _assign(
-    path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
+    options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
 ) -> tuple[Role | None, Role | None] | None:
     """The role that gets the matrix, and the role that gets the labels."""
     several = bool(options.get("multilabel", False))

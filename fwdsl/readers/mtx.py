@@ -121,7 +121,7 @@ class _Entries:
         matrix.sum_duplicates()
         return matrix
 
-    def dense(self) -> np.ndarray[Any, Any]:
+    def dense(self) -> np.ndarray:
         """The matrix of an array file, which lists the columns, or the columns of one triangle."""
         head, values = self._head, self._values.finish()
         if head.symmetry == "general":

@@ -99,7 +99,7 @@ def read_npz(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
     return result
 
 
-def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> np.ndarray[Any, Any]:
+def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> np.ndarray:
     with archive.open(f"{key}.npy") as stream:
         return _read_array(stream, role, path, key, findings)  # type: ignore[arg-type]  # an IO[bytes]
 
@@ -129,9 +129,7 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
     raise Unreadable
 
 
-def _read_array(
-    stream: BinaryIO, role: Role, path: str, key: str | None, findings: FileFindings
-) -> np.ndarray[Any, Any]:
+def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findings: FileFindings) -> np.ndarray:
     """The array of a stream that cannot be mapped."""
     dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
     needed, most = math.prod(shape), max(1, (1 << 20) // dtype.itemsize)

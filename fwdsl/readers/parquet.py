@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .csv_columns import Choice, Header, choose
+from .csv_columns import ChosenColumns, Header, choose
 from .files import Unreadable, check_readable, opened
 from .findings import LIMIT, FileFindings, shown
 from .roles import Role
@@ -47,7 +47,7 @@ def read_parquet(
 
 def _chosen(
     path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
-) -> tuple[Any, list[int], Choice] | None:
+) -> tuple[Any, list[int], ChosenColumns] | None:
     """The columns that are used, as a table, their positions in the file, and what each is for; None where that is noted to be wrong."""
     check_readable(path, findings)
     try:
@@ -104,7 +104,7 @@ def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
     return False
 
 
-def _column(column: Any, name: str, position: int, findings: FileFindings) -> np.ndarray[Any, Any]:
+def _column(column: Any, name: str, position: int, findings: FileFindings) -> np.ndarray:
     """A column as numbers or words. Empty and non-finite entries are noted, with the row counted from 1."""
     if column.null_count:
         for row in np.flatnonzero(column.is_null().to_numpy())[:LIMIT]:
@@ -118,7 +118,7 @@ def _column(column: Any, name: str, position: int, findings: FileFindings) -> np
                 value="",
             )
         return np.zeros(0)
-    values: np.ndarray[Any, Any] = column.to_numpy()
+    values: np.ndarray = column.to_numpy()
     if values.dtype.kind == "O" and not isinstance(values[0], str):  # decimals
         values = values.astype(np.float64)
     if values.dtype.kind == "O":
@@ -138,7 +138,7 @@ def _column(column: Any, name: str, position: int, findings: FileFindings) -> np
     return values
 
 
-def _common(columns: Sequence[np.ndarray[Any, Any]]) -> type[np.floating[Any]]:
+def _common(columns: Sequence[np.ndarray]) -> type[np.floating[Any]]:
     """float32 if all columns are float32, else float64."""
     return np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
 

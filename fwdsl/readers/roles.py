@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
-    Raw: TypeAlias = "np.ndarray[Any, Any] | csr_array | LabelSets | Triplets"
+    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Role:
 class LabelSets:
     """Sets of labels, one for each row. `signs` (n, k) is +1 where a row has a label, else -1; `classes` are the k labels, sorted."""
 
-    signs: np.ndarray[Any, Any]
-    classes: np.ndarray[Any, Any]
+    signs: np.ndarray
+    classes: np.ndarray
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -65,8 +65,8 @@ class Triplets:
     Entry i stands on line `first + i` of the file; `first` is 0 where the file has lines without entries.
     """
 
-    rows: np.ndarray[Any, Any]
-    columns: np.ndarray[Any, Any]
-    values: np.ndarray[Any, Any]
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
     base: int
     first: int

@@ -37,8 +37,8 @@ def find_nonfinite(array: Array, limit: int = 20) -> list[tuple[int, int, float]
 
 
 def map_signs(
-    raw: np.ndarray[Any, Any], name: str = "y", place: Place | None = None
-) -> tuple[np.ndarray[Any, Any], tuple[Any, Any]] | Diagnostic:
+    raw: np.ndarray, name: str = "y", place: Place | None = None
+) -> tuple[np.ndarray, tuple[Any, Any]] | Diagnostic:
     """Map two distinct values to -1.0 (the smaller) and +1.0. The pair (low, high) that these stand for is returned too.
 
     `raw` has any shape and holds numbers, booleans or words. Returns a diagnostic where there are not exactly two values; its
@@ -55,7 +55,7 @@ def map_signs(
     return not_two(name, distinct.tolist(), place)
 
 
-def odd_one(codes: np.ndarray[Any, Any], count: int) -> tuple[int, int]:
+def odd_one(codes: np.ndarray, count: int) -> tuple[int, int]:
     """The rarest of `count` codes, most likely a slip where two were expected, and its first position."""
     odd = _odd(np.bincount(codes, minlength=count))
     return odd, int(np.argmax(codes == odd))
@@ -87,7 +87,7 @@ def _instead_of_signs(name: str, distinct: list[Any]) -> str:
     return f"declare `{name}: labels[n, k]` if there are more than two classes"
 
 
-def map_labels(raw: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, Any]]:
+def map_labels(raw: np.ndarray) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray]:
     """Codes 0..k-1 of the values of `raw` (n,), and the k distinct values in sorted order: `classes[codes] == raw`."""
     classes, codes = np.unique(raw, return_inverse=True)
     return codes.astype(np.int64, copy=False), classes
@@ -98,12 +98,12 @@ def _word(value: object) -> str:
     return shown(f"{value:.17g}" if isinstance(value, float) and value.is_integer() else str(value))
 
 
-def _odd(counts: np.ndarray[Any, Any]) -> int:
+def _odd(counts: np.ndarray) -> int:
     """The last code among the rarest."""
     return int(counts.size - 1 - np.argmin(counts[::-1]))
 
 
-def _distinct(raw: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _distinct(raw: np.ndarray) -> np.ndarray:
     """The sorted distinct values; a long array is not sorted as a whole."""
     flat = raw.reshape(-1)
     found = flat[:0]
@@ -112,7 +112,7 @@ def _distinct(raw: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return found
 
 
-def _dense(array: np.ndarray[Any, Any], limit: int) -> list[tuple[int, int, float]]:
+def _dense(array: np.ndarray, limit: int) -> list[tuple[int, int, float]]:
     if array.dtype.kind not in "fc" or array.size == 0:
         return []
     if array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous:
@@ -122,7 +122,7 @@ def _dense(array: np.ndarray[Any, Any], limit: int) -> list[tuple[int, int, floa
     return list(_rows(array, limit))
 
 
-def _rows(array: np.ndarray[Any, Any], limit: int) -> Iterator[tuple[int, int, float]]:
+def _rows(array: np.ndarray, limit: int) -> Iterator[tuple[int, int, float]]:
     """The entries that are not finite, found by blocks of whole rows."""
     array = np.atleast_1d(array)
     width = array[0].size
@@ -137,7 +137,7 @@ def _rows(array: np.ndarray[Any, Any], limit: int) -> Iterator[tuple[int, int, f
             return
 
 
-def _bad(block: np.ndarray[Any, Any], limit: int) -> np.ndarray[Any, Any]:
+def _bad(block: np.ndarray, limit: int) -> np.ndarray:
     # A finite sum shows that all entries are finite. An infinite one may be an overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(block.sum()):

@@ -14,13 +14,13 @@ import numpy as np
 
 from ..atoms.low_rank import LowRank
 from ..bind.features import SavedFeatures, saved
-from ..bind.fingerprint import of_array, of_instance, of_program
 from ..certify.certificate import Certificate
 from ..errors import RunError
 from ..files.arrays import write_arrays
 from ..grammar.diagnostic import Diagnostic
 from ..model import VarDecl, evaluate_dim
 from .evaluation import Fit
+from .fingerprint import of_array, of_instance, of_program
 from .json_form import dumps, solution_json
 from .solution import Solution, Times
 from .status import STATUSES
@@ -166,7 +166,7 @@ def _labels(values: object) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _real(array: Any) -> np.ndarray[Any, Any]:
+def _real(array: Any) -> np.ndarray:
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise ValueError(f"an array of `{array.dtype}` is none of real numbers")
     return np.asarray(array, dtype=np.float64)

@@ -10,8 +10,8 @@ import numpy as np
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
 from ..errors import DataError
-from ..frames import match
 from ..grammar.diagnostic import Diagnostic
+from ..readers.frames import match
 from ..results.solution import Solution
 
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from ..backends.method import State
 from ..backends.registry import is_state, state_class
-from ..bind.fingerprint import of_array, of_instance
 from ..canon.forms import Form
 from ..errors import DataError
 from ..files.target import target_of
 from ..grammar.diagnostic import Diagnostic
+from ..results.fingerprint import of_array, of_instance
 from .journal import Journal, pack, unpack
 
 _JOURNAL = "journal:"

@@ -22,7 +22,7 @@ SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Lane:
+class RaceLane:
     """A method with its options, under the name that the program or the call gave it; `reason` says why it does not apply where it has no plan."""
 
     name: str
@@ -39,7 +39,7 @@ def race_options(model: Model, **given: Any) -> Options:
     return replace(options, time=time, threads=options.threads if "threads" in told else 1)
 
 
-def lanes(session: Session, methods: Sequence[str] | None) -> tuple[Lane, ...]:
+def lanes(session: Session, methods: Sequence[str] | None) -> tuple[RaceLane, ...]:
     """The methods named, as `NAME` or `NAME(option=value)`; without names all that apply, and those that do not with their reasons.
 
     What is the same method with the same options runs once, however it is written.
@@ -50,7 +50,7 @@ def lanes(session: Session, methods: Sequence[str] | None) -> tuple[Lane, ...]:
 
     if isinstance(methods, str):
         raise _no_names(methods)
-    found: list[Lane] = []
+    found: list[RaceLane] = []
     known: set[tuple[str, ...]] = set()
     for text in METHODS if methods is None else methods:
         lane = _lane(text, session)
@@ -67,7 +67,7 @@ def lanes(session: Session, methods: Sequence[str] | None) -> tuple[Lane, ...]:
     return tuple(found)
 
 
-def _lane(text: str, session: Session) -> Lane:
+def _lane(text: str, session: Session) -> RaceLane:
     named = method_option(text) if isinstance(text, str) else None
     if named is None:
         raise _no_names(text)
@@ -78,8 +78,8 @@ def _lane(text: str, session: Session) -> Lane:
         if any(d.code != "FW5003" for d in error.diagnostics):
             raise
         reason = "; ".join(d.message.partition(" does not apply: ")[2] or d.message for d in error.diagnostics)
-        return Lane(" ".join(text.split()), None, reason)
-    return Lane(plan.method if method == "auto" else " ".join(text.split()), plan)
+        return RaceLane(" ".join(text.split()), None, reason)
+    return RaceLane(plan.method if method == "auto" else " ".join(text.split()), plan)
 
 
 def _no_names(given: object) -> FwError:

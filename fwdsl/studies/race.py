@@ -23,7 +23,7 @@ from ..results.solution import Progress, Solution
 from ..results.status import Status
 from ..session import Session
 from ..solve.watch import LEVELS, Moment, Watch
-from .lanes import Lane
+from .lanes import RaceLane
 
 if TYPE_CHECKING:
     from ..canon import Form
@@ -206,7 +206,7 @@ def _entrant_json(e: Entrant, levels: Sequence[float]) -> dict[str, Any]:
 
 def run_race(
     session: Session,
-    entered: Sequence[Lane],
+    entered: Sequence[RaceLane],
     on_progress: OnProgress | None = None,
     on_entrant: Callable[[Entrant], None] | None = None,
 ) -> Race:
@@ -250,7 +250,7 @@ def _rank(e: Entrant, levels: Sequence[float]) -> tuple[Any, ...]:
 
 def _run(
     form: Form,
-    lane: Lane,
+    lane: RaceLane,
     options: Options,
     levels: tuple[float, ...],
     on_progress: OnProgress | None,

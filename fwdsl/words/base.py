@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -105,6 +105,35 @@ class Registry(dict[K, V]):
         raise KeyError(
             f"`{name}` is no word of this process: a loss or set from outside is one after `fwdsl.register(CLASS)`"
         )
+
+
+class Lazy(MutableMapping[K, V]):
+    """What is known by name, each made by `make(name)` when it is first asked for: a run loads only what it uses."""
+
+    def __init__(self, names: Iterable[K], make: Callable[[K], V]) -> None:
+        self._made: Registry[K, V | None] = Registry(dict.fromkeys(names))
+        self._make = make
+
+    def __getitem__(self, name: K) -> V:
+        found = self._made[name]
+        if found is None:
+            found = self._made[name] = self._make(name)
+        return found
+
+    def __setitem__(self, name: K, value: V) -> None:
+        self._made[name] = value
+
+    def __delitem__(self, name: K) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made
 
 
 class Words(Registry[str, W]):

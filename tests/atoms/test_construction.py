@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fwdsl.atoms import vectors
 from fwdsl.atoms.matrices import LinesSet, build_matrix
-from fwdsl.atoms.vectors import NORMS, Ridged, build
+from fwdsl.atoms.vectors import JOINTS, NORMS, SETS, Ridged, build
 from tests.atoms.pairs import MATRICES, OF_VECTORS, SIZE, VECTORS, Case, norm_of
 
 
@@ -20,6 +23,16 @@ def test_build_knows_which_pairs_are_joint() -> None:
             assert (g is not None) == (Case(norm, name) in VECTORS)
     with pytest.raises(KeyError):
         build(("norm7", 1.0), None, 3)
+
+
+def test_every_pair_is_in_the_file_of_its_name() -> None:
+    told = {pair: cls for registry in (NORMS, SETS, JOINTS) for cls in registry.values() for pair in [cls.pair]}
+    found = {}
+    for file in iter_modules(vectors.__path__):
+        module = import_module(f"{vectors.__name__}.{file.name}")
+        own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]
+        found |= {cls.pair: cls for cls in own if isinstance(cls.__dict__.get("pair"), tuple)}
+    assert found == told and len(told) > 25
 
 
 def test_pairs_of_matrices_without_a_joint_prox_are_none() -> None:

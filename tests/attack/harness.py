@@ -13,7 +13,6 @@ import multiprocessing
 import os
 import random
 import re
-import resource
 import shutil
 import sys
 import tempfile
@@ -200,18 +199,26 @@ def _work(pipe: Connection, case: Case) -> None:
 
 @contextlib.contextmanager
 def bounded(memory: int) -> Iterator[None]:
-    """While open, this process may take `memory` bytes of address space more than it has; beyond that, allocating fails."""
+    """While open, this process may take `memory` bytes of address space more than it has; beyond that, allocating fails.
+
+    Linux alone has such limits.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
     before, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (_address_space() + memory, hard))
+    resource.setrlimit(resource.RLIMIT_AS, (_address_space(resource.getpagesize()) + memory, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (before, hard))
 
 
-def _address_space() -> int:
+def _address_space(page: int) -> int:
     """Bytes of address space in use."""
-    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    return int(Path("/proc/self/statm").read_text().split()[0]) * page
 
 
 # --- as a script -----------------------------------------------------------------------------------------------------

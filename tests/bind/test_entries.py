@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 from fwdsl.bind import Bindings, bind
 from fwdsl.bind.evaluate import evaluate
-from fwdsl.bind.fingerprint import of_array
 from fwdsl.bind.values import Entries
 from fwdsl.model import Expr, Type
 from fwdsl.readers.roles import Triplets
+from fwdsl.results.fingerprint import of_array
 
 FREE = "data M: entries[n, p]"
 ROWS, COLUMNS, VALUES = np.array([0, 1, 2, 2]), np.array([3, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])

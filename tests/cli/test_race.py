@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -88,7 +87,7 @@ def test_an_interruption_keeps_what_has_finished(
     step = FrankWolfeRun.step
 
     def interrupted(self: FrankWolfeRun) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         step(self)
 
     monkeypatch.setattr(FrankWolfeRun, "step", interrupted)

@@ -28,6 +28,7 @@ minimize fit
 subject to budget: x in simplex(r)
 """
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 NEVER = ["--tol", "1e-300", "--method", "pdhg"]
 
 
@@ -216,6 +217,7 @@ def test_the_stream_is_an_object_a_line(capsys: pytest.CaptureFixture[str], prog
     assert events[-1]["status"] == "optimal"
 
 
+@posix
 def test_ctrl_c_gives_the_best_point(program: Any, root: Path):
     command = [sys.executable, "-m", "fwdsl", "run", program(MIX), "--json-stream", *NEVER]
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -232,6 +234,7 @@ def test_ctrl_c_gives_the_best_point(program: Any, root: Path):
     assert last["variables"]["x"] is not None and last["objective"] >= last["dual_bound"] - 1e-9
 
 
+@posix
 def test_termination_saves_the_state(program: Any, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     name, state = program(MIX), tmp_path / "state.npz"
     command = [sys.executable, "-m", "fwdsl", "run", name, "--json-stream", "--checkpoint", str(state), *NEVER]

@@ -10,7 +10,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.atoms.base import Array, LossFunction
-from fwdsl.atoms.conic import Conic, Entries
+from fwdsl.atoms.conic import Conic, MatrixEntries
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.vector_loss import VectorLossFunction
@@ -20,7 +20,7 @@ from tests.corpus import corpus
 PRECISE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 
-def dense(entries: Entries, shape: tuple[int, int]) -> Array:
+def dense(entries: MatrixEntries, shape: tuple[int, int]) -> Array:
     out = np.zeros(shape)
     np.add.at(out, (entries.row, entries.column), entries.value)
     return out

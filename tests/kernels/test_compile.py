@@ -12,6 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from fwdsl.backends.kernels import cache
 from fwdsl.backends.kernels import compile as compiling
 from fwdsl.backends.kernels.cache import cache_root, kernel_sources, open_folder, stamp
 from fwdsl.backends.kernels.compile import compile_seconds, compiled_signatures, kernel, loaded_signatures, on_compile
@@ -33,7 +34,7 @@ def test_ways_of_rounding_are_compiled_and_kept_apart(tmp_path: Path, monkeypatc
     import numpy as np
 
     folder = open_folder(tmp_path, "test")
-    monkeypatch.setattr(compiling, "kernel_folder", lambda: folder)
+    monkeypatch.setattr(cache, "kernel_folder", lambda: folder)
     path = tmp_path / "ways.py"
     path.write_text(SOURCE)
     x = np.full(1000, 0.1)
@@ -52,7 +53,7 @@ def test_compilations_are_announced_and_counted_and_cached(tmp_path: Path, monke
     import numpy as np
 
     folder = open_folder(tmp_path, "test")
-    monkeypatch.setattr(compiling, "kernel_folder", lambda: folder)
+    monkeypatch.setattr(cache, "kernel_folder", lambda: folder)
     path = tmp_path / "sums.py"
     path.write_text(SOURCE)
     announced: list[str] = []
@@ -103,7 +104,7 @@ def test_kernels_compiled_within_others_count_once(monkeypatch: pytest.MonkeyPat
 def test_a_kernel_runs_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
-    monkeypatch.setattr(compiling, "kernel_folder", lambda: None)
+    monkeypatch.setattr(cache, "kernel_folder", lambda: None)
     path = tmp_path / "uncached.py"
     path.write_text(SOURCE)
     assert kernel(module(path).doubled)(np.ones(2)) == 4.0

@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fwdsl.backends.kernels import compile as compiling
-from fwdsl.backends.kernels import kept
+from fwdsl.backends.kernels import cache, kept
 from fwdsl.backends.kernels.cache import open_folder
 from fwdsl.backends.kernels.compile import compiled_signatures, kernel
 
@@ -64,7 +63,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Callable]:
     """A kernel as another process would find it, kept in a folder of the test."""
     folder = open_folder(tmp_path / "cache", "test")
-    monkeypatch.setattr(compiling, "kernel_folder", lambda: folder)
+    monkeypatch.setattr(cache, "kernel_folder", lambda: folder)
     monkeypatch.setattr(kept, "_told", set())
     path = tmp_path / "threes.py"
     path.write_text(SOURCE)

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import fwdsl as fw
 from fwdsl.bind.data_operator import DataOperator, NeedsEntries
-from fwdsl.bind.fingerprint import of_array
 from fwdsl.certify.verify import verify
+from fwdsl.results.fingerprint import of_array
 
 M, N = 40, 12
 RNG = np.random.default_rng(7)

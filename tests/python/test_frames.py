@@ -12,8 +12,8 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.cli import main
-from fwdsl.frames import column_names, match
 from fwdsl.model.options import Options
+from fwdsl.readers.frames import column_names, match
 from fwdsl.results.saved import save_solution
 
 RNG = np.random.default_rng(0)

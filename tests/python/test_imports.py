@@ -36,6 +36,21 @@ def test_checking_loads_no_numerics(root: Path):
     assert loaded_by(code, root) & {"numpy", "scipy", "numba", "cvxpy", "rich"} == set()
 
 
+def test_planning_loads_only_what_it_looks_at(root: Path):
+    code = """
+import sys, numpy as np, fwdsl as fw
+before = set(sys.modules)
+text = "data A: matrix[n, p], b: vector[n]\\nvar x: vector[p]\\nminimize mean(squared(A @ x, b)) + norm1(x)"
+assert fw.parse(text).bind(A=np.eye(3), b=np.ones(3)).plan().method
+new = set(sys.modules) - before
+heavy = {"scipy", "numba", "threadpoolctl", "tempfile", "concurrent.futures", "numpy.ma"}
+assert not new & heavy, new & heavy
+others = ("atoms.losses.quantile", "atoms.vectors.permutahedron", "backends.pdhg.proximal", "backends.dcd.interior")
+assert not new & {f"fwdsl.{name}" for name in others}
+"""
+    loaded_by(code, root)
+
+
 @pytest.mark.parametrize("method", ["apg", "frank_wolfe", "pdhg"])
 def test_no_solve_imports_cvxpy(method: str, root: Path):
     code = f"""

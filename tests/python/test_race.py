@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.frank_wolfe.plain import FrankWolfeRun
-from fwdsl.studies.lanes import Lane, lanes, race_options
+from fwdsl.studies.lanes import RaceLane, lanes, race_options
 from fwdsl.studies.race import Race
 from fwdsl.studies.race_table import cells, conditions, notes
 
@@ -29,7 +28,7 @@ def problem() -> fw.Problem:
     return fw.parse(TEXT).bind(A=A, y=A @ rng.normal(size=12) + 0.1 * rng.normal(size=60))
 
 
-def entering(problem: fw.Problem, methods: list[str] | None) -> tuple[Lane, ...]:
+def entering(problem: fw.Problem, methods: list[str] | None) -> tuple[RaceLane, ...]:
     return lanes(problem._session.solved_with(race_options(problem.model)), methods)
 
 
@@ -180,7 +179,7 @@ def test_an_error_of_the_callback_is_the_callers(problem: fw.Problem) -> None:
 def test_ctrl_c_keeps_what_has_finished(problem: fw.Problem) -> None:
     def callback(name: str, _: object) -> None:
         if name == "frank_wolfe":
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     race = problem.race(["apg", "frank_wolfe", "pdhg"], tol=1e-12, callback=callback)
     assert race.status == "interrupted" and race["apg"].status == "optimal"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import signal
 
@@ -85,7 +84,7 @@ def test_a_callback_sees_progress_and_stops(problem: fw.Problem):
 
 def test_ctrl_c_returns_the_best_point(problem: fw.Problem):
     def interrupt(progress: object) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
     stopped = problem.solve(tol=1e-14, method="pdhg", callback=interrupt, threads=1)

@@ -107,12 +107,13 @@ def test_folder_instead_of_a_file(folder: Path) -> None:
     assert _only(SourceSpec("npy", "a.npy"), MATRIX).code == "FW4002"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_pipe_instead_of_a_file(folder: Path) -> None:
     os.mkfifo("a.svm")
     assert _only(SourceSpec("libsvm", "a.svm")).code == "FW4002"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="modes of POSIX, and root may read everything")
 def test_permission(folder: Path) -> None:
     Path("a.csv").write_text("a\n1\n")
     Path("a.csv").chmod(0)

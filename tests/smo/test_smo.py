@@ -16,7 +16,7 @@ from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.smo import loops
 from fwdsl.backends.smo.free_set import newton_step
 from fwdsl.backends.smo.problem import ExpansionProblem
-from fwdsl.backends.smo.rows import Rows
+from fwdsl.backends.smo.rows import GramRows
 from fwdsl.backends.smo.smo import INNER, SMO, SMORun
 from fwdsl.canon.expansion import Expansion
 from fwdsl.certify.expansion import dual_point, verify_expansion
@@ -257,7 +257,7 @@ def test_kept_rows_are_those_of_the_gram_matrix_whatever_the_order() -> None:
     for X in (dense, csr_array(dense), np.asfortranarray(dense.astype(np.float32))):
         gram = GramOperator(X, Rbf(0.3))
         K = gram.toarray()
-        few, many = Rows(gram, 8.0 * 90 * 10), Rows(gram, 1e9)
+        few, many = GramRows(gram, 8.0 * 90 * 10), GramRows(gram, 1e9)
         assert few.slots == 10 and many.slots == 90
         for _ in range(4):
             at = rng.permutation(90)[:40]
@@ -273,7 +273,7 @@ def test_kept_rows_are_those_of_the_gram_matrix_whatever_the_order() -> None:
 def test_a_record_brings_the_same_rows_back_to_the_last_digit() -> None:
     rng = np.random.default_rng(0)
     gram = GramOperator(rng.standard_normal((300, 37)), Rbf(0.02))
-    one, other = Rows(gram, 8.0 * 300 * 50), Rows(gram, 8.0 * 300 * 50)
+    one, other = GramRows(gram, 8.0 * 300 * 50), GramRows(gram, 8.0 * 300 * 50)
     orders = [rng.permutation(300)[: rng.integers(1, 40)] for _ in range(30)]
     for k, order in enumerate(orders):
         if k == 20:
@@ -299,11 +299,11 @@ def test_rows_serve_the_next_solve_on_the_same_data() -> None:
     bound = machine.bound()
     bound.solve(method="smo", threads=1)
     gram = bound.canonical.expansion.gram
-    kept = Rows.taken(gram, 256e6)
+    kept = GramRows.taken(gram, 256e6)
     assert kept.filled > 0
     kept.give_back(gram)
     again = bound.solve(method="smo", threads=1)
-    assert again.status == "optimal" and Rows.taken(gram, 256e6) is kept
+    assert again.status == "optimal" and GramRows.taken(gram, 256e6) is kept
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------

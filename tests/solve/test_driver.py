@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -70,7 +69,7 @@ def test_ctrl_c_returns_the_best_point_and_leaves_the_handler_as_it_was() -> Non
     before = signal.getsignal(signal.SIGINT)
 
     def callback(_):  # type: ignore[no-untyped-def]
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
 
     solution = bound().solve(callback=callback, tol=1e-13)
     assert solution.status == "interrupted"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -52,7 +51,7 @@ def signals(*delays: float, after: threading.Event | None = None) -> Iterator[No
         for delay in delays:
             if done.wait(delay):
                 return
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     thread = threading.Thread(target=send)
     thread.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -105,6 +106,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize(("when", "steps"), [("before", 8), ("after", 9)])
 def test_a_run_that_is_killed_goes_on(when: str, steps: int, tmp_path: Path):
     np.savez(tmp_path / "d.npz", A=A, b=B)

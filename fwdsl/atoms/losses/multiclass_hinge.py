@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..conic import Cone, Conic, Entries, joined
+from ..conic import Cone, Conic, MatrixEntries, joined
 from ..vector_loss import Codes, VectorLoss
 from .rows import hot, in_simplex, into_simplex, own, thresholds
 
@@ -161,11 +161,11 @@ class MulticlassHinge(VectorLoss):
             extra_slope=w[live],
             of_z=joined(
                 [
-                    Entries(row[other], live[of[other]] * k + label[other], -np.ones(other.size)),
-                    Entries(row[other], live[of[other]] * k + own_label[other], np.ones(other.size)),
+                    MatrixEntries(row[other], live[of[other]] * k + label[other], -np.ones(other.size)),
+                    MatrixEntries(row[other], live[of[other]] * k + own_label[other], np.ones(other.size)),
                 ]
             ),
-            of_u=Entries(row, of, np.ones(n * k)),
+            of_u=MatrixEntries(row, of, np.ones(n * k)),
             offset=np.where(label != own_label, -1.0, 0.0),
             cones=(Cone("nonnegative", n * k),) if n else (),
         )

@@ -1,8 +1,9 @@
-"""Vector functions by name: norms, sets, and the pairs of both whose joint prox is exact. Every class in a file of this folder is found."""
+"""Vector functions by name: norms, sets, and the pairs of both whose joint prox is exact, each in a file of its name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import words
-from ...words.base import Registry
+from ...words.base import Lazy
 from ..base import VectorFunction
 from .common import ConvexSet, Joint, Norm
 from .group_ball import GroupBall
@@ -21,28 +22,38 @@ from .ridge import Ridged
 __all__ = ["JOINTS", "NORMS", "SETS", "ConvexSet", "Joint", "Norm", "Ridged", "build", "class_of"]
 
 
-def _defined_here() -> Iterator[type[VectorFunction]]:
-    """The classes that name a pair; the frames that several functions share name none."""
-    for file in iter_modules(__path__):
-        module = import_module(f".{file.name}", __name__)
-        own = (v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__)
-        yield from (v for v in own if issubclass(v, VectorFunction) and isinstance(v.__dict__.get("pair"), tuple))
+Pair = tuple[str | None, str | None]
 
 
-_FOUND = list(_defined_here())
+def _pairs() -> dict[Pair, str]:
+    """(norm, set) -> the file of its name: `norm1`, `l1_ball`, `norm1_l1_ball`, and `free` for neither."""
+    files = [file.name for file in iter_modules(__path__)]
+    pairs = itertools.product((None, *words.CONVEX), (None, *words.SETS))
+    of_file = {"_".join(name for name in pair if name) or "free": pair for pair in pairs}
+    return {of_file[file]: file for file in files if file in of_file}
+
+
+_FILES = _pairs()
+
+
+def _defined_for(pair: Pair) -> Any:
+    module = import_module(f".{_FILES[pair]}", __name__)
+    (found,) = (v for v in vars(module).values() if isinstance(v, type) and v.__dict__.get("pair") == pair)
+    return found
+
 
 #: c * norm, and c * another convex function, made as cls(size, c, **arguments).
-NORMS: dict[str, type[VectorFunction]] = {
-    cls.pair[0]: cls for cls in _FOUND if cls.pair[0] is not None and cls.pair[1] is None
-}
+NORMS: Lazy[str, type[VectorFunction]] = Lazy(
+    [norm for norm, on in _FILES if norm is not None and on is None], lambda norm: _defined_for((norm, None))
+)
 
 #: Indicators, made as cls(size, **arguments); None is no set.
-SETS: dict[str | None, type[ConvexSet]] = Registry(
-    {cls.pair[1]: cls for cls in _FOUND if cls.pair[0] is None and issubclass(cls, ConvexSet)}
+SETS: Lazy[str | None, type[ConvexSet]] = Lazy(
+    [on for norm, on in _FILES if norm is None], lambda on: _defined_for((None, on))
 )
 
 #: c * norm on a set, made as cls(c, set).
-JOINTS: dict[tuple[str | None, str | None], type[Joint]] = {cls.pair: cls for cls in _FOUND if issubclass(cls, Joint)}
+JOINTS: Lazy[Pair, type[Joint]] = Lazy([pair for pair in _FILES if None not in pair], _defined_for)
 
 if _absent := [n for n, word in words.SETS.items() if word.of in ("vector", "entrywise") and n not in SETS]:
     raise TypeError(f"no file of {__name__} has the set {', '.join(_absent)}")

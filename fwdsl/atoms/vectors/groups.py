@@ -77,11 +77,11 @@ class Partition:
         return "groups" if np.all(self.weights == 1.0) else "groups, weights=weights"
 
 
-def members(groups: Groups, count: int | None = None) -> list[NDArray[np.int64]]:
-    """The positions of each group; `count` is the number of groups of an index, which else is its largest number + 1."""
+def members(groups: Groups) -> list[NDArray[np.int64]]:
+    """The positions of each group; an index has as many groups as its largest number + 1."""
     if isinstance(groups, np.ndarray) and groups.ndim == 1:
         codes = groups.astype(np.int64)
-        total = int(codes.max(initial=-1)) + 1 if count is None else count
+        total = int(codes.max(initial=-1)) + 1
         order = np.argsort(codes, kind="stable")
         cuts = np.searchsorted(codes[order], np.arange(1, total))
         return np.split(order, cuts) if total else []

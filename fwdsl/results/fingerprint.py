@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..bind.data_operator import DataOperator
+from ..bind.instance import Instance
+from ..bind.values import Entries
 from ..model import Model
-from .data_operator import DataOperator
-from .instance import Instance
-from .values import Entries
 
 _CHUNK = 1 << 24
 
