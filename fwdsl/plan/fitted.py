@@ -52,6 +52,9 @@ SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if 
 WIDEST = 0.6
 """The powers of ten that a correction is at most."""
 
+LEAST_FACTOR = 10.0**-WIDEST
+"""The least factor that a prediction is corrected by."""
+
 
 def features(form: Form) -> tuple[float, ...]:
     """The features of a bound problem, without the digits of the tolerance; `NAMES` in their order."""

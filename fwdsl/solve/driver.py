@@ -43,11 +43,15 @@ OUT_OF_RANGE = "a decomposition failed: the numbers are out of range, or nearly 
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn of a method among several: its lane, the passes of its own at which it ends, and what all turns before it took."""
+    """A turn of a method among several: its lane, the passes of its own at which it ends, and what all turns before it took.
+
+    `later` tells when it ends where that is more, and is asked when the passes are over.
+    """
 
     lane: Lane
     until: float
     before: Before
+    later: Callable[[], float] | None = None
 
 
 OnState = Callable[[Checkpoint], None]
@@ -140,7 +144,7 @@ def _supervisor(
     if turn is not None:
         lane = turn.lane
         over = Supervisor(task, problem, method, options, lane.journal, control, on_progress, watch, before=turn.before)
-        over.until, over.too_slow, over.own = turn.until, lane.is_slow, lane.own
+        over.until, over.later, over.too_slow, over.own = turn.until, turn.later, lane.is_slow, lane.own
         over.verified_at = -1 if lane.run is None else lane.run.state.iteration
         return over
     journal = resume.journal.copied() if resume is not None else Journal(0, scale=task.form.scale)

@@ -67,6 +67,7 @@ class Supervisor:
     started: float = field(default_factory=now)
     before: Before = field(default_factory=Before)  # what all turns before this one took
     until: float = math.inf  # counted passes after which another method may have its turn
+    later: Callable[[], float] | None = None  # the same where that is more, inf where no other could follow: asked when `until` is reached
     too_slow: Callable[[float, float], bool] | None = None  # the same by the clock, told passes and seconds of the turn
     own: Best | None = None  # the best of this method alone, where the journal's is that of several
     away: float = 0.0  # seconds of the verifier and of callbacks
@@ -113,13 +114,21 @@ class Supervisor:
         """Whether another method may have its turn."""
         if math.isinf(self.until):
             return False
-        return counted(self.passes, self.iteration) >= self.until or self.is_slow()
+        at = counted(self.passes, self.iteration)
+        return (at >= self.until and at >= self._ends()) or self.is_slow()
 
     def is_slow(self) -> bool:
         """Whether the method takes far longer than its count says, where another one may have its turn."""
         if self.too_slow is None or math.isinf(self.until):
             return False
-        return self.too_slow(counted(self.passes, self.iteration), now() - self.started)
+        is_slow = self.too_slow(counted(self.passes, self.iteration), now() - self.started)
+        return is_slow and not math.isinf(self._ends())
+
+    def _ends(self) -> float:
+        """The passes at which the turn ends, all methods that could follow known."""
+        if self.later is not None:
+            self.until, self.later = max(self.until, self.later()), None
+        return self.until
 
     def give_up(self, reason: str) -> tuple[Status, str]:
         """The end of a run whose method sees no way on, and why."""
