@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.backends.costs import memory, seconds, with_copy
+from fwdsl.backends.costs import OVERHEAD, memory, seconds, with_copy
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.pdhg.proximal import CHUNK, LARGEST
 from fwdsl.canon.data_maps import BLOCK
 from fwdsl.canon.form import Canonical
+
+
+ITERATIONS = 150.0
+"""Iterations for each digit of the tolerance, of the smallest systems."""
+
+LEAST_SECONDS = ITERATIONS * OVERHEAD
 
 
 def _entries(canonical: Canonical) -> float:
@@ -27,7 +33,7 @@ def _system(canonical: Canonical) -> float:
 def pdhg(canonical: Canonical, tol: float) -> Estimate:
     """Linear convergence in restarts for polyhedral problems; hundreds to thousands of iterations, and more of them for larger systems."""
     flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
-    iterations = 150.0 * max(1.0, -math.log10(tol)) * max(1.0, (canonical.size + flat) / 100.0) ** (1.0 / 3.0)
+    iterations = ITERATIONS * max(1.0, -math.log10(tol)) * max(1.0, (canonical.size + flat) / 100.0) ** (1.0 / 3.0)
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
     return Estimate(

@@ -29,8 +29,8 @@ __all__ = ["Candidate", "Plan", "make_plan"]
 class Plan:
     """The chosen method with its options, why it was chosen, and what was found on the way.
 
-    `among` are the names of the methods that the choice was among, `others` those of the others. `look` gives a method by its name, `told` the
-    certificate to come and the lines of the canonical form: these are looked at only where somebody asks, or the choice hangs on them.
+    `among` are the names of the methods that the choice was among, `others` gives those of the others. `look` gives a method by its name, `told`
+    the certificate to come and the lines of the canonical form: these are looked at only where somebody asks, or the choice hangs on them.
     """
 
     method: str
@@ -42,12 +42,12 @@ class Plan:
     tol: float
     told: Callable[[], tuple[str, tuple[str, ...]]] = field(repr=False, compare=False)
     look: Callable[[str], Candidate] = field(repr=False, compare=False)
-    others: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    others: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """Every method: why it does not apply, or what it would cost."""
-        return (*self.weighed, *(self.look(name) for name in self.others))
+        return (*self.weighed, *(self.look(name) for name in self.others()))
 
     @cached_property
     def weighed(self) -> tuple[Candidate, ...]:
@@ -83,7 +83,7 @@ class Plan:
         # What the others are looked at with does not leave the process, so they are looked at now.
         told = partial(tuple, (self.certificate, self.structure))
         look = {c.name: c for c in self.candidates}.__getitem__
-        return {**self.__dict__, "weighed": self.weighed, "told": told, "look": look}
+        return {**self.__dict__, "candidates": self.candidates, "weighed": self.weighed, "told": told, "look": look, "others": tuple}
 
     def render(self) -> str:
         """The plan as a person reads it."""
@@ -159,7 +159,7 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         options.tol,
         told,
         weighing.candidate,
-        tuple(n for n in METHODS if n not in names),
+        lambda: tuple(n for n in METHODS if n not in names),
     )
     return plan, ()
 

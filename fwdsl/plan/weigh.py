@@ -53,7 +53,8 @@ class Weighing:
 
         Methods that cannot be chosen any more are not looked at.
         """
-        free = [name for name in names if not self._left_out(METHODS[name])]
+        by_name = _applicable(self._model, self._apart, tuple(names))
+        free = [name for name in by_name if not self._left_out(METHODS[name])]
         for name in free:
             if METHODS[name].may_settle and not self.reasons(name):
                 settled = METHODS[name].settles(arrangement, self._form)
@@ -104,6 +105,12 @@ class Weighing:
         if not self._options.among:
             return method.by_name_only
         return "" if method.name in self._options.among else "not among those to choose from"
+
+
+@once_per_model
+def _applicable(model: Model, apart: frozenset[tuple[str, int]], names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the methods that apply, from names alone."""
+    return tuple(name for name in names if not _reasons(model, apart, name))
 
 
 @once_per_model
