@@ -124,7 +124,7 @@ def drive(
             checkpoint = None
         if checkpoint is not None:
             # what is verified because a limit is reached is no part of a run that goes on
-            checkpoint = replace(checkpoint, journal=journal.copied())
+            checkpoint = Checkpoint(method.name, given, checkpoint.state, journal.copied())
             status, reason = _verified_at_last(over, status, reason)
     over.tell(report, last=True)
     return _outcome(over, status, reason, checkpoint)

@@ -52,7 +52,7 @@ def in_turns(
                 outcome = drive(
                     task,
                     problem,
-                    plan.turned_to(lane.name, plan.why),
+                    plan if plan.method == lane.name else plan.turned_to(lane.name, plan.why),
                     start,
                     options,
                     on_progress=on_progress,
@@ -104,6 +104,7 @@ class _Total:
 
     seconds: float = 0.0
     verify_seconds: float = 0.0
+    turns: int = 0
     history: tuple[Progress, ...] = ()
     of: dict[str, Outcome] = field(default_factory=dict)
 
@@ -127,6 +128,7 @@ class _Total:
     def add(self, lane: Lane, outcome: Outcome) -> None:
         """Take a turn into the sums."""
         self.of[lane.name] = outcome
+        self.turns += 1
         self.seconds += outcome.seconds
         self.verify_seconds += outcome.verify_seconds
         self.history += outcome.history
@@ -135,6 +137,8 @@ class _Total:
 
     def joined(self, last: Outcome) -> Outcome:
         """The last turn with the work of all."""
+        if self.turns == 1:
+            return last
         return replace(
             last,
             iterations=self.iterations,
