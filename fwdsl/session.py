@@ -126,9 +126,7 @@ class Session:
 
         solution = solve(form, plan, self.options, on_progress, start, control, resume, on_state, watch)
         spent, planning = solution.times, self._canonical.seconds + self._planned.seconds
-        times = Times(
-            self._compiled.seconds, self._bound.seconds, planning, spent.solve, spent.verify, spent.kernels
-        )
+        times = Times(self._compiled.seconds, self._bound.seconds, planning, spent.solve, spent.verify, spent.kernels)
         return replace(solution, times=times, plan=solution.plan or plan, instance=form.instance)
 
     def compile(self) -> Model:

@@ -10,7 +10,6 @@ from fwdsl.backends.pdhg.proximal import CHUNK, LARGEST
 from fwdsl.canon.data_maps import BLOCK
 from fwdsl.canon.form import Canonical
 
-
 ITERATIONS = 150.0
 """Iterations for each digit of the tolerance, of the smallest systems."""
 

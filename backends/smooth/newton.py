@@ -120,7 +120,7 @@ class Newton(Method):
 
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Form | None) -> str:
-        """Where its variables are written down: nothing beats it by much, and conditioning, which makes first-order methods slow, is not known before.
+        """Where its variables are written down: nothing beats it by much, and conditioning, which makes others slow, is not known before.
 
         The factor of a Gram matrix, in whose coordinates it would work, costs more than methods on rows of that matrix take.
         """

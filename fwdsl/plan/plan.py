@@ -12,7 +12,7 @@ from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
 from ..canon.arrange import arrange
 from ..canon.expansion import Expansion, unexpanded
 from ..canon.factored import unfactored
-from ..canon.forms import Form, FormKind
+from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
@@ -83,7 +83,14 @@ class Plan:
         # What the others are looked at with does not leave the process, so they are looked at now.
         told = partial(tuple, (self.certificate, self.structure))
         look = {c.name: c for c in self.candidates}.__getitem__
-        return {**self.__dict__, "candidates": self.candidates, "weighed": self.weighed, "told": told, "look": look, "others": tuple}
+        return {
+            **self.__dict__,
+            "candidates": self.candidates,
+            "weighed": self.weighed,
+            "told": told,
+            "look": look,
+            "others": tuple,
+        }
 
     def render(self) -> str:
         """The plan as a person reads it."""

@@ -67,7 +67,9 @@ class Supervisor:
     started: float = field(default_factory=now)
     before: Before = field(default_factory=Before)  # what all turns before this one took
     until: float = math.inf  # counted passes after which another method may have its turn
-    later: Callable[[], float] | None = None  # the same where that is more, inf where no other could follow: asked when `until` is reached
+    later: Callable[[], float] | None = (
+        None  # the same where that is more, inf where no other could follow: asked when `until` is reached
+    )
     too_slow: Callable[[float, float], bool] | None = None  # the same by the clock, told passes and seconds of the turn
     own: Best | None = None  # the best of this method alone, where the journal's is that of several
     away: float = 0.0  # seconds of the verifier and of callbacks
