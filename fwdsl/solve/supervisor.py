@@ -71,6 +71,7 @@ class Supervisor:
         None  # the same where that is more, inf where no other could follow: asked when `until` is reached
     )
     too_slow: Callable[[float, float], bool] | None = None  # the same by the clock, told passes and seconds of the turn
+    slow_after: float = 0.0  # seconds of the turn before which it is not
     own: Best | None = None  # the best of this method alone, where the journal's is that of several
     away: float = 0.0  # seconds of the verifier and of callbacks
     resumed_at: float = 0.0  # data passes before this part of the run
@@ -96,9 +97,12 @@ class Supervisor:
         elapsed = self.before.seconds + now() - self.started
         return elapsed - self.away if self.watch is not None else elapsed
 
+    def _is_out_of_time(self) -> bool:
+        return self.options.time < math.inf and self.seconds() >= self.options.time
+
     def must_stop(self) -> bool:
         """Whether time is over or the run is interrupted, for methods that ask within a step."""
-        return self.control.stop or self.seconds() >= self.options.time or self.is_slow()
+        return self.control.stop or self._is_out_of_time() or self.is_slow()
 
     def must_not_start(self) -> bool:
         """The same for a method's start, which has `LEAST_START` seconds at least."""
@@ -108,7 +112,7 @@ class Supervisor:
         """The status and reason of a run that is interrupted or out of time; None while it may go on."""
         if self.control.stop:
             return "interrupted", "interrupted"
-        if self.seconds() >= self.options.time:
+        if self._is_out_of_time():
             return "tolerance_not_reached", f"the limit of {self.options.time:g} s"
         return None
 
@@ -123,7 +127,9 @@ class Supervisor:
         """Whether the method takes far longer than its count says, where another one may have its turn."""
         if self.too_slow is None or math.isinf(self.until):
             return False
-        is_slow = self.too_slow(counted(self.passes, self.iteration), now() - self.started)
+        taken = now() - self.started
+        # asked often: passes are added up only once it may be slow at all
+        is_slow = taken > self.slow_after and self.too_slow(counted(self.passes, self.iteration), taken)
         return is_slow and not math.isinf(self._ends())
 
     def _ends(self) -> float:
