@@ -6,6 +6,7 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fwdsl.backends.method import Estimate
@@ -148,3 +149,20 @@ def test_no_turn_for_who_takes_more_memory_or_has_no_prediction() -> None:
     own, others = lanes_of(plan, 1.0, Best())
     assert own.name == "own" and [a.name for a in others()] == ["small"]
     assert own.second == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_leader_begins_without_others_wherever_nobody_may_have_a_trial(seed: int) -> None:
+    """`first` asks for no other lane where a pass of the leader is short, as if it had asked them all."""
+    rng = np.random.default_rng(seed)
+
+    def drawn(name: str) -> Lane:
+        second = 10.0 ** rng.uniform(-6.0, 1.0)
+        return lane(name, second * 10.0 ** rng.uniform(0.0, 5.0), second)
+
+    leader, others = drawn("a"), [drawn("b"), drawn("c")]
+    turns, asked = Relay(leader, lambda: asked.append(1) or others, TOL), list[int]()
+    found, was_asked = turns.first(), bool(asked)
+    assert found is (turns._on_trial() or leader)
+    assert was_asked == (relay.SHARE * max(relay.FIRST, relay.LEAST * leader.second) >= relay.START_UP)
+    assert turns.at_least(leader) <= turns.until(leader)
