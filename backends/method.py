@@ -123,8 +123,16 @@ class Method(ABC):
     works_on: ClassVar[FormKind] = "dense"
     #: Why the planner never chooses it by itself ("a baseline"); "" where predicted times decide.
     by_name_only: ClassVar[str] = ""
+    #: Seconds that no estimate of it is below, before data are looked at.
+    least_seconds: ClassVar[float] = 0.0
+    #: Whether it has a `settles` of its own.
+    may_settle: ClassVar[bool] = False
     #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
     most_iterations: ClassVar[int] = 100_000
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.may_settle = cls.settles.__func__ is not Method.settles.__func__  # type: ignore[attr-defined]
 
     @classmethod
     def completed(cls, options: Mapping[str, Any]) -> dict[str, OptionValue]:

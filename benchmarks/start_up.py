@@ -1,4 +1,4 @@
-"""What it costs to start: importing, checking, planning, the first and later runs of a program, as whole processes; small problems."""
+"""What it costs to start: importing, checking, planning, the first and later runs of a program, as whole processes."""
 
 from __future__ import annotations
 
@@ -23,15 +23,6 @@ CHECKED = "benchmarks/programs/hundred_lines.fw"
 CHECK = ["-m", "fwdsl", "check", CHECKED]
 SMALLEST = ["-m", "fwdsl", "run", "examples/portfolio.fw"]
 MAIN_JOB = ["-m", "fwdsl", "run", "examples/sparse_logistic.fw"]
-
-EARLIER = (
-    "Before kernels were loaded without numba's compiler, and before what depends on a program alone was worked out once (3f73a168df0f, on the same "
-    "machine): the smallest example 820 ms then and 560 ms now, later runs of the main job 970 ms and 850 ms, its first run 3.03 s (cec87d47e56d) "
-    "and 2.6 s, while the machine did little else; "
-    "small problems in turn, while it was busy with three other processes: the lasso from arrays 4.85 ms "
-    "and 3.24 ms, around its method with another parameter 1.99 ms and 1.54 ms, the logistic regression 5.35 ms and 4.54 ms, and 2.33 ms and 1.89 ms."
-)
-"""Figures of an earlier commit, beside those of this one."""
 
 ROUNDS = 15
 COLD_ROUNDS = 3
@@ -89,18 +80,17 @@ def main() -> None:
         "Whole processes by wall clock, medians; competitors take turns. Times over a bare interpreter's start are differences of medians "
         "against `python -c pass`. Byte code is compiled beforehand, as it is after an installation.",
         "examples/data/a9a.svm.gz and, for planning, `simplex_ls` and `dense_signs` of generators.py",
-        ["numpy", "scipy", "numba", "lark", "rich", "scikit-learn", "cvxpy"],
+        ["numpy", "scipy", "numba", "lark", "rich"],
     )
     with tempfile.TemporaryDirectory() as byte_code, tempfile.TemporaryDirectory() as kernels:
         # An installed package has its byte code; a checkout need not. The first run of each command writes it here.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ.update(PYTHONPYCACHEPREFIX=byte_code, FWDSL_CACHE_DIR=kernels)
-        for args in (BARE, IMPORT, CHECK, SMALLEST, MAIN_JOB, [*MAIN_JOB, "--json"], ["benchmarks/small.py"]):
+        for args in (BARE, IMPORT, CHECK, SMALLEST, MAIN_JOB, [*MAIN_JOB, "--json"]):
             python(args)
         starting(report)
         planning(report)
         running(report)
-        small(report)
     report.write()
 
 
@@ -230,31 +220,6 @@ def running(report: Report) -> None:
         ),
         Target("later runs", later.median, 1.5, show=duration),
         Target("later runs of the smallest example", smallest.median, 0.8, show=duration),
-    )
-
-
-def small(report: Report) -> None:
-    """Small problems in a warm process, beside other solvers."""
-    found = json.loads(python(["benchmarks/small.py"]).stdout)
-    report.section(
-        "Small problems",
-        "In one warm process, one thread, garbage collected before each call: from arrays to the certified answer (`bind` and `solve`), and with "
-        "another parameter (`bind(mu=...)` and `solve`). *Around* is what is left of either without the method's own start and steps. The others "
-        "solve the same problem, scikit-learn by its `Lasso` and liblinear at `tol=1e-6`, CVXPY by its own choice.",
-    )
-    columns = ["bound", "bound around", "again", "again around", "scikit-learn", "CVXPY"]
-    heads = ["from arrays", "around", "another parameter", "around", "scikit-learn", "CVXPY"]
-    rows = [[r["name"], r["method"], *(duration(r[c]) for c in columns)] for r in found]
-    report.table(["problem", "method", *heads], rows)
-    report.text(EARLIER)
-    lasso, logistic = found
-    report.target(
-        Target(f"{lasso['name']}: from arrays to the certified answer", lasso["bound"], 0.003, show=duration),
-        Target(f"{logistic['name']}: the same", logistic["bound"], 0.005, show=duration),
-        *(
-            Target(f"{r['name']}: another parameter, around the method", r["again around"], 0.001, show=duration)
-            for r in found
-        ),
     )
 
 

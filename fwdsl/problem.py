@@ -124,7 +124,7 @@ class Problem:
         solution = session.solve(callback, start)
         found = _judged(session.found(), session.bind(), options.tol)
         warnings = tuple(d.message for d in found if d.severity == "warning")
-        return replace(solution, warnings=(*warnings, *solution.warnings))
+        return replace(solution, warnings=(*warnings, *solution.warnings)) if warnings else solution
 
     @overload
     def path(

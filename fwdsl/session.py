@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Protocol, TypeVar
@@ -122,15 +121,12 @@ class Session:
         self.bind()
         form = self.canonicalise()
         plan = self.plan()
+        from .results.solution import Times
         from .solve import solve
 
         solution = solve(form, plan, self.options, on_progress, start, control, resume, on_state, watch)
-        times = replace(
-            solution.times,
-            compile=self._compiled.seconds,
-            load=self._bound.seconds,
-            plan=self._canonical.seconds + self._planned.seconds,
-        )
+        spent, planning = solution.times, self._canonical.seconds + self._planned.seconds
+        times = Times(self._compiled.seconds, self._bound.seconds, planning, spent.solve, spent.verify, spent.kernels)
         return replace(solution, times=times, plan=solution.plan or plan, instance=form.instance)
 
     def compile(self) -> Model:
@@ -221,15 +217,21 @@ class Session:
 
     # --- the same again ----------------------------------------------------------------------------------------------
 
+    def _shared(self) -> Session:
+        """A session with the same stages."""
+        other = object.__new__(Session)
+        vars(other).update(vars(self))
+        return other
+
     def solved_with(self, options: Options, sink: Sink | None = None) -> Session:
         """The same problem with other options: nothing is compiled or bound again."""
-        other = copy(self)
+        other = self._shared()
         other.options, other.sink = options, sink or self.sink
         return other
 
     def bound_to(self, given: Bindings | Mapping[str, object], *, same_data: bool = False) -> Session:
         """The same program with other bindings; `same_data` where they differ in parameters alone."""
-        other = copy(self)
+        other = self._shared()
         other._given = given
         other._earlier = (self._bound if self._bound.value is not None else self._earlier) if same_data else None
         other._bound, other._canonical, other._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")

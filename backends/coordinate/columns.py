@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,7 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     return tuple(found)
 
 
+@cache
 def _linked(fn: Any, dense: bool) -> Function:
     """A loop that works with dense or with sparse columns."""
     dot = kernel(dense_row_dot, reorder=True)

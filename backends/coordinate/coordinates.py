@@ -164,6 +164,8 @@ class Coordinates:
     @cached_property
     def group(self) -> Indices:
         """The group of each coordinate."""
+        if self.alone and self.in_order:
+            return self.order
         out = np.empty(self.order.size, dtype=np.intp)
         out[self.order] = np.repeat(np.arange(self.c.size), np.diff(self.start))
         return out
@@ -186,11 +188,18 @@ class Coordinates:
     def at(self, work: Indices, multiplier: float) -> Coordinates:
         """The functions of some coordinates, in which groups stand together and in full, the ball put as a penalty."""
         of = self.group[work]
-        first = np.flatnonzero(np.diff(of, prepend=-1))
-        start = np.append(first, work.size)
-        every, groups = np.arange(work.size), of[first]
+        every, start, groups = np.arange(work.size), np.arange(work.size + 1), of
+        if not self.alone:
+            first = np.flatnonzero(np.diff(of, prepend=-1))
+            start, groups = np.append(first, work.size), of[first]
         c, numbers = self.weights(multiplier)[groups], (self.ridge[work], self.lo[work], self.hi[work], self.q[work])
         return Coordinates(every, start, c, *numbers, np.zeros(groups.size), tasks=self.tasks)
+
+    def priced(self, c: Array) -> Coordinates:
+        """The same coordinates with other penalties of the groups."""
+        return Coordinates(
+            self.order, self.start, c, self.ridge, self.lo, self.hi, self.q, self.ball, self.radius, self.tasks
+        )
 
     def weights(self, multiplier: float) -> Array:
         """c + multiplier ball."""

@@ -84,7 +84,10 @@ def is_quadratic(canonical: Canonical) -> bool:
 
 def is_whole(canonical: Canonical) -> bool:
     """Whether to form the Gram matrix of all columns at once: where that takes a few passes, or where no penalty leaves coordinates at zero."""
-    n, d, nnz, kind, tasks = _shape(canonical)
+    return _is_whole(canonical, *_shape(canonical))
+
+
+def _is_whole(canonical: Canonical, n: int, d: int, nnz: int, kind: str, tasks: int) -> bool:
     if d > MOST_GRAM:
         return False
     # one that changes with x is formed again and again
@@ -116,13 +119,13 @@ def is_wide(operator: Operator, size: int) -> bool:
 
 def estimate(canonical: Canonical, tol: float) -> Estimate:
     """A few steps of a pass each, and epochs over the columns of the support, which is taken to be a fifth of them at most; or the Gram matrix."""
-    n, d, nnz, kind, tasks = _shape(canonical)
+    shape = n, d, nnz, kind, tasks = _shape(canonical)
     digits = max(1.0, -math.log10(tol)) / 6.0
     quadratic = is_quadratic(canonical)
     models = 1.0 if quadratic else 6.0
     # the multiplier of a ball is searched for
     searches = BALL if any(is_ball(b.g) for b in canonical.blocks) else 1.0
-    if is_whole(canonical):
+    if _is_whole(canonical, *shape):
         steps, passes = 2.0 * digits, 4.0 + models * (3.0 if quadratic else 2.0)
         extra = (models if quadratic else models * searches) * _gram(n, nnz, d, kind) + 20.0 * searches * tasks * d * d
         why = f"the Gram matrix of all {d:,} columns, and Newton steps on it"

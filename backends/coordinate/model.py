@@ -223,7 +223,8 @@ def _held(u: Array, g: Coordinates) -> Array:
         lone = np.diff(g.start)[g.group] == 1
         here = g.lengths(u)[g.group] > 0.0
         free = np.where(g.rest == 0.0, 2.0, np.where(lone, np.sign(u), 2.0 * here))
-    return np.where((u <= g.lo) | (u >= g.hi), 0.0, free)
+    held = (u <= g.lo) | (u >= g.hi)
+    return np.where(held, 0.0, free) if held.any() else free
 
 
 def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> None:

@@ -59,9 +59,11 @@ def in_ball(
     ends = _Ends(g.radius)
     weights = g.ball[g.group[work]] if g.alone else None
     epochs, begun, m = 0, 0.0, multiplier
-    excess = _total(model.u, g.at(work, m), weights, g, work) - g.radius
+    local = g.at(work, m)
+    groups = g.group[work[local.start[:-1]]]
+    excess = _total(model.u, local, weights, g, work) - g.radius
     for _ in range(SOLUTIONS):
-        local = g.at(work, m)
+        local = local.priced(g.weights(m)[groups])
         solved = model.solve(local, max(enough, SHARE * m * abs(excess)))
         begun, epochs = begun if epochs else solved.first, epochs + solved.epochs
         excess = _total(model.u, local, weights, g, work) - g.radius

@@ -13,6 +13,12 @@ from fwdsl.canon.form import Canonical
 
 __all__ = ["Interior", "InteriorState"]
 
+STEPS = 15.0
+"""Factorisations of a solve, measured on linear programs of up to 1,200 rows and on trend filtering of 20,000 points."""
+
+SECONDS_A_STEP = 6e-4
+"""Seconds of a step beside what grows with the system."""
+
 
 class Interior(Method):
     """A primal-dual interior-point method for functions with a conic form: linear, quadratic, second-order and semidefinite."""
@@ -21,6 +27,7 @@ class Interior(Method):
     title = "primal-dual interior-point method on the homogeneous embedding, with factorisations"
     source = "Goulart, Chen 2024; Vandenberghe 2010; Mehrotra 1992"
     most_iterations = 200
+    least_seconds = STEPS * SECONDS_A_STEP
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -47,14 +54,13 @@ class Interior(Method):
 
     @classmethod
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
-        """About 15 factorisations of a symmetric system, measured on linear programs of up to 1,200 rows and on trend filtering of 20,000 points."""
-        steps = 15.0
+        """Some factorisations of a symmetric system."""
         size = size_of(form)
         unknowns, rows = size.unknowns, size.rows
-        why = f"about {steps:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
+        why = f"about {STEPS:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(
-            2.0 * steps,
-            steps * (6e-4 + 1e-6 * (unknowns + rows) + size.seconds) + costs.seconds(form, 2.0 * steps, 0.0),
+            2.0 * STEPS,
+            STEPS * (SECONDS_A_STEP + 1e-6 * (unknowns + rows) + size.seconds) + costs.seconds(form, 2.0 * STEPS, 0.0),
             size.memory + 16.0 * size.entries,
             why,
         )

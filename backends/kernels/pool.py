@@ -81,14 +81,17 @@ class _SerialBlas:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._depth = 0
-        self._limits: list[Any] = []
+        self._limits: list[tuple[Any, int]] = []  # libraries, and the threads that they had
         self._with_scipy = False
 
     def enter(self) -> None:
         with self._lock:
             with_scipy = "scipy.linalg" in sys.modules
             if not self._limits or with_scipy is not self._with_scipy:
-                self._limits.append(_blas(with_scipy).limit(limits=1, user_api="blas"))
+                found = [lib for lib in _blas(with_scipy).lib_controllers if lib.user_api == "blas"]
+                self._limits += [(lib, lib.num_threads) for lib in found]
+                for lib in found:
+                    lib.set_num_threads(1)
             self._with_scipy = with_scipy
             self._depth += 1
 
@@ -96,7 +99,8 @@ class _SerialBlas:
         with self._lock:
             self._depth -= 1
             while self._depth == 0 and self._limits:
-                self._limits.pop().restore_original_limits()
+                lib, threads = self._limits.pop()
+                lib.set_num_threads(threads)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.backends.costs import memory, seconds, with_copy
+from fwdsl.backends.costs import OVERHEAD, memory, seconds, with_copy
 from fwdsl.backends.method import Estimate
 from fwdsl.canon.data_maps import BLOCK
 from fwdsl.canon.form import Canonical
@@ -14,6 +14,11 @@ LARGEST = 700
 
 CHUNK = 250_000
 """Numbers of the curved rows of its Jacobian that are formed at once."""
+
+ITERATIONS = 150.0
+"""Iterations for each digit of the tolerance, of the smallest systems."""
+
+LEAST_SECONDS = ITERATIONS * OVERHEAD
 
 
 def _entries(canonical: Canonical) -> float:
@@ -32,7 +37,7 @@ def _system(canonical: Canonical) -> float:
 def pdhg(canonical: Canonical, tol: float) -> Estimate:
     """Linear convergence in restarts for polyhedral problems; hundreds to thousands of iterations, and more of them for larger systems."""
     flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
-    iterations = 150.0 * max(1.0, -math.log10(tol)) * max(1.0, (canonical.size + flat) / 100.0) ** (1.0 / 3.0)
+    iterations = ITERATIONS * max(1.0, -math.log10(tol)) * max(1.0, (canonical.size + flat) / 100.0) ** (1.0 / 3.0)
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
     return Estimate(

@@ -102,6 +102,7 @@ class PDHG(Method):
     title = "restarted primal-dual hybrid gradient"
     source = "Chambolle, Pock 2011; Applegate et al. 2021; Lu, Yang 2024"
     most_iterations = 400_000
+    least_seconds = costs.LEAST_SECONDS
     options = MappingProxyType({"restart": Option(True, "restart, and adapt the primal weight")})
 
     @classmethod

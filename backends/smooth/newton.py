@@ -34,6 +34,7 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.canon.forms import Form
 
 if TYPE_CHECKING:
     from fwdsl.backends.smooth.systems import Dual, Primal, Solve
@@ -118,8 +119,13 @@ class Newton(Method):
         return tuple(found)
 
     @classmethod
-    def settles(cls, arrangement: Arrangement, form: object) -> str:
-        """Always: nothing beats it by much where it applies, and conditioning, which makes first-order methods slow, is not known before."""
+    def settles(cls, arrangement: Arrangement, form: Form | None) -> str:
+        """Where its variables are written down: nothing beats it by much, and conditioning, which makes others slow, is not known before.
+
+        The factor of a Gram matrix, in whose coordinates it would work, costs more than methods on rows of that matrix take.
+        """
+        if form is not None and form.at_hand("dense") is None:
+            return ""
         return "smooth losses of free variables: a few Newton steps, whatever the conditioning"
 
     @classmethod

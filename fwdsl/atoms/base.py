@@ -86,13 +86,16 @@ class LossFunction:
         return float(sum(self._conjugate(y[at], self.b[at], self.w[at]) for at in _blocks(self.size)))
 
     def _conjugate(self, y: Array, b: Array, w: Array) -> float:
-        lo, hi = _scaled(w, *self.loss.dual_bounds_naive(b, self.p))
+        ends = self.loss.dual_bounds_naive(b, self.p)
+        lo, hi = _scaled(w, *ends)
         if np.any(y < lo) or np.any(y > hi):
             return math.inf
         live = w > 0
-        w, b = w[live], b[live]
+        if not live.all():
+            y, w, b = y[live], w[live], b[live]
+            ends = self.loss.dual_bounds_naive(b, self.p)
         # y is in the domain, and so is y / w but for rounding
-        u = np.clip(y[live] / w, *self.loss.dual_bounds_naive(b, self.p))
+        u = np.clip(y / w, *ends)
         return float(w @ self.loss.conjugate_naive(u, b, self.p))
 
     def prox(self, v: Array, t: float) -> Array:
@@ -127,8 +130,11 @@ class LossFunction:
 
 def _scaled(w: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
     """The ends times the weights; 0 where nothing weighs."""
+    live = w > 0
+    if live.all():
+        return w * lo, w * hi
     with np.errstate(invalid="ignore"):
-        return np.where(w > 0, w * lo, 0.0), np.where(w > 0, w * hi, 0.0)
+        return np.where(live, w * lo, 0.0), np.where(live, w * hi, 0.0)
 
 
 def _blocks(size: int) -> Iterator[slice]:

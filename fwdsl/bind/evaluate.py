@@ -57,8 +57,11 @@ def evaluate(expr: Expr, dims: Mapping[str, int], values: Slots, features: Featu
     numbers (`X + 1`) is a `ValueError` that names it, as are a division by zero, a slice out of range, and an operation
     that has no constant value of its own. A name without a value is a `KeyError`.
     """
+    environment = Environment(dims, values, features)
+    if expr.op in _LEAVES:
+        return _LEAVES[expr.op](expr, environment)
     with np.errstate(all="ignore"):
-        return _value(expr, Environment(dims, values, features))
+        return _value(expr, environment)
 
 
 def _value(expr: Expr, env: Environment) -> Value:
@@ -218,12 +221,17 @@ def _shape(expr: Expr, dims: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(evaluate_dim(d, dims) for d in expr.type.array_shape)
 
 
-_OPERATIONS: Mapping[str, Callable[[Expr, Environment], Value]] = {
+_LEAVES: Mapping[str, Callable[[Expr, Environment], Value]] = {
     "const": _const,
     "literal": _literal,
     "dim": _dim,
     "data": _named,
     "param": _named,
+}
+"""Those that compute nothing."""
+
+_OPERATIONS: Mapping[str, Callable[[Expr, Environment], Value]] = {
+    **_LEAVES,
     "add": _add,
     "neg": _neg,
     "mul": _of_both(times),

@@ -59,7 +59,8 @@ def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...
         if refusal is not None:
             return None, (refusal,)
         try:
-            return replace(_Builder(instance, arrangement, apart).build(), factored=factored), ()
+            form = _Builder(instance, arrangement, apart).build()
+            return form if factored is None else replace(form, factored=factored), ()
         except Empty as error:
             return _contradicted(instance, apart, error), ()
     except (Unsupported, NotFinite, BadArguments) as error:

@@ -53,11 +53,12 @@ def pivoted_cholesky(rows: Callable[[Array], Array], diagonal: Array, max_bytes:
     most = int(min(n, max_bytes // (8 * n)))
     allowed = n * _EPS * float(left.max(initial=0.0))
     L = np.empty((n, min(most, _PANEL)), order="F")
-    pivots: list[int] = []
+    pivots = np.empty(most, dtype=np.int64)
+    r = 0
     while left.max(initial=0.0) > allowed:
         panel = np.argsort(-left, kind="stable")[:_PANEL]
         panel = panel[left[panel] > max(allowed, 0.01 * left[panel[0]])]
-        r = first = len(pivots)
+        first = r
         rest = rows(panel).T - L[:, :r] @ L[panel, :r].T
         for _ in range(panel.size):
             j = int(np.argmax(left[panel]))
@@ -76,12 +77,12 @@ def pivoted_cholesky(rows: Callable[[Array], Array], diagonal: Array, max_bytes:
                 grown[:, :r] = L
                 L = grown
             column /= np.sqrt(column[pivot])
-            column[pivots] = 0.0
+            column[pivots[:r]] = 0.0
             L[:, r] = column
+            pivots[r] = pivot
             r += 1
-            pivots.append(pivot)
             left -= np.square(column)
-            left[pivots] = 0.0
-    rounding = 4.0 * (len(pivots) + 1) * _EPS * float(np.sum(diagonal))
+            left[pivots[:r]] = 0.0
+    rounding = 4.0 * (r + 1) * _EPS * float(np.sum(diagonal))
     error = float(np.sum(np.maximum(left, 0.0))) + rounding
-    return GramFactor(np.ascontiguousarray(L[:, : len(pivots)]), np.array(pivots, dtype=np.int64), error)
+    return GramFactor(np.ascontiguousarray(L[:, :r]), pivots[:r].copy(), error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from operator import mul
 
 from ..atoms.base import LossFunction, VectorFunction
 from ..atoms.vector_loss import VectorLossFunction
@@ -51,6 +51,9 @@ SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if 
 
 WIDEST = 0.6
 """The powers of ten that a correction is at most."""
+
+LEAST_FACTOR = 10.0**-WIDEST
+"""The least factor that a prediction is corrected by."""
 
 
 def features(form: Form) -> tuple[float, ...]:
@@ -102,13 +105,13 @@ def corrected(
     found = (CONSTANTS if constants is None else constants).get(name)
     if found is None:
         return estimate
-    by = [_factor(theta, known, tol) for theta in found]
-    return replace(estimate, passes=by[0] * estimate.passes, seconds=by[1] * estimate.seconds)
+    passes, seconds = (_factor(theta, known, tol) for theta in found)
+    return Estimate(passes * estimate.passes, seconds * estimate.seconds, estimate.memory, estimate.why)
 
 
 def _factor(theta: Sequence[float], known: Sequence[float], tol: float) -> float:
     power = theta[1] * (-math.log10(tol) - 6.0) / 6.0
-    power += sum(t * f for t, f in zip(theta, known, strict=True))
+    power += sum(map(mul, theta, known))
     return float(10.0 ** min(WIDEST, max(-WIDEST, power)))
 
 

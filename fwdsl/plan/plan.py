@@ -3,68 +3,56 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from ..backends.method import Estimate, Method
 from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
-from ..canon.arrange import Arrangement, arrange
+from ..canon.arrange import arrange
 from ..canon.expansion import Expansion, unexpanded
 from ..canon.factored import unfactored
-from ..canon.forms import Form, FormKind
+from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
-from ..model import Model, once_per_model
+from ..model import Model
 from ..model.options import Options
 from .certificate import expected_certificate
-from .fitted import corrected, features
 from .render import render_plan, structure_lines
+from .weigh import Candidate, Weighing
 
-
-@dataclass(frozen=True)
-class Candidate:
-    """A method for this problem: `reasons` why it does not apply (empty: it does), `estimate` what it would cost (with data).
-
-    `by_name_only` says why the planner does not choose it by itself; empty where it may.
-    """
-
-    name: str
-    title: str
-    reasons: tuple[str, ...]
-    estimate: Estimate | None = None
-    by_name_only: str = ""
-
-    @property
-    def applies(self) -> bool:
-        """Whether there is no reason against the method."""
-        return not self.reasons
+__all__ = ["Candidate", "Plan", "make_plan"]
 
 
 @dataclass(frozen=True)
 class Plan:
     """The chosen method with its options, why it was chosen, and what was found on the way.
 
-    `weighed` are the methods that the choice was among, `rest` gives the others, `told` the certificate to come and the lines of the canonical
-    form: these are looked at only where somebody asks.
+    `among` are the names of the methods that the choice was among, `others` gives those of the others. `look` gives a method by its name, `told`
+    the certificate to come and the lines of the canonical form: these are looked at only where somebody asks, or the choice hangs on them.
     """
 
     method: str
     method_options: Mapping[str, Any]
     why: str
-    weighed: tuple[Candidate, ...]
+    among: tuple[str, ...]
     facts: tuple[str, ...]
     bound: bool
     tol: float
     told: Callable[[], tuple[str, tuple[str, ...]]] = field(repr=False, compare=False)
-    rest: Callable[[], tuple[Candidate, ...]] = field(default=tuple, repr=False, compare=False)
+    look: Callable[[str], Candidate] = field(repr=False, compare=False)
+    others: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """Every method: why it does not apply, or what it would cost."""
-        return (*self.weighed, *self.rest())
+        return (*self.weighed, *(self.look(name) for name in self.others()))
+
+    @cached_property
+    def weighed(self) -> tuple[Candidate, ...]:
+        """The methods that the choice was among."""
+        return tuple(self.look(name) for name in self.among)
 
     @cached_property
     def certificate(self) -> str:
@@ -79,7 +67,7 @@ class Plan:
     @property
     def chosen(self) -> Candidate:
         """The chosen candidate."""
-        return next(c for c in self.weighed if c.name == self.method)
+        return self.look(self.method)
 
     def rivals(self) -> tuple[Candidate, ...]:
         """The other methods that may take over: those of the same form that the planner may choose and has predictions for."""
@@ -94,7 +82,15 @@ class Plan:
     def __getstate__(self) -> dict[str, Any]:
         # What the others are looked at with does not leave the process, so they are looked at now.
         told = partial(tuple, (self.certificate, self.structure))
-        return {**self.__dict__, "candidates": self.candidates, "rest": tuple, "told": told}
+        look = {c.name: c for c in self.candidates}.__getitem__
+        return {
+            **self.__dict__,
+            "candidates": self.candidates,
+            "weighed": self.weighed,
+            "told": told,
+            "look": look,
+            "others": tuple,
+        }
 
     def render(self) -> str:
         """The plan as a person reads it."""
@@ -140,11 +136,7 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
     arrangement = arrange(model, apart)
     form = _written_down(form, options)
 
-    known: dict[FormKind, tuple[float, ...]] = {}
-
-    def weigh(names: Iterable[str]) -> tuple[Candidate, ...]:
-        found = (_candidate(METHODS[name], _reasons(model, apart, name), form, options.tol, known) for name in names)
-        return tuple(replace(c, by_name_only=_left_out(c, options)) for c in found) if options.among else tuple(found)
+    weighing = Weighing(model, apart, form, options)
 
     def told() -> tuple[str, tuple[str, ...]]:
         expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)
@@ -155,13 +147,12 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         *(EXPANDED if unexpanded(arrangement) else ()),
     }
     freely = options.among or [n for n in AUTOMATIC if n not in pointless]
-    names = [n for n in METHODS if n == options.method or n in freely]
-    weighed = weigh(names)
-    refusal = _refuse(options, model, weighed, form)
+    names = tuple(n for n in METHODS if n == options.method or n in freely)
+    refusal = _refuse(options, model, weighing, names, form)
     if refusal is not None:
         return None, (refusal,)
     if options.method == "auto":
-        chosen, why = _choose(weighed, arrangement, form)
+        chosen, why = weighing.choose(names, arrangement)
         why = "from names alone: it does not have to run" if contradiction is not None else why
     else:
         chosen, why = options.method, "named by the program or the call"
@@ -169,12 +160,13 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
         chosen,
         dict(options.method_options) if options.method == chosen else {},
         why,
-        weighed,
+        names,
         (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
         not isinstance(problem, Model),
         options.tol,
         told,
-        rest=lambda: weigh(n for n in METHODS if n not in names),
+        weighing.candidate,
+        lambda: tuple(n for n in METHODS if n not in names),
     )
     return plan, ()
 
@@ -187,64 +179,18 @@ def _written_down(form: Form | None, options: Options) -> Form | None:
     return form.dense or form if "expansion" not in named or form.is_small_space else form
 
 
-@once_per_model
-def _reasons(model: Model, apart: frozenset[tuple[str, int]], name: str) -> tuple[str, ...]:
-    """Why a method does not apply, from names alone."""
-    return METHODS[name].requires(arrange(model, apart))
-
-
-def _candidate(
-    method: type[Method],
-    reasons: tuple[str, ...],
-    form: Form | None,
-    tol: float,
-    known: dict[FormKind, tuple[float, ...]],
-) -> Candidate:
-    """A method for a problem; `known` keeps the features of its forms."""
-    if not reasons and form is not None:
-        reasons = form.why_not(method.works_on)
-    told = form.at_hand(method.works_on) if form is not None and not reasons else None
-    if told is not None:
-        reasons = method.requires_values(told)
-    estimate = method.estimate(told, tol) if told is not None and not reasons else None
-    if told is not None and estimate is not None:
-        if method.works_on not in known:
-            known[method.works_on] = features(told)
-        estimate = corrected(estimate, method.name, known[method.works_on], tol)
-    return Candidate(method.name, method.title, reasons, estimate, method.by_name_only)
-
-
-def _choose(candidates: tuple[Candidate, ...], arrangement: Arrangement, form: Form | None) -> tuple[str, str]:
-    """The method that structure settles, else the one of least predicted time; without data the first that applies, in the registry's order."""
-    able = [c for c in candidates if c.applies and not c.by_name_only]
-    for candidate in able:
-        settled = METHODS[candidate.name].settles(arrangement, form)
-        if settled:
-            return candidate.name, settled
-    timed = [c for c in able if c.estimate is not None]
-    if len(able) == 1:
-        return able[0].name, "the only method that applies"
-    if timed:
-        best = min(timed, key=lambda c: c.estimate.seconds if c.estimate else 0.0)
-        return best.name, "the least predicted time"
-    return able[0].name, "the structure decides; bind data for predicted times"
-
-
-def _left_out(candidate: Candidate, options: Options) -> str:
-    """Why the planner does not choose a method where it has a list of names to choose from."""
-    return "" if candidate.name in options.among else "not among those to choose from"
-
-
-def _refuse(options: Options, model: Model, candidates: tuple[Candidate, ...], form: Form | None) -> Diagnostic | None:
+def _refuse(
+    options: Options, model: Model, weighing: Weighing, names: Sequence[str], form: Form | None
+) -> Diagnostic | None:
     """The refusal of a name that is none, and of methods that do not apply."""
     for name in options.among or (options.method,):
         if name != "auto" and name not in METHODS:
             return _unknown(name, model)
     if options.method != "auto":
-        return _refuse_method(options, model, candidates, form)
-    if not options.among or any(c.applies for c in candidates):
+        return _refuse_method(options, model, weighing, names, form)
+    if not options.among or any(not weighing.reasons(name) for name in names):
         return None
-    reasons = "; ".join(f"`{c.name}`: {', '.join(c.reasons)}" for c in candidates)
+    reasons = "; ".join(f"`{name}`: {', '.join(weighing.reasons(name))}" for name in names)
     return _refusal(
         "FW5003",
         f"none of the methods to choose from applies: {reasons}",
@@ -266,14 +212,14 @@ def _unknown(name: str, model: Model) -> Diagnostic:
 
 
 def _refuse_method(
-    options: Options, model: Model, candidates: tuple[Candidate, ...], form: Form | None
+    options: Options, model: Model, weighing: Weighing, names: Sequence[str], form: Form | None
 ) -> Diagnostic | None:
-    candidate = next(c for c in candidates if c.name == options.method)
-    if not candidate.applies:
-        able = ", ".join(f"`{c.name}`" for c in candidates if c.applies)
+    reasons = weighing.reasons(options.method)
+    if reasons:
+        able = ", ".join(f"`{name}`" for name in names if not weighing.reasons(name))
         return _refusal(
             "FW5003",
-            f"the method `{options.method}` does not apply: {'; '.join(candidate.reasons)}",
+            f"the method `{options.method}` does not apply: {'; '.join(reasons)}",
             model,
             rule="A named method must cover the problem's structure.",
             hint=f"write `method = auto`, or name one that applies: {able}",

@@ -24,7 +24,7 @@ from .forms import Solvable, Start
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
 from .no_solution import no_solution
-from .relay import Lane
+from .relay import SLOW_AFTER, Lane
 from .state import Checkpoint
 from .supervisor import Before, Supervisor, now
 from .watch import Watch
@@ -43,11 +43,15 @@ OUT_OF_RANGE = "a decomposition failed: the numbers are out of range, or nearly 
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn of a method among several: its lane, the passes of its own at which it ends, and what all turns before it took."""
+    """A turn of a method among several: its lane, the passes of its own at which it ends, and what all turns before it took.
+
+    `later` tells when it ends where that is more, and is asked when the passes are over.
+    """
 
     lane: Lane
     until: float
     before: Before
+    later: Callable[[], float] | None = None
 
 
 OnState = Callable[[Checkpoint], None]
@@ -120,7 +124,7 @@ def drive(
             checkpoint = None
         if checkpoint is not None:
             # what is verified because a limit is reached is no part of a run that goes on
-            checkpoint = replace(checkpoint, journal=journal.copied())
+            checkpoint = Checkpoint(method.name, given, checkpoint.state, journal.copied())
             status, reason = _verified_at_last(over, status, reason)
     over.tell(report, last=True)
     return _outcome(over, status, reason, checkpoint)
@@ -140,7 +144,8 @@ def _supervisor(
     if turn is not None:
         lane = turn.lane
         over = Supervisor(task, problem, method, options, lane.journal, control, on_progress, watch, before=turn.before)
-        over.until, over.too_slow, over.own = turn.until, lane.is_slow, lane.own
+        over.until, over.later, over.too_slow, over.own = turn.until, turn.later, lane.is_slow, lane.own
+        over.slow_after = SLOW_AFTER - lane.seconds
         over.verified_at = -1 if lane.run is None else lane.run.state.iteration
         return over
     journal = resume.journal.copied() if resume is not None else Journal(0, scale=task.form.scale)

@@ -56,7 +56,9 @@ class Best:
         What is hidden is measured by the multipliers of the best bound too: those of a poor dual point hide nothing, whatever the point.
         """
         infeasible = not v.infeasibility <= FEASIBLE
-        hidden = v.hidden if self.bound is None else max(v.hidden, replace(v, bound=self.bound).hidden)
+        hidden = v.hidden
+        if self.bound is not None and self.bound is not v.bound:
+            hidden = max(hidden, replace(v, bound=self.bound).hidden)
         value = v.infeasibility if infeasible else _sum(v.primal, hidden)
         return not math.isfinite(v.primal), infeasible, value, v.infeasibility
 
@@ -93,7 +95,7 @@ class Journal:
 
     def copied(self) -> Journal:
         """A copy that later findings do not change."""
-        return replace(self, best=replace(self.best))
+        return Journal(**{**vars(self), "best": Best(**vars(self.best))})
 
     def count_unmoved(self, *now: float) -> int:
         """Count a report, and return for how many steps objective, bound and infeasibility have not changed."""

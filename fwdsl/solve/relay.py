@@ -13,11 +13,12 @@ prediction that was too high shows there. A method that has had a turn keeps its
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from ..backends.method import Run
+from ..backends.method import Estimate, Run
 from ..plan import Plan
 from .journal import Best, Journal
 
@@ -137,28 +138,41 @@ def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
 
 @dataclass
 class Relay:
-    """The lanes of a problem. `leader` is the one that is expected to be done first; another one that has its turn is on trial.
+    """The lanes of a problem. `leader` is the one that is expected to be done first, and the first of `lanes`; another one that has its turn is on
+    trial. `others` gives the other lanes, which most solves end without: they are predicted when a turn of theirs may come.
 
     Where looks cost more than steps do (`dear`: the verifier of low rank takes many products) another one follows only where the leader gives up.
     """
 
-    lanes: list[Lane]
+    leader: Lane
+    others: Callable[[], list[Lane]]
     tol: float
     dear: bool = False
-    leader: Lane = field(init=False)
+
+    @cached_property
+    def lanes(self) -> list[Lane]:
+        """All lanes."""
+        return [self._first, *self.others()]
 
     def __post_init__(self) -> None:
-        self.leader = self.lanes[0]
+        self._first = self.leader
+
+    def at_least(self, lane: Lane) -> float:
+        """The counted passes of a lane before which its next turn does not end; no other lane has to be known for it."""
+        return max(FIRST / lane.second, LEAST, GROW * lane.passes)
 
     def until(self, lane: Lane) -> float:
         """The counted passes of a lane at which its next turn ends; inf where no other could follow."""
-        if self.dear or not any(other is not lane and not other.gave_up for other in self.lanes):
+        if lane is self.leader:
+            return max(self.at_least(lane), self.due())
+        if self.dear or all(other.gave_up for other in self.lanes if other is not lane):
             return math.inf
-        if lane is not self.leader:
-            return max(self._trial(lane), lane.passes + 1.0)
-        rivals = [other for other in self.lanes if other is not lane and not other.gave_up]
-        due = min(self._due(other) for other in rivals) / lane.second
-        return max(FIRST / lane.second, LEAST, GROW * lane.passes, due)
+        return max(self._trial(lane), lane.passes + 1.0)
+
+    def due(self) -> float:
+        """The counted passes of the leader before which no look at it can end in a turn of another lane; inf where there is none."""
+        rivals = [] if self.dear else [other for other in self.lanes if other is not self.leader and not other.gave_up]
+        return min((self._due(other) for other in rivals), default=math.inf) / self.leader.second
 
     def _due(self, other: Lane) -> float:
         """The work of the leader before which no look can end in a turn of another lane: looks cost passes, so earlier ones are left out."""
@@ -168,7 +182,13 @@ class Relay:
         return min(takes_over, begins / SHARE_OF_FAR)
 
     def first(self) -> Lane:
-        """The lane whose turn is first: the leader, or before a long turn of it one that is on trial."""
+        """The lane whose turn is first: the leader, or before a long turn of it one that is on trial.
+
+        There is none where `LEAST` passes of the leader are no long turn: what else makes its turn long (`_due`) is no more than the beginning of
+        another one over `SHARE_OF_FAR`.
+        """
+        if SHARE * max(FIRST, LEAST * self.leader.second) < START_UP:
+            return self.leader
         return self._on_trial() or self.leader
 
     def next(self, lane: Lane, why: str) -> tuple[Lane, str] | None:
@@ -222,14 +242,18 @@ class Relay:
         return min(due, key=self._left) if due else None
 
 
-def lanes_of(plan: Plan, scale: float, best: Best) -> list[Lane]:
+def lanes_of(plan: Plan, scale: float, best: Best) -> tuple[Lane, Callable[[], list[Lane]]]:
     """The plan's method, and the others that the planner may choose on the same form, where time and memory are predicted and there is room."""
     own = plan.chosen.estimate
     room = max(ROOM, 2.0 * own.memory if own is not None else 0.0)
-    rivals = [(c.name, c.estimate) for c in plan.rivals() if c.estimate is not None and c.estimate.memory <= room]
-    lanes = []
-    for name, e in [(plan.method, own), *rivals]:
+
+    def lane(name: str, e: Estimate | None) -> Lane:
         # methods of programs over no data predict no passes, and are counted by their iterations
         passes, seconds = (LEAST, LEAST * 1e-3) if e is None else (counted(e.passes, 1), e.seconds)
-        lanes.append(Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best)))
-    return lanes
+        return Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best))
+
+    def rivals() -> list[Lane]:
+        found = [(c.name, c.estimate) for c in plan.rivals()]
+        return [lane(name, e) for name, e in found if e is not None and e.memory <= room]
+
+    return lane(plan.method, own), rivals

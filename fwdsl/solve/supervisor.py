@@ -67,7 +67,11 @@ class Supervisor:
     started: float = field(default_factory=now)
     before: Before = field(default_factory=Before)  # what all turns before this one took
     until: float = math.inf  # counted passes after which another method may have its turn
+    later: Callable[[], float] | None = (
+        None  # the same where that is more, inf where no other could follow: asked when `until` is reached
+    )
     too_slow: Callable[[float, float], bool] | None = None  # the same by the clock, told passes and seconds of the turn
+    slow_after: float = 0.0  # seconds of the turn before which it is not
     own: Best | None = None  # the best of this method alone, where the journal's is that of several
     away: float = 0.0  # seconds of the verifier and of callbacks
     resumed_at: float = 0.0  # data passes before this part of the run
@@ -93,9 +97,12 @@ class Supervisor:
         elapsed = self.before.seconds + now() - self.started
         return elapsed - self.away if self.watch is not None else elapsed
 
+    def _is_out_of_time(self) -> bool:
+        return self.options.time < math.inf and self.seconds() >= self.options.time
+
     def must_stop(self) -> bool:
         """Whether time is over or the run is interrupted, for methods that ask within a step."""
-        return self.control.stop or self.seconds() >= self.options.time or self.is_slow()
+        return self.control.stop or self._is_out_of_time() or self.is_slow()
 
     def must_not_start(self) -> bool:
         """The same for a method's start, which has `LEAST_START` seconds at least."""
@@ -105,7 +112,7 @@ class Supervisor:
         """The status and reason of a run that is interrupted or out of time; None while it may go on."""
         if self.control.stop:
             return "interrupted", "interrupted"
-        if self.seconds() >= self.options.time:
+        if self._is_out_of_time():
             return "tolerance_not_reached", f"the limit of {self.options.time:g} s"
         return None
 
@@ -113,13 +120,23 @@ class Supervisor:
         """Whether another method may have its turn."""
         if math.isinf(self.until):
             return False
-        return counted(self.passes, self.iteration) >= self.until or self.is_slow()
+        at = counted(self.passes, self.iteration)
+        return (at >= self.until and at >= self._ends()) or self.is_slow()
 
     def is_slow(self) -> bool:
         """Whether the method takes far longer than its count says, where another one may have its turn."""
         if self.too_slow is None or math.isinf(self.until):
             return False
-        return self.too_slow(counted(self.passes, self.iteration), now() - self.started)
+        taken = now() - self.started
+        # asked often: passes are added up only once it may be slow at all
+        is_slow = taken > self.slow_after and self.too_slow(counted(self.passes, self.iteration), taken)
+        return is_slow and not math.isinf(self._ends())
+
+    def _ends(self) -> float:
+        """The passes at which the turn ends, all methods that could follow known."""
+        if self.later is not None:
+            self.until, self.later = max(self.until, self.later()), None
+        return self.until
 
     def give_up(self, reason: str) -> tuple[Status, str]:
         """The end of a run whose method sees no way on, and why."""

@@ -36,7 +36,7 @@ def in_turns(
     The best point and the best bound are those of all. A method that begins starts from them, one that comes back goes on from its own state.
     """
     best = Best()
-    relay = Relay(lanes_of(plan, task.form.scale, best), options.tol, METHODS[plan.method].works_on == "factored")
+    relay = Relay(*lanes_of(plan, task.form.scale, best), options.tol, METHODS[plan.method].works_on == "factored")
     lane, total, changes = relay.first(), _Total(), list[Change]()
     if lane is not relay.leader:
         changes.append(Change(lane.name, 0, 0.0, 0.0, f"a trial of `{lane.name}` before `{relay.leader.name}`"))
@@ -44,7 +44,7 @@ def in_turns(
     with closing(task.prepare()) as problem:
         while True:
             start = at if lane.run is not None else _from_best(best, at, changes)
-            turn = Turn(lane, relay.until(lane), total.before(lane, problem.passes))
+            turn = _turn(relay, lane, total.before(lane, problem.passes))
             # what a method loads has to be there before BLAS is held to one thread
             METHODS[lane.name].load()
             # numbers that overflow are seen by the driver, which says so; a warning from inside a kernel's caller helps nobody
@@ -52,7 +52,7 @@ def in_turns(
                 outcome = drive(
                     task,
                     problem,
-                    plan.turned_to(lane.name, plan.why),
+                    plan if plan.method == lane.name else plan.turned_to(lane.name, plan.why),
                     start,
                     options,
                     on_progress=on_progress,
@@ -70,6 +70,13 @@ def in_turns(
                 plan = plan.turned_to(lane.name, reason) if lane is relay.leader else plan
     last = plan if plan.method == lane.name else plan.turned_to(lane.name, changes[-1].reason)
     return last, total.joined(outcome), tuple(changes)
+
+
+def _turn(relay: Relay, lane: Lane, before: Before) -> Turn:
+    """The next turn of a lane. When the leader's ends in full is found out only once it has gone on for some time: most solves end before."""
+    if lane is relay.leader:
+        return Turn(lane, relay.at_least(lane), before, relay.due)
+    return Turn(lane, relay.until(lane), before)
 
 
 def _from_best(best: Best, at: Start, changes: list[Change]) -> Start:
@@ -97,6 +104,7 @@ class _Total:
 
     seconds: float = 0.0
     verify_seconds: float = 0.0
+    turns: int = 0
     history: tuple[Progress, ...] = ()
     of: dict[str, Outcome] = field(default_factory=dict)
 
@@ -120,6 +128,7 @@ class _Total:
     def add(self, lane: Lane, outcome: Outcome) -> None:
         """Take a turn into the sums."""
         self.of[lane.name] = outcome
+        self.turns += 1
         self.seconds += outcome.seconds
         self.verify_seconds += outcome.verify_seconds
         self.history += outcome.history
@@ -128,6 +137,8 @@ class _Total:
 
     def joined(self, last: Outcome) -> Outcome:
         """The last turn with the work of all."""
+        if self.turns == 1:
+            return last
         return replace(
             last,
             iterations=self.iterations,

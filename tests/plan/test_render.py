@@ -13,21 +13,27 @@ from fwdsl.plan import Candidate, Plan
 CHEAP = Estimate(12.0, 0.002, 4096.0, "twelve steps")
 DEAR = Estimate(900.0, 3.0, 1e6, "many steps")
 
-PLAN = Plan(
-    method="quick",
-    method_options={},
-    why="the least predicted time",
-    weighed=(
+WEIGHED = {
+    c.name: c
+    for c in (
         Candidate("slow", "a slow one", (), DEAR),
         Candidate("baseline_of_old", "an old one", (), CHEAP, "a baseline"),
         Candidate("none", "for matrices", ("x is no matrix", "y is none either", "nor is z")),
         Candidate("quick", "a quick one", (), CHEAP),
         Candidate("other", "for signs", ("y has three values",), by_name_only="a baseline"),
-    ),
+    )
+}
+
+PLAN = Plan(
+    method="quick",
+    method_options={},
+    why="the least predicted time",
+    among=tuple(WEIGHED),
     facts=(),
     bound=True,
     tol=1e-6,
     told=lambda: ("exact", ("minimise over x",)),
+    look=WEIGHED.__getitem__,
 )
 
 
@@ -61,7 +67,7 @@ def test_a_baseline_that_is_named_is_among_those_that_may_be_chosen() -> None:
 
 
 def test_without_data_the_order_is_that_of_the_registry() -> None:
-    bare = replace(PLAN, bound=False, weighed=tuple(replace(c, estimate=None) for c in PLAN.candidates))
+    bare = replace(PLAN, bound=False, look={n: replace(c, estimate=None) for n, c in WEIGHED.items()}.__getitem__)
     found = dict(sections(bare))
     assert found["methods that apply"] == ["    slow             a slow one", "  * quick            a quick one"]
 

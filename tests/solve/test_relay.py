@@ -6,6 +6,7 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fwdsl.backends.method import Estimate
@@ -31,12 +32,12 @@ def work(on: Lane, passes: float, gap: float, seconds: float = 0.0) -> None:
 
 def test_alone_a_method_runs_until_it_ends() -> None:
     only = lane("a", 1.0)
-    assert Relay([only], TOL).until(only) == math.inf
+    assert Relay(only, list, TOL).until(only) == math.inf
 
 
 def test_where_looks_are_dear_another_follows_only_where_one_gives_up() -> None:
     a, b = lane("a", 10.0), lane("b", 0.01)
-    turns = Relay([a, b], TOL, dear=True)
+    turns = Relay(a, lambda: [b], TOL, dear=True)
     assert turns.first() is a
     assert turns.until(a) == math.inf
     a.gave_up = True
@@ -46,12 +47,12 @@ def test_where_looks_are_dear_another_follows_only_where_one_gives_up() -> None:
 def test_looks_that_could_hand_over_to_nobody_are_left_out() -> None:
     """A rival that is expected to take 50 s does not follow one that has worked for less than 50 MARGIN / CAP, but may have a trial before."""
     a, b = lane("a", 10.0), lane("b", 50.0)
-    turns = Relay([a, b], TOL)
+    turns = Relay(a, lambda: [b], TOL)
     assert turns.until(a) == pytest.approx(relay.START_UP / relay.SHARE_OF_FAR / a.second)
     work(b, 30.0, 0.5)
     assert turns.until(a) == pytest.approx(relay.GROW * b.work / relay.SHARE_OF_FAR / a.second)
     # one that is expected sooner than the leader may follow at any look
-    assert Relay([a, lane("c", 1.0)], TOL).until(a) == pytest.approx(max(relay.FIRST / a.second, relay.LEAST))
+    assert Relay(a, lambda: [lane("c", 1.0)], TOL).until(a) == pytest.approx(max(relay.FIRST / a.second, relay.LEAST))
 
 
 def test_methods_without_passes_are_counted_by_their_iterations() -> None:
@@ -59,13 +60,14 @@ def test_methods_without_passes_are_counted_by_their_iterations() -> None:
     plan = SimpleNamespace(
         method="a", chosen=Candidate("a", "", (), Estimate(0.0, 1e-4, 0.0, ""), False), rivals=lambda: ()
     )
-    (only,) = lanes_of(plan, 1.0, Best())  # type: ignore[arg-type]
+    only, others = lanes_of(plan, 1.0, Best())  # type: ignore[arg-type]
+    assert not others()
     assert only.second == pytest.approx(1e-4 / counted(0.0, 1))
 
 
 def test_who_is_on_the_way_keeps_the_lead() -> None:
     a, b = lane("a", 0.1), lane("b", 0.12)
-    turns = Relay([a, b], TOL)
+    turns = Relay(a, lambda: [b], TOL)
     for gap in (1e-2, 1e-3, 1e-4):
         work(a, turns.until(a) - a.passes, gap)
         assert turns.next(a, "") == (a, "")
@@ -73,7 +75,7 @@ def test_who_is_on_the_way_keeps_the_lead() -> None:
 
 def test_who_is_stuck_beyond_its_prediction_hands_over() -> None:
     a, b = lane("a", 0.1), lane("b", 0.12)
-    turns = Relay([a, b], TOL)
+    turns = Relay(a, lambda: [b], TOL)
     lead = a
     for _ in range(8):
         work(a, turns.until(a) - a.passes, 0.5)
@@ -87,7 +89,7 @@ def test_who_is_stuck_beyond_its_prediction_hands_over() -> None:
 
 def test_a_prediction_that_was_too_high_shows_on_trial() -> None:
     a, b = lane("a", 10.0), lane("b", 200.0)
-    turns = Relay([a, b], TOL)
+    turns = Relay(a, lambda: [b], TOL)
     work(a, 5000.0, 1e-2)
     found = turns.next(a, "")
     assert found is not None and found[0] is b and "a trial of `b`" in found[1]
@@ -100,7 +102,7 @@ def test_a_prediction_that_was_too_high_shows_on_trial() -> None:
 
 def test_a_trial_that_shows_nothing_goes_back_and_is_not_repeated_at_once() -> None:
     a, b = lane("a", 10.0), lane("b", 20.0)
-    turns = Relay([a, b], TOL)
+    turns = Relay(a, lambda: [b], TOL)
     work(a, 5000.0, 1e-2)
     assert (turns.next(a, "") or (None,))[0] is b
     work(b, turns.until(b), 1.0)
@@ -110,7 +112,7 @@ def test_a_trial_that_shows_nothing_goes_back_and_is_not_repeated_at_once() -> N
 
 def test_who_gives_up_is_out_and_the_last_one_ends_the_run() -> None:
     a, b = lane("a", 1.0), lane("b", 2.0)
-    turns = Relay([a, b], TOL)
+    turns = Relay(a, lambda: [b], TOL)
     a.gave_up = True
     assert turns.next(a, "no way on") == (b, "`a` gave up: no way on")
     assert turns.until(b) == math.inf
@@ -144,6 +146,23 @@ def test_no_turn_for_who_takes_more_memory_or_has_no_prediction() -> None:
     plan: Any = SimpleNamespace(
         method="own", chosen=candidate("own", Estimate(10.0, 0.1, 1e6, "")), rivals=lambda: rivals
     )
-    found = lanes_of(plan, 1.0, Best())
-    assert [a.name for a in found] == ["own", "small"]
-    assert found[0].second == pytest.approx(0.01)
+    own, others = lanes_of(plan, 1.0, Best())
+    assert own.name == "own" and [a.name for a in others()] == ["small"]
+    assert own.second == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_leader_begins_without_others_wherever_nobody_may_have_a_trial(seed: int) -> None:
+    """`first` asks for no other lane where a pass of the leader is short, as if it had asked them all."""
+    rng = np.random.default_rng(seed)
+
+    def drawn(name: str) -> Lane:
+        second = 10.0 ** rng.uniform(-6.0, 1.0)
+        return lane(name, second * 10.0 ** rng.uniform(0.0, 5.0), second)
+
+    leader, others = drawn("a"), [drawn("b"), drawn("c")]
+    turns, asked = Relay(leader, lambda: asked.append(1) or others, TOL), list[int]()
+    found, was_asked = turns.first(), bool(asked)
+    assert found is (turns._on_trial() or leader)
+    assert was_asked == (relay.SHARE * max(relay.FIRST, relay.LEAST * leader.second) >= relay.START_UP)
+    assert turns.at_least(leader) <= turns.until(leader)

@@ -1,0 +1,119 @@
+"""The methods as candidates for a problem: why they do not apply, or what they would cost. Each is looked at when somebody asks, and once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..backends.method import Estimate, Method
+from ..backends.registry import METHODS
+from ..canon.arrange import Arrangement, arrange
+from ..canon.forms import Form, FormKind
+from ..model import Model, once_per_model
+from ..model.options import Options
+from .fitted import LEAST_FACTOR, corrected, features
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method for this problem: `reasons` why it does not apply (empty: it does), `estimate` what it would cost (with data).
+
+    `by_name_only` says why the planner does not choose it by itself; empty where it may.
+    """
+
+    name: str
+    title: str
+    reasons: tuple[str, ...]
+    estimate: Estimate | None = None
+    by_name_only: str = ""
+
+    @property
+    def applies(self) -> bool:
+        """Whether there is no reason against the method."""
+        return not self.reasons
+
+
+class Weighing:
+    """The candidates for a problem; `form` is its canonical form, None for a model without data."""
+
+    def __init__(self, model: Model, apart: frozenset[tuple[str, int]], form: Form | None, options: Options) -> None:
+        self._model, self._apart, self._form, self._options = model, apart, form, options
+        self._features: dict[FormKind, tuple[float, ...]] = {}
+        self._reasons: dict[str, tuple[str, ...]] = {}
+        self._candidates: dict[str, Candidate] = {}
+
+    def candidate(self, name: str) -> Candidate:
+        """A method with its reasons, or its predicted cost."""
+        if name not in self._candidates:
+            self._candidates[name] = self._look(METHODS[name])
+        return self._candidates[name]
+
+    def choose(self, names: Sequence[str], arrangement: Arrangement) -> tuple[str, str]:
+        """The method that structure settles, else the one of least predicted time; without data the first that applies, in the registry's order.
+
+        Methods that cannot be chosen any more are not looked at.
+        """
+        by_name = _applicable(self._model, self._apart, tuple(names))
+        free = [name for name in by_name if not self._left_out(METHODS[name])]
+        for name in free:
+            if METHODS[name].may_settle and not self.reasons(name):
+                settled = METHODS[name].settles(arrangement, self._form)
+                if settled:
+                    return name, settled
+        best: Candidate | None = None
+        least = float("inf")
+        for name in sorted(free, key=lambda name: METHODS[name].least_seconds) if self._form is not None else ():
+            if METHODS[name].least_seconds * LEAST_FACTOR > least:
+                continue
+            found = self.candidate(name)
+            if found.applies and found.estimate is not None and found.estimate.seconds < least:
+                best, least = found, found.estimate.seconds
+        able = (name for name in free if not self.reasons(name))
+        first, second = next(able), next(able, None)
+        if second is None:
+            return first, "the only method that applies"
+        if best is not None:
+            return best.name, "the least predicted time"
+        return first, "the structure decides; bind data for predicted times"
+
+    def reasons(self, name: str) -> tuple[str, ...]:
+        """Why a method does not apply."""
+        if name not in self._reasons:
+            self._reasons[name] = self._why_not(METHODS[name])
+        return self._reasons[name]
+
+    def _why_not(self, method: type[Method]) -> tuple[str, ...]:
+        reasons = _reasons(self._model, self._apart, method.name)
+        if reasons or self._form is None:
+            return reasons
+        reasons = self._form.why_not(method.works_on)
+        told = None if reasons else self._form.at_hand(method.works_on)
+        return reasons if told is None else method.requires_values(told)
+
+    def _look(self, method: type[Method]) -> Candidate:
+        reasons = self.reasons(method.name)
+        told = self._form.at_hand(method.works_on) if self._form is not None and not reasons else None
+        estimate = method.estimate(told, self._options.tol) if told is not None else None
+        if told is not None and estimate is not None:
+            if method.works_on not in self._features:
+                self._features[method.works_on] = features(told)
+            estimate = corrected(estimate, method.name, self._features[method.works_on], self._options.tol)
+        return Candidate(method.name, method.title, reasons, estimate, self._left_out(method))
+
+    def _left_out(self, method: type[Method]) -> str:
+        """Why the planner does not choose a method by itself, or where it has a list of names to choose from."""
+        if not self._options.among:
+            return method.by_name_only
+        return "" if method.name in self._options.among else "not among those to choose from"
+
+
+@once_per_model
+def _applicable(model: Model, apart: frozenset[tuple[str, int]], names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the methods that apply, from names alone."""
+    return tuple(name for name in names if not _reasons(model, apart, name))
+
+
+@once_per_model
+def _reasons(model: Model, apart: frozenset[tuple[str, int]], name: str) -> tuple[str, ...]:
+    """Why a method does not apply, from names alone."""
+    return METHODS[name].requires(arrange(model, apart))

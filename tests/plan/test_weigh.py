@@ -1,0 +1,81 @@
+"""What the planner looks at, and when: the choice is as if it looked at everything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.interior.method import Interior
+from fwdsl.backends.registry import AUTOMATIC, METHODS
+
+HEAD = "data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\n"
+BODIES = (
+    "minimize 1/2 * mean(squared(X @ w, y)) + 0.1 * norm1(w)\n",
+    "minimize mean(absolute(X @ w, y)) + 0.1 * norm1(w)\n",
+    "minimize mean(huber(X @ w, y)) + 0.01 * sum_squares(w)\n",
+    "minimize mean(squared(X @ w, y))\nsubject to w in simplex(1)\n",
+    "minimize mean(squared(X @ w, y)) + norm1(w - 1)\n",
+    "minimize sum_squares(w - 1) + 0.3 * norm1(w[1:] - w[:-1])\n",
+)
+SIZES = ((20, 3), (200, 40), (60, 300))
+
+
+def bound(body: str, n: int, p: int) -> fw.Problem:
+    rng = np.random.default_rng(n)
+    return fw.parse(HEAD + body).bind(X=rng.standard_normal((n, p)), y=rng.standard_normal(n))
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize(("n", "p"), SIZES)
+def test_the_choice_is_the_least_predicted_time_of_all(body: str, n: int, p: int) -> None:
+    plan = bound(body, n, p).plan()
+    chosen = plan.method, plan.why
+    able = [c for c in plan.weighed if c.applies and not c.by_name_only]
+    assert plan.chosen in able
+    if chosen[1] == "the least predicted time":
+        timed = [c for c in able if c.estimate is not None]
+        assert chosen[0] == min(timed, key=lambda c: c.estimate.seconds if c.estimate else 0.0).name
+    else:
+        assert METHODS[chosen[0]].may_settle
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize(("n", "p"), SIZES)
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-9])
+def test_no_prediction_is_below_the_least_of_its_method(body: str, n: int, p: int, tol: float) -> None:
+    form = bound(body, n, p).canonical
+    for name in AUTOMATIC:
+        method = METHODS[name]
+        told = form.at_hand(method.works_on)
+        by_name = any(c.name == name and c.applies for c in bound(body, n, p).plan().weighed)
+        if told is not None and by_name:
+            estimate = method.estimate(told, tol)
+            assert estimate is None or estimate.seconds >= method.least_seconds
+
+
+def test_a_method_that_cannot_be_chosen_is_looked_at_when_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(Interior, "requires_values", classmethod(lambda cls, form: asked.append(form) or ("no",)))
+    problem = bound(BODIES[0], 100, 10)
+    solution = problem.solve()
+    assert solution.status == "optimal" and solution.method == "coordinate_descent"
+    assert not asked
+    assert {c.name: c.reasons for c in solution.plan.weighed}["interior"] == ("no",)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_kernel_machines_work_on_rows_of_their_gram_matrix(loss: str) -> None:
+    text = (
+        "data X: matrix[n, p], y: signs[n]\nlet Phi = rbf(X, gamma=0.5)\nvar w: vector[dim(Phi)], b: real\n"
+        f"minimize mean({loss}(Phi @ w + b, y)) + 0.01 * sum_squares(w)\n"
+    )
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((40, 3))
+    problem = fw.parse(text).bind(X=X, y=np.sign(X[:, 0] + 0.3 * rng.standard_normal(40)))
+    assert problem.plan().method == "smo"
+    by_rows = problem.solve(tol=1e-8)
+    assert by_rows.status == "optimal"
+    other = problem.solve(tol=1e-8, method="newton" if loss == "squared_hinge" else "pdhg")
+    assert by_rows.objective == pytest.approx(other.objective, rel=1e-6)
