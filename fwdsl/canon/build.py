@@ -32,6 +32,7 @@ from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
 from .pairs import innermost, key_of
 from .reach import check_reach
+from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader, build
 from .terms import bare_factor, loss_function
 from .too_large import too_large
@@ -41,11 +42,23 @@ LARGEST_FACTOR = 8_000_000_000
 
 
 def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...]]:
-    """The canonical form of an instance, only the factored one where its variable is too large to write down.
+    """The canonical form of an instance, beside that of an equivalent program where it is solved as one (`rewrites`).
 
     FW5001 where it takes more memory than this version spends, FW5011 where a number is not finite, FW5012 where an argument does not fit.
     Where a set is empty, or sets do not meet, the form says so in its `contradiction`.
     """
+    form, found = as_written(instance)
+    other = rewritten_instance(instance)
+    if other is None or not isinstance(form, Canonical) or form.contradiction is not None or form.factored is not None:
+        return form, found
+    inner, _ = as_written(other)
+    if not isinstance(inner, Canonical) or inner.contradiction is not None:
+        return form, found
+    return Rewritten.of(form, inner) or form, found
+
+
+def as_written(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...]]:
+    """The canonical form of a program as it is written, only the factored one where its variable is too large to write down."""
     apart = weightless(instance)
     arrangement = arrange(instance.model, apart)
     try:

@@ -80,6 +80,10 @@ class SolvableCanonical:
         """P(x) and what x violates, without a dual point."""
         return verify(self.form, x, None)
 
+    def known(self, x: Array, ys: list[Array]) -> list[Array] | None:
+        """The dual point as it is."""
+        return ys or None
+
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
         """The multipliers of the terms and blocks that hold the constraints."""
         return constraint_duals(self.form, x, ys)

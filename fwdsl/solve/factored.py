@@ -84,6 +84,10 @@ class SolvableFactored:
         tol = o.tol if o.gap == "relative" else o.tol / max(self.form.scale, 1e-300)
         return verify_factored(self.form, x, tol, attempt, o.seed, stop)
 
+    def known(self, x: LowRank, ys: list[Array]) -> list[Array] | None:
+        """The dual point as it is."""
+        return ys or None
+
     def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, Any]:
         """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""
         form = self.form

@@ -74,6 +74,9 @@ class Solvable(Protocol):
     def measure(self, x: Any) -> Verified:
         """The verifier's findings for a point without a dual point."""
 
+    def known(self, x: Any, ys: list[Array]) -> list[Array] | None:
+        """A verified dual point as methods take it to start from; None where there is none."""
+
     def duals(self, x: Any, ys: Sequence[Array]) -> dict[str, Any]:
         """The derivative of the optimal value in each constraint's right-hand side, in the user's sense, by name."""
 

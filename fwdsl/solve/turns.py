@@ -43,7 +43,7 @@ def in_turns(
     METHODS[lane.name].load()
     with closing(task.prepare()) as problem:
         while True:
-            start = at if lane.run is not None else _from_best(best, at, changes)
+            start = at if lane.run is not None else _from_best(task, best, at, changes)
             turn = Turn(lane, relay.until(lane), total.before(lane, problem.passes))
             # what a method loads has to be there before BLAS is held to one thread
             METHODS[lane.name].load()
@@ -72,11 +72,11 @@ def in_turns(
     return last, total.joined(outcome), tuple(changes)
 
 
-def _from_best(best: Best, at: Start, changes: list[Change]) -> Start:
+def _from_best(task: Solvable, best: Best, at: Start, changes: list[Change]) -> Start:
     """The start of a method's first turn: the best point and bound so far, where others have had theirs."""
     if not changes or best.primal is None or not math.isfinite(best.primal.primal):
         return at
-    return Start(best.x, list(best.merged().y) or None, at.origin)
+    return Start(best.x, task.known(best.x, list(best.merged().y)), at.origin)
 
 
 def _following(relay: Relay, lane: Lane, outcome: Outcome, is_over: bool) -> tuple[Lane, str] | None:

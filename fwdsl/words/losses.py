@@ -102,3 +102,6 @@ LOSSES: dict[str, LossWord] = Words(
         loss_word("weston_watkins", "sum over l != y of max(0, 1 + Z_l - Z_y).", target="labels"),
     )
 )
+
+SQUARED, ABSOLUTE, QUANTILE, HINGE, SQUARED_HINGE = "squared", "absolute", "quantile", "hinge", "squared_hinge"
+"""The losses that slack variables and norms of residuals stand for."""
