@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import VectorFunction
+from ..atoms.base import LossFunction, VectorFunction
 from ..atoms.family import Repeated
 from ..atoms.losses import VECTOR_LOSSES
 from ..atoms.vector_loss import VectorLossFunction
@@ -34,7 +34,7 @@ from .pairs import innermost, key_of
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader, build
-from .terms import bare_factor, loss_function
+from .terms import bare_factor, completed_square, labels_of_signs, loss_function
 from .too_large import too_large
 
 LARGEST_FACTOR = 8_000_000_000
@@ -192,6 +192,13 @@ class _Builder:
             stacked = self.reader.stacked(term.argument)
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
+        for t, made in enumerate(terms):
+            if self._is_quadratic_form(made):
+                block = made.map.parts[0][0]
+                found = completed_square(made.f, made.map, q[block.slice])  # type: ignore[arg-type]
+                if found is not None:
+                    terms[t], q[block.slice] = replace(made, f=found[0]), found[1]
+                    constant += found[2]
         return Canonical(
             self.instance,
             tuple(blocks),
@@ -203,6 +210,12 @@ class _Builder:
             self.arrangement.facts,
             self._places(terms),
         )
+
+    def _is_quadratic_form(self, made: SumTerm) -> bool:
+        """Whether a term is a quadratic form of one variable, by a root of its matrix."""
+        term = None if made.is_constraint else self.model.terms[made.origin]
+        rooted = term is not None and term.kind == "function" and bool(CONVEX[term.atom].root_of)
+        return rooted and len(made.map.parts) == 1 and isinstance(made.f, LossFunction)
 
     def _bases(self) -> dict[str, GramFactor]:
         """For each variable over an implicit feature map, the factor of its Gram matrix, which is computed by blocks and never formed."""
@@ -234,7 +247,8 @@ class _Builder:
         ridge = 0.0
         for i in plan.ridges:
             factor = bare_factor(self.reader, terms[i].argument)
-            ridge += self._coefficient(terms[i]) * factor * factor
+            samples = shape[0] if terms[i].reduce == "mean" and shape else 1
+            ridge += self._coefficient(terms[i]) * factor * factor / max(1, samples)
             if not math.isfinite(ridge):
                 raise NotFinite("a coefficient that is not finite", terms[i].argument)
         norm = self.sets.norm_spec(terms[plan.norms[0]], c) if plan.norms and c > 0.0 else None
@@ -343,6 +357,12 @@ class _Builder:
             root_of = CONVEX[term.atom].root_of if term.kind == "function" else ""
             stacked = self._factored(term, root_of, stacked) if root_of else stacked
             f = loss_function(self.reader, term, plan.atom, c, stacked.shape)
+            turned = labels_of_signs(f, stacked)
+            if turned is not None:
+                f, stacked, signs = turned
+                return SumTerm(
+                    f, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs
+                )
         return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
 
     def _regrouped(self, term: Term, c: float, stacked: Stacked) -> tuple[VectorFunction | None, Stacked]:

@@ -118,3 +118,19 @@ def changed(e: Expr, change: Change) -> Expr:
 def replaced(e: Expr, name: str, by: Expr) -> Expr:
     """An expression with another one in the place of a variable."""
     return changed(e, lambda part: by if part.op == "var" and part.name == name else None)
+
+
+def parts(e: Expr) -> tuple[Expr, Expr | None]:
+    """The part of a sum in the variables, and the constants, a factor before the sum multiplied out."""
+    c, rest = number_and_rest(e)
+    if rest.op != "add":
+        return e, None
+    live = [times(c, a) for a in rest.args if not a.is_constant]
+    fixed = [times(c, a) for a in rest.args if a.is_constant]
+    if not fixed or not all(a.type.array_shape == e.type.array_shape for a in live[:1]):
+        return e, None
+    whole = live[0] if len(live) == 1 else algebra.add(live, shapes.plain(e.type), e.span)
+    constant: Expr | None = None
+    for a in fixed:
+        constant = plus(constant, a)
+    return whole, constant

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...atoms.base import Array, VectorFunction
 from ...atoms.domain import set_beneath
-from ...atoms.vectors import Ridged
+from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
 from ...model import Model, evaluate_dim, once_per_model
 from ..affine import AffineReader
@@ -19,10 +19,11 @@ from ..form import Block, Canonical, SumTerm
 from ..forms import FormKind
 from .definitions import defined
 from .draft import Draft, Duals, Key, Step, key_of_term
+from .plain import plainer
 from .slacks import slackened
 from .slices import Slices, sliced
 
-RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (defined, slackened, sliced)
+RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (plainer, defined, slackened, sliced, plainer)
 """The rewritings, each tried until it finds nothing more."""
 
 MOST_STEPS = 16
@@ -174,17 +175,17 @@ class Rewritten:
         out = []
         for term in self.outer.terms:
             y = duals.known.get(key_of_term(term.is_constraint, term.origin))
-            out.append(y if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
+            out.append(_turned(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
         return out
 
     def inward_dual(self, x: Array, ys: Sequence[Array]) -> list[Array] | None:
         """The multipliers of the rewritten program; None where they cannot be told."""
-        known = {key_of_term(t.is_constraint, t.origin): y for t, y in zip(self.outer.terms, ys, strict=True)}
+        known = {key_of_term(t.is_constraint, t.origin): _turned(t, y) for t, y in zip(self.outer.terms, ys, strict=True)}
         duals = Duals(self.outer, x, known)
         for step in self.rewriting.steps:
             step.inward(duals)
         found = [duals.known.get(self._key(t)) for t in self.inner.terms]
-        fits = [y for y, t in zip(found, self.inner.terms, strict=True) if y is not None and y.size == t.map.rows]
+        fits = [_turned(t, y) for y, t in zip(found, self.inner.terms, strict=True) if y is not None and y.size == t.map.rows]
         return fits if len(fits) == len(found) else None
 
     def _key(self, term: SumTerm) -> Key:
@@ -194,7 +195,7 @@ class Rewritten:
     def _known(self, x: Array, ys: Sequence[Array]) -> dict[Key, Array]:
         """The multipliers of the rewritten program by key, those among them that its blocks hold."""
         inner = self.inner
-        known = {self._key(t): y for t, y in zip(inner.terms, ys, strict=True)}
+        known = {self._key(t): _turned(t, y) for t, y in zip(inner.terms, ys, strict=True)}
         v = -inner.q
         for term, y in zip(inner.terms, ys, strict=True):
             term.map.adjoint(-y, v)
@@ -222,10 +223,20 @@ class Rewritten:
                 out[draft.terms[i]] = 2.0 * weight * c * best
             left, g = v - curvature * best, g.inner
         if plan.sets:
-            normal = g.normal_part(x, left) if plan.norms and set_beneath(g) is not None else left
+            on = set_beneath(g)
+            normal = g.normal_part(x, left) if plan.norms and on is not None else left
+            left, first = left - normal, True
             for i in plan.sets:
-                out[draft.constraints[i]] = normal if i == plan.sets[0] else np.zeros_like(normal)
-            left = left - normal
+                constraint = model.constraints[i]
+                if constraint.set is None and isinstance(on, ConvexSet):
+                    # on the simplex the sum's multiplier is in every entry
+                    y = on.of_radius(1.0).conjugate(normal)
+                    out[draft.constraints[i]] = np.array([y])
+                    normal = normal - y
+            for i in plan.sets:
+                if model.constraints[i].set is not None:
+                    out[draft.constraints[i]] = normal if first else np.zeros_like(normal)
+                    first = False
         total = sum(self._weight(model, i, reader) for i in plan.norms)
         for i in plan.norms:
             m = reader.stacked(model.terms[i].argument).parts[0][1]
@@ -244,3 +255,8 @@ class Rewritten:
 def inner_sense(model: Model) -> int:
     """1, or -1 where the program maximises."""
     return 1 if model.sense == "minimize" else -1
+
+
+def _turned(term: SumTerm, y: Array) -> Array:
+    """The multiplier of the prediction as it is written from that of the term, or the other way."""
+    return y if term.turned is None else term.turned * y

@@ -22,7 +22,7 @@ from ...model import Constraint, Expr, Term, VarDecl
 from ...words import ABSOLUTE, HINGE, LARGEST_SIZE, LOSSES, NONNEGATIVE, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
-from .expressions import multiple_of, number_and_rest, plus, split, times
+from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, times
 
 Kind = Literal["linear", "squares", "largest"]
 
@@ -254,10 +254,8 @@ def _bound(c: Constraint, key: Key, variable: VarDecl) -> Bound | None:
     return Bound(key, sign, sign * found.k, times(-1.0 / found.k, found.rest))
 
 
-def _spread(e: Expr, name: str):  # type: ignore[no-untyped-def]
+def _spread(e: Expr, name: str) -> Split | None:
     """k s + rest where the number s meets every entry of rest."""
-    from .expressions import Split
-
     if e.op != "add":
         return None
     own = [split(a, name) for a in e.args if name in a.variables]
@@ -286,7 +284,7 @@ def _pair(bounds: list[Bound], is_signed: bool, cost: Cost) -> tuple[Bound, Boun
 
 def _term(cost: Cost, e: Expr, r: float, a: float, text: str) -> tuple[Term, float]:
     """The loss of e, and the sign that e has in it."""
-    live, constant = _parts(e)
+    live, constant = parts(e)
     shape = e.type.array_shape
     if cost.kind == "squares" and r:
         return Term("function", SQUARES, cost.c, e, text=text, span=e.span), 1.0
@@ -310,19 +308,3 @@ def _term(cost: Cost, e: Expr, r: float, a: float, text: str) -> tuple[Term, flo
     options = ((option, algebra.const(tau)),)
     loss = Term("loss", QUANTILE, weight, live, target, None, cost.reduce, options, text=text, span=e.span)
     return replace(loss), 1.0
-
-
-def _parts(e: Expr) -> tuple[Expr, Expr | None]:
-    """The part of a sum in the variables, and the constants, a factor before the sum multiplied out."""
-    c, rest = number_and_rest(e)
-    if rest.op != "add":
-        return e, None
-    live = [times(c, a) for a in rest.args if not a.is_constant]
-    fixed = [times(c, a) for a in rest.args if a.is_constant]
-    if not fixed or not all(a.type.array_shape == e.type.array_shape for a in live[:1]):
-        return e, None
-    whole = live[0] if len(live) == 1 else algebra.add(live, shapes.plain(e.type), e.span)
-    constant: Expr | None = None
-    for a in fixed:
-        constant = plus(constant, a)
-    return whole, constant
