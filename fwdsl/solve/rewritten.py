@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 
+import numpy as np
+
 from ..atoms.base import Array
 from ..canon.rewrites import Rewritten
 from ..canon.terms import term_values
@@ -24,6 +26,13 @@ class SolvableRewritten:
     def __init__(self, form: Rewritten, inner: Solvable) -> None:
         self.form = form
         self._inner = inner
+        self._last: tuple[Array, Array] | None = None
+
+    def _outward(self, x: Array) -> Array:
+        """The point of the program as it is written; the last one is known."""
+        if self._last is None or not np.array_equal(self._last[0], x):
+            self._last = x.copy(), self.form.outward(x)
+        return self._last[1]
 
     def prepare(self) -> Any:
         """The equivalent program on kernels."""
@@ -44,25 +53,25 @@ class SolvableRewritten:
 
     def _verified(self, x: Array, ys: Sequence[Array]) -> Verified:
         form = self.form
-        told = form.outward_dual(x, ys) if len(ys) == len(form.inner.terms) else None
-        return verify(form.outer, form.outward(x), told)
+        told = form.outward_dual(x, ys, self._outward(x)) if len(ys) == len(form.inner.terms) else None
+        return verify(form.outer, self._outward(x), told)
 
     def measure(self, x: Array) -> Verified:
         """P and what is violated, of the program as it is written."""
-        return verify(self.form.outer, self.form.outward(x), None)
+        return verify(self.form.outer, self._outward(x), None)
 
     def known(self, x: Array, ys: list[Array]) -> list[Array] | None:
         """The dual point of the equivalent program."""
         form = self.form
-        return form.inward_dual(form.outward(x), ys) if len(ys) == len(form.outer.terms) else None
+        return form.inward_dual(self._outward(x), ys) if len(ys) == len(form.outer.terms) else None
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
         """The multipliers of the constraints as they are written."""
-        return constraint_duals(self.form.outer, self.form.outward(x), ys)
+        return constraint_duals(self.form.outer, self._outward(x), ys)
 
     def terms(self, x: Array) -> dict[str, float]:
         """The values of the terms as they are written."""
-        return term_values(self.form.outer, self.form.outward(x))
+        return term_values(self.form.outer, self._outward(x))
 
     def warnings(self, x: Array) -> tuple[str, ...]:
         """The warnings of the equivalent program."""

@@ -21,7 +21,7 @@ from .functions import (
     SQUARES,
     ConvexWord,
 )
-from .losses import ABSOLUTE, HINGE, LOSSES, QUANTILE, SQUARED, SQUARED_HINGE, LossWord
+from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED, SQUARED_HINGE, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
 from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, THRESHOLD_SETS, SetWord
 from .sources import SOURCES, SourceWord
@@ -36,6 +36,7 @@ __all__ = [
     "FUNCTIONS",
     "GROUPED",
     "HINGE",
+    "HUBER",
     "LARGEST_SIZE",
     "LOSSES",
     "NONNEGATIVE",

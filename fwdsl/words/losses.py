@@ -103,5 +103,6 @@ LOSSES: dict[str, LossWord] = Words(
     )
 )
 
-SQUARED, ABSOLUTE, QUANTILE, HINGE, SQUARED_HINGE = "squared", "absolute", "quantile", "hinge", "squared_hinge"
+SQUARED, ABSOLUTE, QUANTILE, HUBER = "squared", "absolute", "quantile", "huber"
+HINGE, SQUARED_HINGE = "hinge", "squared_hinge"
 """The losses that slack variables and norms of residuals stand for."""

@@ -19,11 +19,12 @@ from ..form import Block, Canonical, SumTerm
 from ..forms import FormKind
 from .definitions import defined
 from .draft import Draft, Duals, Key, Step, key_of_term
+from .envelopes import Parts, enveloped, parted
 from .plain import plainer
-from .slacks import slackened
+from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
 
-RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (plainer, defined, slackened, sliced, plainer)
+RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (plainer, defined, parted, enveloped, slackened, bounded_sizes, sliced, plainer)
 """The rewritings, each tried until it finds nothing more."""
 
 MOST_STEPS = 16
@@ -165,11 +166,14 @@ class Rewritten:
         for block in self.inner.blocks:
             name, at = self._parts()[block.name]
             out[block.slice] = x[places[name].slice][at]
+            for step in self.rewriting.steps:
+                if isinstance(step, Parts) and step.u == block.name:
+                    out[block.slice] -= x[places[step.v].slice]
         return out
 
-    def outward_dual(self, x: Array, ys: Sequence[Array]) -> list[Array]:
-        """The multipliers of the terms as they are written, of those at a point of the rewritten program."""
-        duals = Duals(self.outer, self.outward(x), self._known(x, ys))
+    def outward_dual(self, x: Array, ys: Sequence[Array], told: Array) -> list[Array]:
+        """The multipliers of the terms as they are written, of those at a point of the rewritten program, `told` being it as it is written."""
+        duals = Duals(self.outer, told, self._known(x, ys))
         for step in reversed(self.rewriting.steps):
             step.multipliers(duals)
         out = []

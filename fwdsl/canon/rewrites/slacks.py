@@ -18,8 +18,8 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
-from ...model import Constraint, Expr, Term, VarDecl
-from ...words import ABSOLUTE, HINGE, LARGEST_SIZE, LOSSES, NONNEGATIVE, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
+from ...model import Constraint, Expr, SetRef, Term, VarDecl
+from ...words import ABSOLUTE, CONVEX, HINGE, LARGEST_SIZE, LOSSES, NONNEGATIVE, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
 from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, times
@@ -206,6 +206,13 @@ def _sum_of(e: Expr, name: str) -> tuple[float, Literal["sum", "mean"], Expr | N
                 return None
             rest = times(c, algebra.make(inner.op, shapes.REAL, (rest,)))
         return c * found.k, "mean" if inner.op == "mean" else "sum", rest
+    live = [a for a in inner.args if name in a.variables] if inner.op == "add" else []
+    if len(live) == 1 and live[0].op != "var":
+        own, rest = _sum_of(live[0], name), None
+        for a in inner.args:
+            rest = plus(rest, a) if a is not live[0] else rest
+        rest = plus(rest, own[2]) if own is not None else None
+        return (c * own[0], own[1], times(c, rest) if rest is not None else None) if own is not None else None
     if e.type.array_shape == ():
         found = split(e, name)
         return (found.k, "sum", found.rest) if found is not None else None
@@ -308,3 +315,87 @@ def _term(cost: Cost, e: Expr, r: float, a: float, text: str) -> tuple[Term, flo
     options = ((option, algebra.const(tau)),)
     loss = Term("loss", QUANTILE, weight, live, target, None, cost.reduce, options, text=text, span=e.span)
     return replace(loss), 1.0
+
+
+# --- sizes with a bounded sum -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """-t <= e <= t with k 1't <= b, without t: e in the l1 ball of b / k. With its normal y there
+
+    lambda_1 - lambda_2 = y,   lambda_1 + lambda_2 = k times the sum's multiplier = max |y|.
+    """
+
+    name: str
+    above: Bound
+    below: Bound
+    total: Key
+    k: float
+    fact: str
+
+    def place(self, reader: AffineReader, x: Array) -> None:
+        """t = |e|."""
+        x[reader.blocks[self.name].slice] = np.abs(reader.stacked(self.above.e).apply(x))
+
+    def multipliers(self, duals: Duals) -> None:
+        """The normal, in three parts."""
+        y = duals.known.get(self.total)
+        if y is None:
+            return
+        largest = float(np.abs(y).max(initial=0.0))
+        duals.known[self.total] = np.array([largest / self.k])
+        for bound, value in ((self.above, 0.5 * (largest + y)), (self.below, 0.5 * (largest - y))):
+            duals.known[bound.key] = bound.sign * value / -bound.k
+
+    def inward(self, duals: Duals) -> None:
+        """The normal is the difference of the two."""
+        above, below = duals.known.get(self.above.key), duals.known.get(self.below.key)
+        if above is not None and below is not None:
+            first, second = self.above.sign * -self.above.k * above, self.below.sign * -self.below.k * below
+            duals.known[self.total] = first - second
+
+
+def bounded_sizes(draft: Draft) -> tuple[Draft, Sizes] | None:
+    """The model without the first variable that bounds sizes, and has a bounded sum itself."""
+    for variable in draft.model.variables:
+        if variable.type.kind == "vector" and not draft.using(variable.name)[0]:
+            found = _ball(draft, variable)
+            if found is not None:
+                return found
+    return None
+
+
+def _ball(draft: Draft, variable: VarDecl) -> tuple[Draft, Sizes] | None:
+    bounds, total, k, rest = [], None, 0.0, None
+    for i in draft.using(variable.name)[1]:
+        constraint, key = draft.model.constraints[i], draft.constraints[i]
+        if _is_sign(constraint):
+            continue
+        if constraint.relation == "le" and not constraint.argument.type.array_shape and total is None:
+            found = _sum_of(constraint.argument, variable.name)
+            if found is None or found[1] != "sum" or found[0] <= 0.0 or found[2] is None or found[2].variables:
+                return None
+            total, (k, _, rest) = i, found
+            continue
+        bound = _bound(constraint, key, variable)
+        if bound is None or bound.e.type.array_shape != variable.type.array_shape:
+            return None
+        bounds.append(bound)
+    if total is None or rest is None or len(bounds) != 2 or multiple_of(bounds[1].e, bounds[0].e) != -1.0:
+        return None
+    r = times(-1.0 / k, rest)
+    if scalar_sign(r) != "positive":
+        return None
+    sum_ = draft.model.constraints[total]
+    ball = SetRef(CONVEX[SIZES].ball, (("r", r),), span=sum_.span)
+    made = replace(sum_, relation="in", argument=bounds[0].e, set=ball, flipped=False)
+    gone = [i for i in draft.using(variable.name)[1] if i != total]
+    changed = draft.without(variable.name, [], gone, [])
+    place = changed.constraints.index(draft.constraints[total])
+    constraints = list(changed.model.constraints)
+    constraints[place] = made
+    model = replace(changed.model, constraints=tuple(constraints))
+    fact = f"{variable.name}: bounds sizes, so `{sum_.text}` is their `{ball.name}`"
+    step = Sizes(variable.name, bounds[0], bounds[1], draft.constraints[total], k, fact)
+    return replace(changed, model=model), step

@@ -107,7 +107,7 @@ def _in_parts(draft: Draft, variable: VarDecl) -> tuple[Draft, Slices] | None:
     pieces, others = _pieces(draft, variable)
     if not any(p.at != (0, END) for p in pieces) or not _is_linear(draft, variable.name, others):
         return None
-    pieces = _grouped(pieces)
+    pieces = _grouped(pieces, variable.type.array_shape[0])
     ends = sorted({0, END, *(e for p in pieces for e in p.at)})
     if any(e < 0 for e in ends) or any(p.at[0] >= p.at[1] for p in pieces):
         return None
@@ -196,12 +196,14 @@ def _times_data(e: Expr, name: str) -> bool:
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _grouped(pieces: list[Piece]) -> list[Piece]:
+def _grouped(pieces: list[Piece], dim: Dim) -> list[Piece]:
     """Euclidean norms of neighbours with one coefficient as one group norm of the range that they cover."""
+    whole = dim if isinstance(dim, int) else END
+    ends = {p.key: (p.at[0], whole if p.at[1] == END else p.at[1]) for p in pieces}
     lengths = sorted((p for p in pieces if p.lengths), key=lambda p: p.at)
     runs: list[list[Piece]] = []
     for piece in lengths:
-        if runs and runs[-1][-1].at[1] == piece.at[0] and runs[-1][-1].sign == piece.sign and piece.at[1] < END // 2:
+        if runs and runs[-1][-1].at[1] == piece.at[0] and runs[-1][-1].sign == piece.sign and ends[piece.key][1] < END // 2:
             runs[-1].append(piece)
         else:
             runs.append([piece])
@@ -211,7 +213,7 @@ def _grouped(pieces: list[Piece]) -> list[Piece]:
             out += run
             continue
         start, stop = run[0].at[0], run[-1].at[1]
-        groups = tuple(tuple(range(p.at[0] - start, p.at[1] - start)) for p in run)
+        groups = tuple(tuple(range(ends[p.key][0] - start, ends[p.key][1] - start)) for p in run)
         first = run[0].term
         assert first is not None
         listed = algebra.make("list", shapes.REAL, value=groups)
