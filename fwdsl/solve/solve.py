@@ -73,7 +73,7 @@ def solve(
 def solvable(form: Form, kind: FormKind, options: Options) -> Solvable:
     """The form that a method works on, with everything that a run needs."""
     if isinstance(form, Rewritten):
-        return SolvableRewritten(form, solvable(form.inner, kind, options))
+        return SolvableRewritten(form, solvable(form.inner, kind, options), options)
     if kind == "factored" and form.factored is not None:
         return SolvableFactored(form.factored, options)
     if kind == "expansion" and form.expansion is not None:
@@ -123,10 +123,11 @@ def _or_start(task: Solvable, x: Any, outcome: Outcome) -> Outcome:
     if math.isfinite(outcome.verified.primal) or outcome.status not in ("tolerance_not_reached", "interrupted"):
         return outcome
     best, bound = Best(), outcome.verified
-    best.add(x, task.measure(x))
+    point, found = task.measure(x)
+    best.add(point, found)
     assert best.primal is not None
     if not (math.isfinite(best.primal.primal) and best.primal.infeasibility <= FEASIBLE):
         return outcome
     if math.isfinite(bound.dual):
         best.add(outcome.x, bound)
-    return replace(outcome, x=x, verified=best.merged())
+    return replace(outcome, x=point, verified=best.merged())

@@ -76,7 +76,7 @@ def _from_best(task: Solvable, best: Best, at: Start, changes: list[Change]) -> 
     """The start of a method's first turn: the best point and bound so far, where others have had theirs."""
     if not changes or best.primal is None or not math.isfinite(best.primal.primal):
         return at
-    return Start(best.x, task.known(best.x, list(best.merged().y)), at.origin)
+    return task.restart(Start(best.x, list(best.merged().y) or None, at.origin))
 
 
 def _following(relay: Relay, lane: Lane, outcome: Outcome, is_over: bool) -> tuple[Lane, str] | None:

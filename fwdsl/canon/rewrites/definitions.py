@@ -31,7 +31,7 @@ class Definition:
     held: tuple[tuple[Key, float], ...]
     fact: str
 
-    def place(self, reader: AffineReader, x: Array) -> None:
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """s = -rest / k."""
         x[reader.blocks[self.name].slice] = reader.stacked(self.value).apply(x)
 

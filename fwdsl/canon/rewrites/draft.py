@@ -14,7 +14,8 @@ from ..affine import AffineReader
 from ..form import Canonical
 
 Key = tuple[str, object]
-"""("term", i) and ("constraint", i) of the program as it is written; ("new", what) of what a rewriting made."""
+"""("term", i) and ("constraint", i) of the program as it is written; ("new", what) of what a rewriting made, ("point", name) for
+a variable that it made, whose value may be a multiplier."""
 
 
 @dataclass
@@ -56,8 +57,8 @@ class Step(Protocol):
     def fact(self) -> str:
         """What was recognised, for the plan."""
 
-    def place(self, reader: AffineReader, x: Array) -> None:
-        """Fill in the values of variables that the rewritten program does not have, at x with all others."""
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
+        """Fill in the values of variables that the rewritten program does not have, at x with all others; `known` are its multipliers."""
 
     def multipliers(self, duals: Duals) -> None:
         """Add the multipliers of what the rewriting took away."""

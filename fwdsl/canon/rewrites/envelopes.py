@@ -36,7 +36,7 @@ class Outliers:
     made: Key
     fact: str
 
-    def place(self, reader: AffineReader, x: Array) -> None:
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """o = -(z - [z in -delta, delta]) / k."""
         z, delta = reader.stacked(self.z).apply(x), reader.scalar(self.delta)
         x[reader.blocks[self.name].slice] = -(z - np.clip(z, -delta, delta)) / self.k
@@ -104,7 +104,7 @@ class Parts:
     x: str
     fact: str
 
-    def place(self, reader: AffineReader, x: Array) -> None:
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """u has x until here, and both become its parts."""
         u, v = (reader.blocks[name].slice for name in (self.u, self.v))
         x[u], x[v] = np.maximum(x[u], 0.0), np.maximum(-x[u], 0.0)

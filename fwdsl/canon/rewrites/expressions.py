@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ...check import algebra, shapes
-from ...model import Expr
+from ...model import Dim, Expr
 
 Change = Callable[[Expr], Expr | None]
 
@@ -134,3 +135,38 @@ def parts(e: Expr) -> tuple[Expr, Expr | None]:
     for a in fixed:
         constant = plus(constant, a)
     return whole, constant
+
+
+def sum_of(e: Expr, name: str) -> tuple[float, Literal["sum", "mean"], Expr | None] | None:
+    """(k, reduction, rest) where e is k times the sum or mean of a variable's entries, and rest."""
+    c, inner = number_and_rest(e)
+    if inner.op in ("sum", "mean"):
+        found = split(inner.args[0], name)
+        if found is None:
+            return None
+        rest = None
+        if found.rest is not None:
+            whole = shapes.of_shape(inner.args[0].type.array_shape)
+            rest = found.rest
+            if rest.type.array_shape != whole.array_shape:
+                return None
+            rest = times(c, algebra.make(inner.op, shapes.REAL, (rest,)))
+        return c * found.k, "mean" if inner.op == "mean" else "sum", rest
+    live = [a for a in inner.args if name in a.variables] if inner.op == "add" else []
+    if len(live) == 1 and live[0].op != "var":
+        own, rest = sum_of(live[0], name), None
+        for a in inner.args:
+            rest = plus(rest, a) if a is not live[0] else rest
+        rest = plus(rest, own[2]) if own is not None else None
+        return (c * own[0], own[1], times(c, rest) if rest is not None else None) if own is not None else None
+    if e.type.array_shape == ():
+        found = split(e, name)
+        return (found.k, "sum", found.rest) if found is not None else None
+    return None
+
+
+def length(n: Dim) -> Expr:
+    """A dimension as a number."""
+    if isinstance(n, int):
+        return algebra.const(float(n))
+    return Expr("dim", shapes.REAL, name=n, sign="positive")

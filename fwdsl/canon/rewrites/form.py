@@ -18,13 +18,14 @@ from ..arrange import Arrangement, BlockPlan, arrange
 from ..form import Block, Canonical, SumTerm
 from ..forms import FormKind
 from .definitions import defined
+from .duals import Machine, machine
 from .draft import Draft, Duals, Key, Step, key_of_term
 from .envelopes import Parts, enveloped, parted
 from .plain import plainer
 from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
 
-RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (plainer, defined, parted, enveloped, slackened, bounded_sizes, sliced, plainer)
+RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (plainer, machine, defined, parted, enveloped, slackened, bounded_sizes, sliced, plainer)
 """The rewritings, each tried until it finds nothing more."""
 
 MOST_STEPS = 16
@@ -60,6 +61,10 @@ def rewritten_instance(instance: Instance) -> Instance | None:
     if found is None:
         return None
     for step in found.steps:
+        if isinstance(step, Machine):
+            rows, columns = (evaluate_dim(d, instance.dims) for d in (step.rows, step.columns))
+            if rows >= columns:
+                return None
         if isinstance(step, Slices):
             n = evaluate_dim(instance.model.variable(step.name).type.array_shape[0], instance.dims)
             if any(not 0 <= a < b <= n for a, b in step.sizes(n)):
@@ -72,7 +77,7 @@ def rewritten_instance(instance: Instance) -> Instance | None:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Rewritten:
-    """A program as it is written (`outer`) and as it is solved (`inner`). A point is one of `inner`; all else is told of `outer`."""
+    """A program as it is written (`outer`) and as it is solved (`inner`). Methods have points of `inner`; those that are verified and kept are of `outer`."""
 
     outer: Canonical
     inner: Canonical
@@ -124,7 +129,7 @@ class Rewritten:
 
     def split(self, x: Array) -> Mapping[str, Any]:
         """The program's own variables."""
-        return self.outer.split(self.outward(x))
+        return self.outer.split(x)
 
     def auxiliary(self, x: Array) -> Mapping[str, Any]:
         return {}
@@ -138,8 +143,9 @@ class Rewritten:
     # --- the way back -------------------------------------------------------------------------------------------------
 
     def _parts(self) -> dict[str, tuple[str, slice]]:
-        """For each variable of `inner` the one of `outer` that it is of, and its place there."""
-        out = {b.name: (b.name, slice(0, b.size)) for b in self.inner.blocks}
+        """For each variable of `inner` the one of `outer` that it is of, and its place there; those that a rewriting made are left out."""
+        own = {b.name for b in self.outer.blocks}
+        out = {b.name: (b.name, slice(0, b.size)) for b in self.inner.blocks if b.name in own}
         for step in self.rewriting.steps:
             if isinstance(step, Slices):
                 n = next(b for b in self.outer.blocks if b.name == step.name).size
@@ -147,45 +153,61 @@ class Rewritten:
                     out[name] = (step.name, slice(a, b))
         return out
 
-    def outward(self, x: Array) -> Array:
-        """The point of the program as it is written."""
+    def outward(self, x: Array, ys: Sequence[Array]) -> tuple[Array, list[Array] | None]:
+        """The point of the program as it is written, and the multipliers of its terms; None of these without those of the rewritten program."""
         out = np.zeros(self.outer.size)
-        places = {b.name: b for b in self.outer.blocks}
+        places, parts = {b.name: b for b in self.outer.blocks}, self._parts()
         for block in self.inner.blocks:
-            name, at = self._parts()[block.name]
-            out[places[name].slice][at] = x[block.slice]
-        reader = AffineReader(self.outer.instance, places)
+            if block.name in parts:
+                name, at = parts[block.name]
+                out[places[name].slice][at] = x[block.slice]
+        fits = len(ys) == len(self.inner.terms)
+        known = self._known(x, ys) if fits else {}
+        duals = Duals(self.outer, out, known)
         for step in reversed(self.rewriting.steps):
-            step.place(reader, out)
-        return out
+            step.place(duals.reader, out, known)
+        if not fits:
+            return out, None
+        for step in reversed(self.rewriting.steps):
+            step.multipliers(duals)
+        told = []
+        for term in self.outer.terms:
+            y = known.get(key_of_term(term.is_constraint, term.origin))
+            told.append(_turned(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
+        return out, told
 
-    def inward(self, x: Array) -> Array:
+    def inward(self, x: Array, ys: Sequence[Array]) -> Array:
         """The point of the rewritten program."""
         out = np.zeros(self.inner.size)
-        places = {b.name: b for b in self.outer.blocks}
+        places, parts = {b.name: b for b in self.outer.blocks}, self._parts()
+        made: dict[str, Array] = {}
+        for step in self.rewriting.steps:
+            if isinstance(step, Machine) and len(ys) == len(self.outer.terms):
+                made.update(step.enter(self._written(ys)))
         for block in self.inner.blocks:
-            name, at = self._parts()[block.name]
-            out[block.slice] = x[places[name].slice][at]
+            if block.name in parts:
+                name, at = parts[block.name]
+                out[block.slice] = x[places[name].slice][at]
+            elif block.name in made:
+                out[block.slice] = made[block.name]
             for step in self.rewriting.steps:
                 if isinstance(step, Parts) and step.u == block.name:
                     out[block.slice] -= x[places[step.v].slice]
         return out
 
-    def outward_dual(self, x: Array, ys: Sequence[Array], told: Array) -> list[Array]:
-        """The multipliers of the terms as they are written, of those at a point of the rewritten program, `told` being it as it is written."""
-        duals = Duals(self.outer, told, self._known(x, ys))
-        for step in reversed(self.rewriting.steps):
-            step.multipliers(duals)
-        out = []
-        for term in self.outer.terms:
-            y = duals.known.get(key_of_term(term.is_constraint, term.origin))
-            out.append(_turned(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
-        return out
+    def _written(self, ys: Sequence[Array]) -> dict[Key, Array]:
+        """The multipliers of the program as it is written, by key."""
+        pairs = zip(self.outer.terms, ys, strict=True)
+        return {key_of_term(t.is_constraint, t.origin): _turned(t, y) for t, y in pairs}
+
+    @property
+    def mirrors(self) -> bool:
+        """Whether the rewritten program is a dual of the one that is written: its values are bounds, with the other sign."""
+        return any(isinstance(step, Machine) for step in self.rewriting.steps)
 
     def inward_dual(self, x: Array, ys: Sequence[Array]) -> list[Array] | None:
         """The multipliers of the rewritten program; None where they cannot be told."""
-        known = {key_of_term(t.is_constraint, t.origin): _turned(t, y) for t, y in zip(self.outer.terms, ys, strict=True)}
-        duals = Duals(self.outer, x, known)
+        duals = Duals(self.outer, x, self._written(ys))
         for step in self.rewriting.steps:
             step.inward(duals)
         found = [duals.known.get(self._key(t)) for t in self.inner.terms]
@@ -200,6 +222,7 @@ class Rewritten:
         """The multipliers of the rewritten program by key, those among them that its blocks hold."""
         inner = self.inner
         known = {self._key(t): _turned(t, y) for t, y in zip(inner.terms, ys, strict=True)}
+        known.update({("point", b.name): x[b.slice] for b in inner.blocks})
         v = -inner.q
         for term, y in zip(inner.terms, ys, strict=True):
             term.map.adjoint(-y, v)

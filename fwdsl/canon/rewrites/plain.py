@@ -22,7 +22,7 @@ from ...model import Constraint, Expr, SetRef, Term
 from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE, SETS, SIZES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
-from .expressions import changed, number_and_rest, parts, plus, times
+from .expressions import changed, length, number_and_rest, parts, plus, times
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Plain:
         """All of it, in a row."""
         return "; ".join(self.facts)
 
-    def place(self, reader: AffineReader, x: Array) -> None:
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """The variables are the same."""
 
     def multipliers(self, duals: Duals) -> None:
@@ -209,7 +209,7 @@ def _linear(e: Expr) -> tuple[Expr, Expr, Expr | None] | None:
             return None
         (n,) = live[0].type.array_shape
         if e.op == "mean":
-            return algebra.ratio(algebra.ONE, _length(n)), live[0], None
+            return algebra.ratio(algebra.ONE, length(n)), live[0], None
         return algebra.ONE, live[0], None
     if e.op == "add":
         own = [a for a in e.args if not a.is_constant]
@@ -231,12 +231,6 @@ def _linear(e: Expr) -> tuple[Expr, Expr, Expr | None] | None:
             return algebra.ratio(d, factor), x, algebra.ratio(rest, factor) if rest is not None else None
         return algebra.times(factor, d), x, algebra.times(factor, rest) if rest is not None else None
     return None
-
-
-def _length(n: int | str) -> Expr:
-    if isinstance(n, int):
-        return algebra.const(float(n))
-    return Expr("dim", shapes.REAL, name=n, sign="positive")
 
 
 def _sums(constraints: tuple[Constraint, ...]) -> dict[str, float]:

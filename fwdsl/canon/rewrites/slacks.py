@@ -22,7 +22,7 @@ from ...model import Constraint, Expr, SetRef, Term, VarDecl
 from ...words import ABSOLUTE, CONVEX, HINGE, LARGEST_SIZE, LOSSES, NONNEGATIVE, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
-from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, times
+from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, sum_of, times
 
 Kind = Literal["linear", "squares", "largest"]
 
@@ -64,7 +64,7 @@ class Slack:
     sense: int
     fact: str
 
-    def place(self, reader: AffineReader, x: Array) -> None:
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """s = max(e, r e)."""
         e = reader.stacked(self.above.e).apply(x)
         s = np.maximum(e, self.r * e)
@@ -170,7 +170,7 @@ def _cost(terms: list[Term], variable: VarDecl, sense: int) -> Cost | None:
     if len(terms) == 1 and terms[0].kind != "affine":
         return _squares(terms[0], name, sense)
     for term in terms:
-        found = _sum_of(term.argument, name) if term.kind == "affine" else None
+        found = sum_of(term.argument, name) if term.kind == "affine" else None
         if found is None:
             return None
         k, reduce, rest = found
@@ -189,34 +189,6 @@ def _squares(term: Term, name: str, sense: int) -> Cost | None:
     if not own or rest.op != "var" or rest.name != name or not rest.type.array_shape:
         return None
     return Cost(tidied(algebra.times(algebra.const(c * c), term.coefficient)), "sum", "squares")
-
-
-def _sum_of(e: Expr, name: str) -> tuple[float, Literal["sum", "mean"], Expr | None] | None:
-    """(k, reduction, rest) where e is k times the sum or mean of a variable's entries, and rest."""
-    c, inner = number_and_rest(e)
-    if inner.op in ("sum", "mean"):
-        found = split(inner.args[0], name)
-        if found is None:
-            return None
-        rest = None
-        if found.rest is not None:
-            whole = shapes.of_shape(inner.args[0].type.array_shape)
-            rest = found.rest
-            if rest.type.array_shape != whole.array_shape:
-                return None
-            rest = times(c, algebra.make(inner.op, shapes.REAL, (rest,)))
-        return c * found.k, "mean" if inner.op == "mean" else "sum", rest
-    live = [a for a in inner.args if name in a.variables] if inner.op == "add" else []
-    if len(live) == 1 and live[0].op != "var":
-        own, rest = _sum_of(live[0], name), None
-        for a in inner.args:
-            rest = plus(rest, a) if a is not live[0] else rest
-        rest = plus(rest, own[2]) if own is not None else None
-        return (c * own[0], own[1], times(c, rest) if rest is not None else None) if own is not None else None
-    if e.type.array_shape == ():
-        found = split(e, name)
-        return (found.k, "sum", found.rest) if found is not None else None
-    return None
 
 
 def _beside(cost: Cost, e: Expr) -> tuple[float, list[tuple[Expr, Expr]]]:
@@ -334,7 +306,7 @@ class Sizes:
     k: float
     fact: str
 
-    def place(self, reader: AffineReader, x: Array) -> None:
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """t = |e|."""
         x[reader.blocks[self.name].slice] = np.abs(reader.stacked(self.above.e).apply(x))
 
@@ -373,7 +345,7 @@ def _ball(draft: Draft, variable: VarDecl) -> tuple[Draft, Sizes] | None:
         if _is_sign(constraint):
             continue
         if constraint.relation == "le" and not constraint.argument.type.array_shape and total is None:
-            found = _sum_of(constraint.argument, variable.name)
+            found = sum_of(constraint.argument, variable.name)
             if found is None or found[1] != "sum" or found[0] <= 0.0 or found[2] is None or found[2].variables:
                 return None
             total, (k, _, rest) = i, found

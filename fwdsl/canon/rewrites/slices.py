@@ -68,7 +68,7 @@ class Slices:
         """The positions of the parts in a vector of length n."""
         return [(_at(a, n), _at(b, n)) for _, (a, b) in self.parts]
 
-    def place(self, reader: AffineReader, x: Array) -> None:
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """Nothing to add: the parts are where they belong."""
 
     def multipliers(self, duals: Duals) -> None:
