@@ -11,16 +11,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 Arrays = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Text:
-    """A program, and what its optimal value is to be divided by to be that of the plain text."""
+    """A program, and what its optimal value is to be divided by to be that of the plain text: `factor`, times n where it is `per_sample`.
+
+    `why` says why a text is not brought to the plain one, where it is not.
+    """
 
     program: str
     factor: float = 1.0
+    per_sample: bool = False
+    why: str = ""
+
+    def factor_at(self, n: int) -> float:
+        """The factor with n samples."""
+        return self.factor * (n if self.per_sample else 1)
 
 
 @dataclass(frozen=True)
@@ -59,13 +69,7 @@ def _signal(n: int, d: int) -> Arrays:
     levels = np.repeat(rng.standard_normal(20), -(-n // 20))[:n]
     D = np.zeros((n - 1, n))
     D[np.arange(n - 1), np.arange(n - 1)], D[np.arange(n - 1), np.arange(1, n)] = -1.0, 1.0
-    import scipy.sparse as sp
-
-    return {"y": levels + 0.3 * rng.standard_normal(n), "D": sp.csr_matrix(D)}
-
-
-def _only(make: Callable[[int, int], Arrays], program: str) -> Callable[[int, int], Arrays]:
-    return make
+    return {"y": levels + 0.3 * rng.standard_normal(n), "D": sp.csr_array(D)}
 
 
 REGRESSION = "data X: matrix[n, p], y: vector[n]\nparam mu: positive = 0.1\n"
@@ -81,12 +85,14 @@ LASSO = {
     "sum, weight outside": Text(REGRESSION + W + "minimize 1/(2 * n) * sum(squared(X @ w, y)) + mu * norm1(w)"),
     "sum_squares": Text(REGRESSION + W + "minimize 1/(2 * n) * sum_squares(X @ w - y) + mu * norm1(w)"),
     "sum_squares, divided": Text(REGRESSION + W + "minimize sum_squares(y - X @ w) / (2 * n) + norm1(mu * w)"),
-    "times n": Text(REGRESSION + W + "minimize 1/2 * sum(squared(X @ w, y)) + n * mu * norm1(w)", 1000.0),
+    "times n": Text(REGRESSION + W + "minimize 1/2 * sum(squared(X @ w, y)) + n * mu * norm1(w)", per_sample=True),
     "maximize": Text(REGRESSION + W + "maximize -1/2 * mean(squared(X @ w, y)) - mu * norm1(w)", -1.0),
     "target zero": Text(REGRESSION + W + "minimize 1/2 * mean(squared(X @ w - y, zeros(n))) + mu * norm1(w)"),
     "scaled rows": Text(REGRESSION + W + "minimize 1/2 * mean(squared(X @ (2 * w), y)) + mu * norm1(2 * w)"),
     "epigraph": Text(
-        REGRESSION + W + "var t: vector[p]\nminimize 1/2 * mean(squared(X @ w, y)) + mu * sum(t)\nsubject to -t <= w <= t"
+        REGRESSION
+        + W
+        + "var t: vector[p]\nminimize 1/2 * mean(squared(X @ w, y)) + mu * sum(t)\nsubject to -t <= w <= t"
     ),
     "two parts": Text(
         REGRESSION
@@ -107,9 +113,7 @@ LASSO = {
 
 LASSO_INTERCEPT = {
     "plain": Text(REGRESSION + W + "var b: real\nminimize 1/2 * mean(squared(X @ w + b, y)) + mu * norm1(w)"),
-    "column of ones": Text(
-        WITH_ONES + "var w: vector[q]\nminimize 1/2 * mean(squared(Z @ w, y)) + mu * norm1(w[1:])"
-    ),
+    "column of ones": Text(WITH_ONES + "var w: vector[q]\nminimize 1/2 * mean(squared(Z @ w, y)) + mu * norm1(w[1:])"),
     "column of ones, two slices": Text(
         WITH_ONES + "var w: vector[q]\nminimize 1/2 * mean(squared(Z @ w, y)) + mu * (norm1(w[1:5]) + norm1(w[5:]))"
     ),
@@ -142,15 +146,11 @@ RIDGE = {
 
 RIDGE_INTERCEPT = {
     "plain": Text(REGRESSION + W + "var b: real\nminimize mean(squared(X @ w + b, y)) + mu * sum_squares(w)"),
-    "column of ones": Text(
-        WITH_ONES + "var w: vector[q]\nminimize mean(squared(Z @ w, y)) + mu * sum_squares(w[1:])"
-    ),
+    "column of ones": Text(WITH_ONES + "var w: vector[q]\nminimize mean(squared(Z @ w, y)) + mu * sum_squares(w[1:])"),
 }
 
 ELASTIC_NET = {
-    "plain": Text(
-        REGRESSION + W + "minimize 1/2 * mean(squared(X @ w, y)) + mu * norm1(w) + mu/2 * sum_squares(w)"
-    ),
+    "plain": Text(REGRESSION + W + "minimize 1/2 * mean(squared(X @ w, y)) + mu * norm1(w) + mu/2 * sum_squares(w)"),
     "quad_form": Text(
         REGRESSION + W + "minimize 1/2 * mean(squared(X @ w, y)) + mu * norm1(w) + mu/2 * quad_form(w, eye(p))"
     ),
@@ -161,13 +161,9 @@ ELASTIC_NET = {
 
 LOGISTIC = {
     "plain": Text(SIGNS + W + "var b: real\nminimize mean(logistic(X @ w + b, y)) + mu * norm1(w)"),
-    "column of ones": Text(
-        SIGNS_ONES + "var w: vector[q]\nminimize mean(logistic(Z @ w, y)) + mu * norm1(w[1:])"
-    ),
+    "column of ones": Text(SIGNS_ONES + "var w: vector[q]\nminimize mean(logistic(Z @ w, y)) + mu * norm1(w[1:])"),
     "weights": Text(SIGNS + W + "var b: real\nminimize sum(1/n * logistic(X @ w + b, y)) + mu * norm1(w)"),
-    "margins": Text(
-        VALUES + W + "var b: real\nminimize mean(logistic(v * (X @ w + b), ones(n))) + mu * norm1(w)"
-    ),
+    "margins": Text(VALUES + W + "var b: real\nminimize mean(logistic(v * (X @ w + b), ones(n))) + mu * norm1(w)"),
 }
 
 LOGISTIC_RIDGE = {
@@ -212,7 +208,8 @@ SIMPLEX = {
     ),
     "dot of data": Text(
         MIX
-        + "data e: vector[p]\nvar x: vector[p]\nminimize 1/n * sum(squared(R @ x, b))\nsubject to x >= 0, dot(e, x) == 1"
+        + "data e: vector[p]\nvar x: vector[p]\nminimize 1/n * sum(squared(R @ x, b))\nsubject to x >= 0, dot(e, x) == 1",
+        why="that all entries of e are 1 shows in the data alone, and programs are recognised by their text",
     ),
     "product": Text(
         MIX + "var x: vector[p]\nminimize 1/n * sum(squared(R @ x, b))\nsubject to x >= 0, ones(p) @ x == 1"
@@ -253,8 +250,7 @@ HINGE = {
         + "var s: vector[n]\nminimize mu/2 * sum_squares(w) + mean(s)\nsubject to s >= 0, s >= 1 - v * (X @ w)"
     ),
     "dual": Text(
-        VALUES
-        + "var a: vector[n]\nmaximize sum(a) - 1/(2 * mu) * sum_squares(X.T @ (v * a))\nsubject to 0 <= a <= 1/n"
+        VALUES + "var a: vector[n]\nmaximize sum(a) - 1/(2 * mu) * sum_squares(X.T @ (v * a))\nsubject to 0 <= a <= 1/n"
     ),
     "dual, minimised": Text(
         VALUES
@@ -265,9 +261,7 @@ HINGE = {
 
 HINGE_INTERCEPT = {
     "plain": Text(SIGNS + W + "var b: real\nminimize mean(hinge(X @ w + b, y)) + mu/2 * sum_squares(w)"),
-    "column of ones": Text(
-        SIGNS_ONES + "var w: vector[q]\nminimize mean(hinge(Z @ w, y)) + mu/2 * sum_squares(w[1:])"
-    ),
+    "column of ones": Text(SIGNS_ONES + "var w: vector[q]\nminimize mean(hinge(Z @ w, y)) + mu/2 * sum_squares(w[1:])"),
     "slack": Text(
         VALUES
         + W
@@ -332,9 +326,7 @@ ABSOLUTE = {
         + "var t: vector[n]\nminimize mean(t) + mu * sum_squares(w)\nsubject to -t <= X @ w - y, X @ w - y <= t"
     ),
     "residuals": Text(
-        REGRESSION
-        + W
-        + "var s: vector[n]\nminimize 1/n * norm1(s) + mu * sum_squares(w)\nsubject to s == y - X @ w"
+        REGRESSION + W + "var s: vector[n]\nminimize 1/n * norm1(s) + mu * sum_squares(w)\nsubject to s == y - X @ w"
     ),
 }
 
@@ -349,15 +341,17 @@ HUBER = {
 }
 
 TOTAL_VARIATION = {
-    "plain": Text(
-        "data y: vector[n]\nvar x: vector[n]\nminimize 1/2 * sum(squared(x, y)) + norm1(x[1:] - x[:-1])"
+    "plain": Text("data y: vector[n]\nvar x: vector[n]\nminimize 1/2 * sum(squared(x, y)) + norm1(x[1:] - x[:-1])"),
+    "matrix": Text(
+        "data y: vector[n], D: matrix[k, n]\nvar x: vector[n]\nminimize 1/2 * sum_squares(x - y) + norm1(D @ x)"
     ),
-    "matrix": Text("data y: vector[n], D: matrix[k, n]\nvar x: vector[n]\nminimize 1/2 * sum_squares(x - y) + norm1(D @ x)"),
     "epigraph": Text(
         "data y: vector[n], D: matrix[k, n]\nvar x: vector[n], t: vector[k]\n"
         "minimize 1/2 * sum_squares(x - y) + sum(t)\nsubject to -t <= D @ x, D @ x <= t"
     ),
-    "turned": Text("data y: vector[n]\nvar x: vector[n]\nminimize 1/2 * sum_squares(y - x) + 1/2 * norm1(2 * x[:-1] - 2 * x[1:])"),
+    "turned": Text(
+        "data y: vector[n]\nvar x: vector[n]\nminimize 1/2 * sum_squares(y - x) + 1/2 * norm1(2 * x[:-1] - 2 * x[1:])"
+    ),
 }
 
 GROUPS = "[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15], [16, 17, 18, 19]]"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import LossFunction, VectorFunction
+from ..atoms.base import VectorFunction
 from ..atoms.family import Repeated
 from ..atoms.losses import VECTOR_LOSSES
 from ..atoms.vector_loss import VectorLossFunction
@@ -34,7 +34,8 @@ from .pairs import innermost, key_of
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader, build
-from .terms import bare_factor, completed_square, labels_of_signs, loss_function
+from .squares import complete_squares
+from .terms import bare_factor, labels_of_signs, loss_function
 from .too_large import too_large
 
 LARGEST_FACTOR = 8_000_000_000
@@ -192,13 +193,7 @@ class _Builder:
             stacked = self.reader.stacked(term.argument)
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
-        for t, made in enumerate(terms):
-            if self._is_quadratic_form(made):
-                block = made.map.parts[0][0]
-                found = completed_square(made.f, made.map, q[block.slice])  # type: ignore[arg-type]
-                if found is not None:
-                    terms[t], q[block.slice] = replace(made, f=found[0]), found[1]
-                    constant += found[2]
+        constant += complete_squares(self.model, terms, q)
         return Canonical(
             self.instance,
             tuple(blocks),
@@ -210,12 +205,6 @@ class _Builder:
             self.arrangement.facts,
             self._places(terms),
         )
-
-    def _is_quadratic_form(self, made: SumTerm) -> bool:
-        """Whether a term is a quadratic form of one variable, by a root of its matrix."""
-        term = None if made.is_constraint else self.model.terms[made.origin]
-        rooted = term is not None and term.kind == "function" and bool(CONVEX[term.atom].root_of)
-        return rooted and len(made.map.parts) == 1 and isinstance(made.f, LossFunction)
 
     def _bases(self) -> dict[str, GramFactor]:
         """For each variable over an implicit feature map, the factor of its Gram matrix, which is computed by blocks and never formed."""
@@ -360,9 +349,7 @@ class _Builder:
             turned = labels_of_signs(f, stacked)
             if turned is not None:
                 f, stacked, signs = turned
-                return SumTerm(
-                    f, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs
-                )
+                return SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs)
         return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
 
     def _regrouped(self, term: Term, c: float, stacked: Stacked) -> tuple[VectorFunction | None, Stacked]:

@@ -18,12 +18,8 @@ from ..model import Expr, Term
 from ..words import CONVEX
 from .affine import AffineReader
 from .combined_maps import Compose, scaled, unscaled
-from .emptiness import ROUNDING
 from .form import Canonical, Stacked
 from .maps import Column, Diagonal
-
-SQUARE_MISS = 1e-9
-"""The share of its terms that a linear cost may miss the rows of a quadratic form by: what is left of it stays."""
 
 
 def bare_factor(reader: AffineReader, expr: Expr) -> float:
@@ -53,7 +49,10 @@ def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: 
 
 
 def labels_of_signs(f: LossFunction, stacked: Stacked) -> tuple[LossFunction, Stacked, Array] | None:
-    """f(d * (K x + b); y) = f(K x + b; d * y) of a loss of signs, d having entries of 1 and -1: the loss, its prediction, and d. None where there is no d."""
+    """f(d * (K x + b); y) = f(K x + b; d * y) of a loss of signs, d having entries of 1 and -1: the loss, its prediction, and d.
+
+    None where there is no d.
+    """
     if f.loss.word.target != "signs" or not stacked.parts:
         return None
     d: Array | None = None
@@ -73,28 +72,6 @@ def labels_of_signs(f: LossFunction, stacked: Stacked) -> tuple[LossFunction, St
     if d is None or np.all(d == 1.0):
         return None
     return replace(f, b=f.b * d), Stacked(tuple(parts), d * stacked.offset, stacked.shape), d
-
-
-def completed_square(f: LossFunction, stacked: Stacked, q: Array) -> tuple[LossFunction, Array, float] | None:
-    """w |L x + o - b|^2 + q'x = w |L x + o - b + h|^2 + (q - 2 w L'h)'x - 2 w <o - b, h> - w |h|^2 where L has orthogonal rows and q = 2 w L'h: the
-    loss, what is left of q, and the constant. None where q is no such combination of the rows.
-    """
-    if not f.loss.quadratic or len(stacked.parts) != 1 or not np.any(q) or not f.size or np.ptp(f.w) != 0.0 or not f.w[0] > 0.0:
-        return None
-    m = stacked.parts[0][1]
-    squares = m.squared().apply(np.ones(m.columns))
-    with np.errstate(all="ignore"):
-        h = m.apply(q) / (2.0 * f.w * squares)
-    if not np.all(np.isfinite(h)):
-        return None
-    back = 2.0 * f.w[0] * m.adjoint(h)
-    left = q - back
-    sizes = np.abs(q) + 2.0 * f.w[0] * m.absolute().adjoint(np.abs(h))
-    if np.any(np.abs(left) > SQUARE_MISS * sizes):
-        return None
-    left = np.where(np.abs(left) <= ROUNDING * sizes, 0.0, left)
-    constant = -float(f.w @ (2.0 * (stacked.offset - f.b) * h + h * h))
-    return replace(f, b=f.b - h), left, constant
 
 
 def term_value(reader: AffineReader, term: Term, x: Array) -> float:

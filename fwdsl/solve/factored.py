@@ -9,8 +9,8 @@ import numpy as np
 
 from ..atoms.base import Array
 from ..atoms.low_rank import LARGEST_WRITTEN, LowRank, squared_norm, trace_norm
-from ..backends.method import Report
 from ..backends.lowrank.problem import FactoredProblem
+from ..backends.method import Report
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
 from ..canon.terms import bare_factor

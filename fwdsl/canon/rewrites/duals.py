@@ -99,7 +99,10 @@ def machine(draft: Draft) -> tuple[Draft, Machine] | None:
         word, weight = HINGE, algebra.times(high, kappa)
     else:
         assert beta is not None
-        word, weight = SQUARED_HINGE, algebra.ratio(algebra.times(kappa, kappa), algebra.times(algebra.const(4.0), beta))
+        word, weight = (
+            SQUARED_HINGE,
+            algebra.ratio(algebra.times(kappa, kappa), algebra.times(algebra.const(4.0), beta)),
+        )
     quarter = algebra.ratio(algebra.ONE, algebra.times(algebra.const(4.0), alpha))
     text = " + ".join(term.text for term in model.terms)
     loss = Term("loss", word, tidied(weight), z, algebra.ones(z.type.array_shape), None, "sum", text=f"dual of {text}")

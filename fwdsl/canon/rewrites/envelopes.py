@@ -146,7 +146,11 @@ def _one(draft: Draft, u: VarDecl, v: VarDecl) -> tuple[Draft, Parts] | None:
             terms.append((key, term))
             continue
         argument = changed(term.argument, change)
-        if not pair & (argument.variables - {x.name}) and argument != term.argument and v.name not in argument.variables:
+        if (
+            not pair & (argument.variables - {x.name})
+            and argument != term.argument
+            and v.name not in argument.variables
+        ):
             terms.append((key, replace(term, argument=argument)))
             continue
         found = _costs(term, pair)
@@ -170,7 +174,9 @@ def _one(draft: Draft, u: VarDecl, v: VarDecl) -> tuple[Draft, Parts] | None:
         constraints=tuple(draft.model.constraints[i] for i in kept),
     )
     made = Draft(model, tuple(k for k, _ in terms), tuple(draft.constraints[i] for i in kept))
-    fact = f"{u.name} - {v.name}: the parts of one variable, which is called {u.name} here, so `{text}` is its `{SIZES}`"
+    fact = (
+        f"{u.name} - {v.name}: the parts of one variable, which is called {u.name} here, so `{text}` is its `{SIZES}`"
+    )
     return made, Parts(u.name, v.name, x.name, fact)
 
 

@@ -18,14 +18,24 @@ from ..arrange import Arrangement, BlockPlan, arrange
 from ..form import Block, Canonical, SumTerm
 from ..forms import FormKind
 from .definitions import defined
-from .duals import Machine, machine
 from .draft import Draft, Duals, Key, Step, key_of_term
+from .duals import Machine, machine
 from .envelopes import Parts, enveloped, parted
 from .plain import plainer
 from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
 
-RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (plainer, machine, defined, parted, enveloped, slackened, bounded_sizes, sliced, plainer)
+RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (
+    plainer,
+    machine,
+    defined,
+    parted,
+    enveloped,
+    slackened,
+    bounded_sizes,
+    sliced,
+    plainer,
+)
 """The rewritings, each tried until it finds nothing more."""
 
 MOST_STEPS = 16
@@ -47,7 +57,8 @@ class Rewriting:
 @once_per_model
 def rewritten(model: Model) -> Rewriting | None:
     """The model as it is solved, from names alone; None where that is as it is written."""
-    draft, steps = Draft.of(model), []
+    draft = Draft.of(model)
+    steps: list[Step] = []
     for rule in RULES:
         while len(steps) < MOST_STEPS and (found := rule(draft)) is not None:
             draft, step = found
@@ -77,7 +88,7 @@ def rewritten_instance(instance: Instance) -> Instance | None:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Rewritten:
-    """A program as it is written (`outer`) and as it is solved (`inner`). Methods have points of `inner`; those that are verified and kept are of `outer`."""
+    """A program as it is written (`outer`) and as it is solved (`inner`). Methods have points of `inner`, the verifier those of `outer`."""
 
     outer: Canonical
     inner: Canonical
@@ -211,7 +222,11 @@ class Rewritten:
         for step in self.rewriting.steps:
             step.inward(duals)
         found = [duals.known.get(self._key(t)) for t in self.inner.terms]
-        fits = [_turned(t, y) for y, t in zip(found, self.inner.terms, strict=True) if y is not None and y.size == t.map.rows]
+        fits = [
+            _turned(t, y)
+            for y, t in zip(found, self.inner.terms, strict=True)
+            if y is not None and y.size == t.map.rows
+        ]
         return fits if len(fits) == len(found) else None
 
     def _key(self, term: SumTerm) -> Key:

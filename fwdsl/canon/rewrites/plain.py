@@ -6,7 +6,8 @@ r"""Single terms and constraints in plainer words, each with the multiplier of w
     norm1(E x - b)                                           =     sum(absolute(E x, b))
     I x                                                      =     x
 
-An argument z = c x + k has the multiplier y_z = y_x / c. Where `x >= 0` has a given sum, bounds that this sum implies are left out, with multiplier 0.
+An argument z = c x + k has the multiplier y_z = y_x / c. Where `x >= 0` has a given sum, what this implies is left out,
+with multiplier 0.
 """
 
 from __future__ import annotations
@@ -125,7 +126,11 @@ def _constraint(c: Constraint) -> tuple[Constraint, Expr] | None:
     live, rest = parts(argument)
     k, x = number_and_rest(live)
     core = x.args[0] if x.op == "slice" else x
-    if core.op != "var" or core.type.kind not in ("real", "vector", "matrix") or (live is x and c.set is not None and rest is None):
+    if (
+        core.op != "var"
+        or core.type.kind not in ("real", "vector", "matrix")
+        or (live is x and c.set is not None and rest is None)
+    ):
         return None
     if rest is not None and rest.type.array_shape not in ((), x.type.array_shape):
         return None

@@ -1,9 +1,9 @@
 r"""Slack variables are minimised out: the least s above two multiples of one expression is a loss of it.
 
-    min over s of  c 1's  subject to  s >= e, s >= r e  (r <= 0),  beside  a 1'e     =     sum_i (c + a) max(0, e_i) - (c r + a) min(0, -e_i)...
+    min over s of  c 1's + a 1'e  subject to  s >= e, s >= r e  (r <= 0)     =     sum_i (c + a) max(0, e_i) - (c r + a) max(0, -e_i)
 
-that is, the slope c + a above 0 and c r + a below: `hinge` (r = a = 0), `absolute` or `norm1` (r = -1, a = 0), else `quantile`. With c s's in place of
-c 1's it is `squared_hinge` (r = 0) or `sum_squares` (r = -1), and with one s for all entries, r = -1, `norm_inf`. The multipliers follow from
+which is `hinge` (r = a = 0), `absolute` or `norm1` (r = -1, a = 0), else `quantile`. With c s's in the place of c 1's it is `squared_hinge` (r = 0)
+or `sum_squares` (r = -1), and with one s for all entries, r = -1, `norm_inf`. The multipliers follow from
 
     lambda_1 + lambda_2 = c,   lambda_1 + r lambda_2 = y - a,   y the slope of the loss in e.
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -111,7 +112,7 @@ def _in_parts(draft: Draft, variable: VarDecl) -> tuple[Draft, Slices] | None:
     ends = sorted({0, END, *(e for p in pieces for e in p.at)})
     if any(e < 0 for e in ends) or any(p.at[0] >= p.at[1] for p in pieces):
         return None
-    parts = _joined([(a, b) for a, b in zip(ends, ends[1:], strict=False)], pieces)
+    parts = _joined(list(pairwise(ends)), pieces)
     if len(parts) > MOST_PARTS:
         return None
     names = [variable.name if len(parts) == 1 else f"{variable.name}[{_told(a)}:{_told(b)}]" for a, b in parts]
@@ -138,7 +139,7 @@ def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
             others.append(term.argument)
             continue
         lengths = word.euclidean and word.is_norm
-        sign = (term.atom, term.coefficient, c)
+        sign: tuple[object, ...] = (term.atom, term.coefficient, c)
         found.append(Piece(key, at, c, sign, word.additive or word.name == SQUARES, lengths, term=term))
     for constraint, key in zip(model.constraints, draft.constraints, strict=True):
         if name not in constraint.argument.variables:
@@ -203,7 +204,12 @@ def _grouped(pieces: list[Piece], dim: Dim) -> list[Piece]:
     lengths = sorted((p for p in pieces if p.lengths), key=lambda p: p.at)
     runs: list[list[Piece]] = []
     for piece in lengths:
-        if runs and runs[-1][-1].at[1] == piece.at[0] and runs[-1][-1].sign == piece.sign and ends[piece.key][1] < END // 2:
+        if (
+            runs
+            and runs[-1][-1].at[1] == piece.at[0]
+            and runs[-1][-1].sign == piece.sign
+            and ends[piece.key][1] < END // 2
+        ):
             runs[-1].append(piece)
         else:
             runs.append([piece])
