@@ -194,8 +194,9 @@ def _arrange_block(
     for i, term in enumerate(model.terms):
         if is_ridge(term):
             ridges += [i] if bare_variable(term.argument) == name else []
-        elif term.kind == "function" and _own_variable(term) == name and in_block(term.atom, None, type_):
-            if not (overlapping(term.options) or ("term", i) in apart):
+        elif term.kind == "function" and _own_variable(term) == name:
+            is_apart = overlapping(term.options) or ("term", i) in apart
+            if in_block(term.atom, None, type_) and not is_apart:
                 norms.setdefault(term.atom, []).append(i)
     sets: dict[str, list[int]] = {}
     for i, constraint in enumerate(model.constraints):

@@ -394,7 +394,7 @@ def _product(e: Expr, part: Expr, at: Range) -> Expr:
         "slice",
         shapes.of_shape((rows, part.type.array_shape[0])),
         (A,),
-        name=A.name,
+        name=f"{A.name}[:, {_told(a)}:{_told(b)}]",
         value=((None, None), (start, stop)),
     )
     return algebra.matmul(columns, part, shapes.plain(e.type))
