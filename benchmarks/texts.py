@@ -59,8 +59,8 @@ class Row:
 
 
 def fastest(runs: Runs) -> float:
-    """The shortest time: what the machine does besides only adds to it."""
-    return min(run.seconds for run in runs.all)
+    """The shortest time of the processor: what the machine does besides only adds to it."""
+    return min(run.cpu for run in runs.all)
 
 
 def measure(name: str, n: int, d: int) -> list[Row]:
@@ -110,7 +110,7 @@ def main(names: list[str]) -> None:
     report.target(*targets(rows))
     report.section(
         "How it is measured",
-        f"The texts of a problem take turns, {ROUNDS} times or as often as begins within {BUDGET:.0f} s; the time is the shortest. It is from the "
+        f"The texts of a problem take turns, {ROUNDS} times or as often as begins within {BUDGET:.0f} s; the time is the processor's, the shortest. It is from the "
         "bound arrays to the certified answer: canonical form, plan, method, verifier. Where the plain text takes less than "
         f"{duration(SMALL)}, the fixed costs of leading points and multipliers back, 1 to 3 ms, show in the ratio.",
     )
@@ -127,7 +127,8 @@ def targets(rows: list[Row]) -> list[Target]:
     own = [row for row in rows if not row.why]
     others = [row for row in own if row.over != 1.0]
     worst = max(own, key=lambda row: row.over)
-    beyond = sum(row.over > FACTOR for row in own)
+    beyond = [row for row in own if row.over > FACTOR]
+    large = [row for row in beyond if row.over * SMALL <= fastest(row.runs)]
     unsolved = sum(row.runs.result.status != "optimal" for row in rows)
     methods = sum(
         row.runs.result.method != first.runs.result.method
@@ -143,7 +144,8 @@ def targets(rows: list[Row]) -> list[Target]:
             FACTOR,
             show=ratio,
         ),
-        Target("texts beyond 1.5 times the plain one", float(beyond), 0.0),
+        Target(f"of {len(own)} texts those beyond {FACTOR} times the plain one", float(len(beyond)), 0.0),
+        Target(f"of these with a plain text of {duration(SMALL)} or more", float(len(large)), 0.0),
         Target("texts planned with another method than the plain one", float(methods), 0.0),
         Target("texts that were not solved", float(unsolved), 0.0),
     ]
