@@ -17,6 +17,7 @@ from typing import Any
 
 from equivalent import PROBLEMS
 from report import Report, Target, ratio, table
+from threadpoolctl import threadpool_limits
 from timing import Runs, duration, interleaved
 
 TOL = 1e-6
@@ -102,7 +103,8 @@ def main(names: list[str]) -> None:
     rows: list[Row] = []
     for n, d in SIZES:
         for name in names or PROBLEMS:
-            found = measure(name, n, d)
+            with threadpool_limits(1):
+                found = measure(name, n, d)
             rows += found
             print(table(COLUMNS, [row.cells() for row in found]), file=sys.stderr, flush=True)
     if names:
@@ -110,8 +112,8 @@ def main(names: list[str]) -> None:
     report.target(*targets(rows))
     report.section(
         "How it is measured",
-        f"The texts of a problem take turns, {ROUNDS} times or as often as begins within {BUDGET:.0f} s; the time is the processor's, the shortest. It is from the "
-        "bound arrays to the certified answer: canonical form, plan, method, verifier. Where the plain text takes less than "
+        f"The texts of a problem take turns, {ROUNDS} times or as often as begins within {BUDGET:.0f} s; the time is the processor's, the shortest. "
+        "It is from the bound arrays to the certified answer: canonical form, plan, method, verifier. Where the plain text takes less than "
         f"{duration(SMALL)}, the fixed costs of leading points and multipliers back, 1 to 3 ms, show in the ratio.",
     )
     for size in SIZES:
