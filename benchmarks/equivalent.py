@@ -136,9 +136,6 @@ RIDGE = {
     "quad_form": Text(REGRESSION + W + "minimize mean(squared(X @ w, y)) + mu * quad_form(w, eye(p))"),
     "squared": Text(REGRESSION + W + "minimize mean(squared(X @ w, y)) + mu * sum(squared(w, zeros(p)))"),
     "norm of a multiple": Text(REGRESSION + W + "minimize mean(squared(X @ w, y)) + mu/4 * sum_squares(2 * w)"),
-    "two halves": Text(
-        REGRESSION + W + "minimize mean(squared(X @ w, y)) + mu/2 * sum_squares(w) + mu/2 * sum_squares(w)"
-    ),
     "two slices": Text(
         REGRESSION + W + "minimize mean(squared(X @ w, y)) + mu * sum_squares(w[0:9]) + mu * sum_squares(w[9:])"
     ),
@@ -181,7 +178,6 @@ NONNEGATIVE = {
     "inequality": Text(REGRESSION + W + "minimize sum(squared(X @ w, y))\nsubject to w >= 0"),
     "turned": Text(REGRESSION + W + "minimize sum_squares(X @ w - y)\nsubject to 0 >= -w"),
     "box": Text(REGRESSION + "var w: vector[p] in box(0, inf)\nminimize sum(squared(X @ w, y))"),
-    "vector": Text(REGRESSION + W + "minimize sum(squared(X @ w, y))\nsubject to w >= zeros(p)"),
     "slices": Text(REGRESSION + W + "minimize sum(squared(X @ w, y))\nsubject to w[0:7] >= 0, w[7:] >= 0"),
     "eye": Text(REGRESSION + W + "minimize sum(squared(X @ w, y))\nsubject to eye(p) @ w >= 0"),
 }

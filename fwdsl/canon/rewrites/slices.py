@@ -261,9 +261,8 @@ def _made(pieces: list[Piece], parts: list[Range]) -> Made | None:
             own = [p for p in same if a < p.at[1] and p.at[0] < b]
             if not own:
                 continue
-            if not own[0].joins and (len(own) != 1 or own[0].at != (a, b)):
-                return None
-            if any(p.at[0] < a or p.at[1] > b for p in own) and not own[0].term:
+            across = any(p.at[0] < a or p.at[1] > b for p in own) and not own[0].term
+            if across or (not own[0].joins and (len(own) != 1 or own[0].at != (a, b))):
                 return None
             out.append((("new", (own[0].key, j)), j, own[0], own))
     return out
@@ -372,10 +371,8 @@ def _products(draft: Draft, name: str) -> list[Expr]:
 
 def _type(at: Range, dim: Dim) -> Type:
     a, b = at
-    if (b < END // 2 or a >= END // 2) and b - a == 1:
-        return shapes.REAL
     if b < END // 2 or a >= END // 2:
-        return shapes.of_shape((b - a,))
+        return shapes.REAL if b - a == 1 else shapes.of_shape((b - a,))
     return shapes.of_shape((shift_dim(shift_dim(dim, b - END), -a),))
 
 
