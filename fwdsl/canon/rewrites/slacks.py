@@ -82,7 +82,8 @@ class Slack:
         y = self.turned * y
         c, a = self._weights(duals, y.size)
         if self.kind == "linear":
-            lower = (c - (y - a)) / (1.0 - self.r)
+            # a y that is beyond its ends by rounding is no reason for a negative multiplier
+            lower = np.clip((c - (y - a)) / (1.0 - self.r), 0.0, c)
             upper = c - lower
         else:
             upper, lower = np.maximum(y, 0.0), np.maximum(-y, 0.0)
