@@ -5,5 +5,6 @@ from .expansion import Expansion
 from .factored import Factored
 from .form import Block, Canonical, Stacked, SumTerm
 from .forms import Form
+from .rewrites import Rewritten
 
-__all__ = ["Block", "Canonical", "Expansion", "Factored", "Form", "Stacked", "SumTerm", "canonicalise"]
+__all__ = ["Block", "Canonical", "Expansion", "Factored", "Form", "Rewritten", "Stacked", "SumTerm", "canonicalise"]

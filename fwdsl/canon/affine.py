@@ -13,7 +13,7 @@ from ..atoms.base import Array
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..model import Dim, Expr, evaluate_dim
-from .combined_maps import Add, Adjoint, compose, scaled
+from .combined_maps import Adjoint, added, compose, scaled
 from .data_maps import Matrix
 from .form import Block, Stacked
 from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
@@ -326,7 +326,7 @@ def _sum(parts: list[AffineExpression], shape: tuple[int, ...]) -> AffineExpress
     maps: dict[str, LinearMap] = {}
     for part in parts:
         for v, m in part.maps.items():
-            maps[v] = Add(maps[v], m) if v in maps else m
+            maps[v] = added(maps[v], m) if v in maps else m
     offset = np.sum([p.offset for p in parts], axis=0)
     return AffineExpression(maps, np.asarray(offset, dtype=np.float64), shape)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..bind.features import implicit_maps
 from ..model import Constraint, Expr, Model, SetRef, Term, Type, once_per_model
-from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX
+from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX, SQUARED
 from .groups import overlapping, same_groups
 from .matrix_prediction import MatrixPrediction, matrix_prediction
 from .pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key_of, kind_of, rank
@@ -76,6 +76,20 @@ def bare_variable(expr: Expr) -> str | None:
     if expr.op == "div" and not expr.args[1].type.array_shape:
         return bare_variable(expr.args[0])
     return None
+
+
+def is_ridge(term: Term) -> bool:
+    """Whether a term is a multiple of the squares of a variable: `sum_squares(x)`, `quad_form(x, eye(n))`, `sum(squared(x, zeros(n)))`."""
+    if bare_variable(term.argument) is None:
+        return False
+    if term.kind == "loss":
+        target = term.target
+        empty = target is not None and (target.op == "zeros" or (target.op == "const" and target.value == 0.0))
+        return term.atom == SQUARED and empty and term.weights is None
+    word = CONVEX.get(term.atom) if term.kind == "function" else None
+    if word is None or not word.as_loss:
+        return False
+    return not word.root_of or dict(term.options)[word.root_of].op == "eye"
 
 
 def parts_of(expr: Expr) -> tuple[Expr, tuple[Expr, ...]]:
@@ -178,10 +192,11 @@ def _arrange_block(
     norms: dict[str, list[int]] = {}
     ridges = []
     for i, term in enumerate(model.terms):
-        if term.kind == "function" and _own_variable(term) == name:
-            if CONVEX[term.atom].as_loss and not CONVEX[term.atom].root_of:
-                ridges.append(i)
-            elif in_block(term.atom, None, type_) and not (overlapping(term.options) or ("term", i) in apart):
+        if is_ridge(term):
+            ridges += [i] if bare_variable(term.argument) == name else []
+        elif term.kind == "function" and _own_variable(term) == name:
+            is_apart = overlapping(term.options) or ("term", i) in apart
+            if in_block(term.atom, None, type_) and not is_apart:
                 norms.setdefault(term.atom, []).append(i)
     sets: dict[str, list[int]] = {}
     for i, constraint in enumerate(model.constraints):

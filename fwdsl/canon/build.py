@@ -32,19 +32,39 @@ from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
 from .pairs import innermost, key_of
 from .reach import check_reach
+from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader, build
-from .terms import bare_factor, loss_function
-from .too_large import too_large
+from .squares import complete_squares, root_of_form
+from .terms import bare_factor, labels_of_signs, loss_function
+from .too_large import refused, too_large
 
 LARGEST_FACTOR = 8_000_000_000
 """Bytes of the factor of a Gram matrix."""
 
 
 def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...]]:
-    """The canonical form of an instance, only the factored one where its variable is too large to write down.
+    """The canonical form of an instance, beside that of an equivalent program where it is solved as one (`rewrites`).
 
     FW5001 where it takes more memory than this version spends, FW5011 where a number is not finite, FW5012 where an argument does not fit.
     Where a set is empty, or sets do not meet, the form says so in its `contradiction`.
+    """
+    roots: dict[int, Matrix] = {}
+    form, found = as_written(instance, roots)
+    other = rewritten_instance(instance)
+    if other is None or not isinstance(form, Canonical) or form.contradiction is not None or form.factored is not None:
+        return form, found
+    inner, _ = as_written(other, roots)
+    if not isinstance(inner, Canonical) or inner.contradiction is not None:
+        return form, found
+    return Rewritten.of(form, inner) or form, found
+
+
+def as_written(
+    instance: Instance, roots: dict[int, Matrix] | None = None
+) -> tuple[Form | None, tuple[Diagnostic, ...]]:
+    """The canonical form of a program as it is written, only the factored one where its variable is too large to write down.
+
+    `roots` keeps those of quadratic forms for another form of the same data.
     """
     apart = weightless(instance)
     arrangement = arrange(instance.model, apart)
@@ -59,12 +79,12 @@ def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...
         if refusal is not None:
             return None, (refusal,)
         try:
-            form = _Builder(instance, arrangement, apart).build()
+            form = _Builder(instance, arrangement, apart, roots=roots).build()
             return form if factored is None else replace(form, factored=factored), ()
         except Empty as error:
             return _contradicted(instance, apart, error), ()
     except (Unsupported, NotFinite, BadArguments) as error:
-        return None, (_refusal(instance, error),)
+        return None, (refused(instance, error),)
 
 
 def _expansion(instance: Instance, arrangement: Arrangement, apart: frozenset[tuple[str, int]]) -> Expansion | None:
@@ -79,22 +99,6 @@ def _expansion(instance: Instance, arrangement: Arrangement, apart: frozenset[tu
             return None
 
     return expansion_of(_Builder(instance, arrangement, apart, expanded=True).build(), dense)
-
-
-def _refusal(instance: Instance, error: Unsupported | NotFinite | BadArguments) -> Diagnostic:
-    hint = "check the values of the data and parameters in it"
-    if isinstance(error, Unsupported):
-        code, message, span = "FW5001", f"this version cannot solve a program with {error.what}", error.expr.span
-        rule = "What takes more memory than this version spends is refused before any work is done."
-        hint = "the program is correct: make it smaller, or say it without filling a matrix up"
-    elif isinstance(error, NotFinite):
-        code, span = "FW5011", error.expr.span
-        message = f"an expression has no finite value with the numbers bound: {error.what}"
-        rule = "Coefficients, radii and targets are finite numbers."
-    else:
-        code, message, span = "FW5012", error.message, error.span
-        rule = "A norm or set must be able to take its arguments, with the numbers bound."
-    return Diagnostic(code, message, span=span, source=instance.model.source, rule=rule, hint=hint)
 
 
 def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: Empty) -> Canonical:
@@ -133,6 +137,7 @@ class _Builder:
         apart: frozenset[tuple[str, int]],
         empty: bool = False,
         expanded: bool = False,
+        roots: dict[int, Matrix] | None = None,
     ) -> None:
         self.instance = instance
         self.model = instance.model
@@ -141,6 +146,7 @@ class _Builder:
         self.reader = AffineReader(instance, {})
         self.apart = apart
         self.empty, self.expanded = empty, expanded
+        self.roots = roots if roots is not None else {}
         self.sets = SetReader(self.reader)
         self.indicators = IndicatorReader(self.reader, self.sets, empty)
 
@@ -180,6 +186,7 @@ class _Builder:
             stacked = self.reader.stacked(term.argument)
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
+        constant += complete_squares(self.model, terms, q)
         return Canonical(
             self.instance,
             tuple(blocks),
@@ -222,7 +229,8 @@ class _Builder:
         ridge = 0.0
         for i in plan.ridges:
             factor = bare_factor(self.reader, terms[i].argument)
-            ridge += self._coefficient(terms[i]) * factor * factor
+            samples = shape[0] if terms[i].reduce == "mean" and shape else 1
+            ridge += self._coefficient(terms[i]) * factor * factor / max(1, samples)
             if not math.isfinite(ridge):
                 raise NotFinite("a coefficient that is not finite", terms[i].argument)
         norm = self.sets.norm_spec(terms[plan.norms[0]], c) if plan.norms and c > 0.0 else None
@@ -331,6 +339,10 @@ class _Builder:
             root_of = CONVEX[term.atom].root_of if term.kind == "function" else ""
             stacked = self._factored(term, root_of, stacked) if root_of else stacked
             f = loss_function(self.reader, term, plan.atom, c, stacked.shape)
+            turned = labels_of_signs(f, stacked)
+            if turned is not None:
+                f, stacked, signs = turned
+                return SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs)
         return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
 
     def _regrouped(self, term: Term, c: float, stacked: Stacked) -> tuple[VectorFunction | None, Stacked]:
@@ -354,18 +366,12 @@ class _Builder:
     def _factored(self, term: Term, root_of: str, stacked: Stacked) -> Stacked:
         """x'Px as |L x|^2 with P = L'L by the eigenvalues of P."""
         given = dict(term.options)[root_of]
-        P = self.reader.constant(given)
-        P = np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64)
-        if given.type.kind != "psd" and not np.array_equal(P, P.T):
-            raise BadArguments(f"the matrix of `{term.text}` is not symmetric", term.span)
-        values, vectors = np.linalg.eigh(P)
-        if values.size and values[0] < -1e-10 * max(1.0, abs(float(values[-1]))):
-            raise BadArguments(
-                f"the matrix of `{term.text}` is not positive semidefinite: it has the eigenvalue {values[0]:.3g}",
-                term.span,
-            )
-        keep = values > max(float(values[-1]), 0.0) * 1e-15 if values.size else values > 0.0
-        factor = Matrix(np.ascontiguousarray((vectors[:, keep] * np.sqrt(values[keep])).T), False, f"root of {root_of}")
+        given_P = self.reader.constant(given)
+        # what is computed for the form alone may have the place of another one in memory
+        factor = self.roots.get(id(given_P)) if given.op == "data" else None
+        if factor is None:
+            factor = root_of_form(term, root_of, given, given_P)
+            self.roots[id(given_P)] = factor
         parts = tuple((b, compose(factor, m)) for b, m in stacked.parts)
         return Stacked(parts, factor.apply(stacked.offset), (factor.rows,))
 

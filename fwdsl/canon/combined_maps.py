@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..atoms.base import Array
+from .data_maps import Matrix
 from .maps import Identity, LinearMap, bracket
 
 if TYPE_CHECKING:
@@ -190,6 +191,15 @@ class Adjoint(LinearMap):
     def describe(self, x: str) -> str:
         """The words for its one use: a vector on the diagonal of a matrix."""
         return f"diag({x})"
+
+
+def added(left: LinearMap, right: LinearMap) -> LinearMap:
+    """K + L; multiples of one matrix, or of the identity, are one multiple."""
+    (c, K), (d, L) = unscaled(left), unscaled(right)
+    same = isinstance(K, Identity) and isinstance(L, Identity)
+    if isinstance(K, Matrix) and isinstance(L, Matrix):
+        same = K.A is L.A and K.transposed == L.transposed
+    return scaled(K, c + d) if same and c + d != 0.0 else Add(left, right)
 
 
 def scaled(inner: LinearMap, c: float) -> LinearMap:

@@ -136,7 +136,10 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class SumTerm:
-    """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`."""
+    """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`.
+
+    `turned` has the signs that went from the predictions as they are written into the labels: multipliers of these are turned * y.
+    """
 
     f: LossFunction | VectorLossFunction | VectorFunction
     map: Stacked
@@ -146,6 +149,7 @@ class SumTerm:
     name: str = ""
     span: Span = field(default=NOWHERE, compare=False)
     side: Shift | None = None
+    turned: Array | None = None
 
     @property
     def is_smooth(self) -> bool:

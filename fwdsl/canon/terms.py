@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from ..bind.features import implicit_maps
 from ..model import Expr, Term
 from ..words import CONVEX
 from .affine import AffineReader
-from .form import Canonical
+from .combined_maps import Compose, scaled, unscaled
+from .form import Canonical, Stacked
+from .maps import Column, Diagonal
 
 
 def bare_factor(reader: AffineReader, expr: Expr) -> float:
@@ -48,6 +51,32 @@ def _parameters(reader: AffineReader, term: Term, loss: type[Loss]) -> Array:
     """The parameters of a loss, by the term's options where it is the loss itself; the defaults else."""
     given: Mapping[str, Expr] = dict(term.options) if term.kind == "loss" else {}
     return np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
+
+
+def labels_of_signs(f: LossFunction, stacked: Stacked) -> tuple[LossFunction, Stacked, Array] | None:
+    """f(d * (K x + b); y) = f(K x + b; d * y) of a loss of signs, d having entries of 1 and -1: the loss, its prediction, and d.
+
+    None where there is no d.
+    """
+    if f.loss.word.target != "signs" or not stacked.parts:
+        return None
+    d: Array | None = None
+    parts = []
+    for block, m in stacked.parts:
+        c, inner = unscaled(m)
+        if isinstance(inner, Compose) and isinstance(inner.outer, Diagonal):
+            own, rest = inner.outer.v, inner.inner
+        elif isinstance(inner, Column):
+            own, rest = np.sign(inner.v), Column(np.abs(inner.v))
+        else:
+            return None
+        if not np.all(np.abs(own) == 1.0) or not (d is None or np.array_equal(d, own)):
+            return None
+        d = own
+        parts.append((block, scaled(rest, c)))
+    if d is None or np.all(d == 1.0):
+        return None
+    return replace(f, b=f.b * d), Stacked(tuple(parts), d * stacked.offset, stacked.shape), d
 
 
 def term_value(reader: AffineReader, term: Term, x: Array) -> float:

@@ -10,9 +10,11 @@ from ..bind.values import most_numbers
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Type, evaluate_dim
+from .affine import NotFinite, Unsupported
 from .arrange import Arrangement
 from .factored import has_trace_norm, unfactored
 from .forms import NO_VALUES
+from .sets import BadArguments
 
 
 def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None:
@@ -58,3 +60,20 @@ def _told_sizes(type_: Type, instance: Instance) -> str:
     named = dict.fromkeys(d for d in type_.array_shape if isinstance(d, str))
     sizes = " and ".join(f"`{d}` is {evaluate_dim(d, instance.dims):,}" for d in named)
     return f"{sizes}: look in the data for an index that is far out" if sizes else "declare smaller sizes"
+
+
+def refused(instance: Instance, error: Unsupported | NotFinite | BadArguments) -> Diagnostic:
+    """The refusal of a program that has no form: for its memory, for numbers that are not finite, for arguments that do not fit."""
+    hint = "check the values of the data and parameters in it"
+    if isinstance(error, Unsupported):
+        code, message, span = "FW5001", f"this version cannot solve a program with {error.what}", error.expr.span
+        rule = "What takes more memory than this version spends is refused before any work is done."
+        hint = "the program is correct: make it smaller, or say it without filling a matrix up"
+    elif isinstance(error, NotFinite):
+        code, span = "FW5011", error.expr.span
+        message = f"an expression has no finite value with the numbers bound: {error.what}"
+        rule = "Coefficients, radii and targets are finite numbers."
+    else:
+        code, message, span = "FW5012", error.message, error.span
+        rule = "A norm or set must be able to take its arguments, with the numbers bound."
+    return Diagnostic(code, message, span=span, source=instance.model.source, rule=rule, hint=hint)

@@ -14,6 +14,7 @@ from ..canon.expansion import Expansion, unexpanded
 from ..canon.factored import unfactored
 from ..canon.forms import Form
 from ..canon.groups import weightless
+from ..canon.rewrites import Rewritten, rewritten
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
 from ..model import Model
@@ -43,6 +44,8 @@ class Plan:
     told: Callable[[], tuple[str, tuple[str, ...]]] = field(repr=False, compare=False)
     look: Callable[[str], Candidate] = field(repr=False, compare=False)
     others: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
+    #: The program is solved as it is written, though it has an equivalent one.
+    as_written: bool = False
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -127,7 +130,29 @@ def _candidate_json(c: Candidate) -> dict[str, Any]:
 
 
 def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
-    """The plan for a canonical problem, or, from names alone, for a model without data."""
+    """The plan for a canonical problem, or, from names alone, for a model without data.
+
+    A program that is solved as an equivalent one is planned as that; as it is written where a method is named that takes it so alone.
+    """
+    if isinstance(problem, Model):
+        found = rewritten(problem)
+        inner: Form | Model | None = found.draft.model if found is not None else None
+        outer: Form | Model = problem
+    elif isinstance(problem, Rewritten):
+        found, inner, outer = problem.rewriting, problem.inner, problem.outer
+    else:
+        found, inner, outer = None, None, problem
+    if found is None or inner is None:
+        return _plan_of(outer, options)
+    plan, refusal = _plan_of(inner, options)
+    if plan is None:
+        written, _ = _plan_of(outer, options)
+        return (replace(written, as_written=True), ()) if written is not None else (None, refusal)
+    return replace(plan, facts=(*found.facts, *plan.facts)), ()
+
+
+def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
+    """The plan for a form, or for a model without data."""
     model = problem if isinstance(problem, Model) else problem.instance.model
     contradiction = None if isinstance(problem, Model) else problem.contradiction
     # where no point meets the constraints nothing has to run: what counts is which method would, were they met

@@ -80,11 +80,11 @@ def contradicted(
     at = task.start(start)
     began, proof = time.perf_counter(), task.form.contradiction.message
     with np.errstate(all="ignore"):
-        found = task.measure(at.x)
+        point, found = task.measure(at.x)
     verified = replace(found, bound=DualBound(math.inf, 0.0, "exact", proof))
     seconds = time.perf_counter() - began
     if watch is not None:
         sense = task.form.sense
         watch.see(Moment(0.0, 0.0, 0, sense * verified.primal, sense * verified.dual, math.inf))
-    outcome = Outcome("infeasible", verified, at.x, 0, 0.0, found.passes, seconds, seconds, proof, ())
+    outcome = Outcome("infeasible", verified, point, 0, 0.0, found.passes, seconds, seconds, proof, ())
     return solution_of(task, plan, outcome, at.origin, seconds, 0.0, {})

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..atoms.base import Array, LossFunction
 from ..atoms.vectors.free import Free
+from ..backends.method import Report
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
 from ..canon.terms import term_values
@@ -76,9 +77,17 @@ class SolvableCanonical:
         """Points and dual points: repaired, moved into the constraints, and y = 0 (see `attempts`)."""
         return attempts(problem, x, ys, scales, first, stop)
 
-    def measure(self, x: Array) -> Verified:
+    def measure(self, x: Array) -> tuple[Array, Verified]:
         """P(x) and what x violates, without a dual point."""
-        return verify(self.form, x, None)
+        return x, verify(self.form, x, None)
+
+    def restart(self, at: Start) -> Start:
+        """The point as it is."""
+        return at
+
+    def report(self, report: Report) -> Report:
+        """The report as it is."""
+        return report
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
         """The multipliers of the terms and blocks that hold the constraints."""

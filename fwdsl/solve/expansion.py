@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
+from ..backends.method import Report
 from ..backends.smo.problem import ExpansionProblem
 from ..canon.affine import AffineReader
 from ..canon.expansion import Expansion
@@ -70,9 +71,17 @@ class SolvableExpansion:
         """The point of the dual point that belongs to x."""
         yield verify_expansion(self.form, x)
 
-    def measure(self, x: Array) -> Verified:
+    def measure(self, x: Array) -> tuple[Array, Verified]:
         """P at x as it is."""
-        return verify_expansion(self.form, x, bounded=False)[1]
+        return x, verify_expansion(self.form, x, bounded=False)[1]
+
+    def restart(self, at: Start) -> Start:
+        """The point as it is."""
+        return at
+
+    def report(self, report: Report) -> Report:
+        """The report as it is."""
+        return report
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
         """Nothing: there are no constraints."""

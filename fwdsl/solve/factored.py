@@ -10,6 +10,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..atoms.low_rank import LARGEST_WRITTEN, LowRank, squared_norm, trace_norm
 from ..backends.lowrank.problem import FactoredProblem
+from ..backends.method import Report
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
 from ..canon.terms import bare_factor
@@ -74,15 +75,23 @@ class SolvableFactored:
         """x alone: its dual point is the gradient of the loss there."""
         yield x, self._verified(x, stop)
 
-    def measure(self, x: LowRank) -> Verified:
+    def measure(self, x: LowRank) -> tuple[LowRank, Verified]:
         """The same findings, without a limit of time."""
-        return self._verified(x, lambda: False)
+        return x, self._verified(x, lambda: False)
 
     def _verified(self, x: LowRank, stop: Callable[[], bool]) -> Verified:
         o, attempt = self._options, self._attempts
         self._attempts += 1
         tol = o.tol if o.gap == "relative" else o.tol / max(self.form.scale, 1e-300)
         return verify_factored(self.form, x, tol, attempt, o.seed, stop)
+
+    def restart(self, at: Start) -> Start:
+        """The point as it is."""
+        return at
+
+    def report(self, report: Report) -> Report:
+        """The report as it is."""
+        return report
 
     def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, Any]:
         """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""

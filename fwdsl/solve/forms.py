@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ..atoms.base import Array
 from ..backends.kernels.pool import Pool
+from ..backends.method import Report
 from ..canon.forms import Form
 from ..certify.verified import Verified
 from ..results.solution import Solution
@@ -71,8 +72,14 @@ class Solvable(Protocol):
         verified before. Work that may take long ends once `stop()` is true.
         """
 
-    def measure(self, x: Any) -> Verified:
-        """The verifier's findings for a point without a dual point."""
+    def measure(self, x: Any) -> tuple[Any, Verified]:
+        """A method's point as it is verified, and the verifier's findings for it without a dual point."""
+
+    def restart(self, at: Start) -> Start:
+        """A verified point and dual point as methods take them to start from."""
+
+    def report(self, report: Report) -> Report:
+        """What a method reports, of the program as it is written."""
 
     def duals(self, x: Any, ys: Sequence[Array]) -> dict[str, Any]:
         """The derivative of the optimal value in each constraint's right-hand side, in the user's sense, by name."""

@@ -15,6 +15,7 @@ from ..backends.kernels.compile import compile_seconds
 from ..backends.kernels.pool import serial_blas
 from ..backends.registry import METHODS
 from ..canon.forms import Form, FormKind
+from ..canon.rewrites import Rewritten
 from ..model.options import Options
 from ..plan import Plan
 from ..results.solution import Change, Progress, Solution
@@ -25,6 +26,7 @@ from .factored import SolvableFactored
 from .forms import Solvable
 from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Best
+from .rewritten import SolvableRewritten
 from .state import Checkpoint
 from .turns import in_turns
 from .watch import Watch
@@ -47,6 +49,8 @@ def solve(
     `fwdsl.solve.state` loaded). `on_progress` is called about ten times a second and may return False to stop; `on_state` after every
     step; a `watch` sees what is certified on the way. Ctrl-C ends it too (`interruptible`), wherever it stands.
     """
+    if isinstance(form, Rewritten) and plan.as_written:
+        form = form.outer
     if form.contradiction is not None:
         return contradicted(solvable(form, "dense", options), plan, start, watch)
     task = solvable(form, METHODS[plan.method].works_on, options)
@@ -68,6 +72,8 @@ def solve(
 
 def solvable(form: Form, kind: FormKind, options: Options) -> Solvable:
     """The form that a method works on, with everything that a run needs."""
+    if isinstance(form, Rewritten):
+        return SolvableRewritten(form, solvable(form.inner, kind, options), options)
     if kind == "factored" and form.factored is not None:
         return SolvableFactored(form.factored, options)
     if kind == "expansion" and form.expansion is not None:
@@ -117,10 +123,11 @@ def _or_start(task: Solvable, x: Any, outcome: Outcome) -> Outcome:
     if math.isfinite(outcome.verified.primal) or outcome.status not in ("tolerance_not_reached", "interrupted"):
         return outcome
     best, bound = Best(), outcome.verified
-    best.add(x, task.measure(x))
+    point, found = task.measure(x)
+    best.add(point, found)
     assert best.primal is not None
     if not (math.isfinite(best.primal.primal) and best.primal.infeasibility <= FEASIBLE):
         return outcome
     if math.isfinite(bound.dual):
         best.add(outcome.x, bound)
-    return replace(outcome, x=x, verified=best.merged())
+    return replace(outcome, x=point, verified=best.merged())

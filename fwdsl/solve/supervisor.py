@@ -289,6 +289,7 @@ class Supervisor:
         return True
 
     def _progress(self, report: Report, elapsed: float) -> Progress:
+        report = self.task.report(report)
         sense, gap = self.task.form.sense, abs(report.objective - report.bound) + report.hidden
         return Progress(
             report.phase,

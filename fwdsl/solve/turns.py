@@ -43,7 +43,7 @@ def in_turns(
     METHODS[lane.name].load()
     with closing(task.prepare()) as problem:
         while True:
-            start = at if lane.run is not None else _from_best(best, at, changes)
+            start = at if lane.run is not None else _from_best(task, best, at, changes)
             turn = _turn(relay, lane, total.before(lane, problem.passes))
             # what a method loads has to be there before BLAS is held to one thread
             METHODS[lane.name].load()
@@ -79,11 +79,11 @@ def _turn(relay: Relay, lane: Lane, before: Before) -> Turn:
     return Turn(lane, relay.until(lane), before)
 
 
-def _from_best(best: Best, at: Start, changes: list[Change]) -> Start:
+def _from_best(task: Solvable, best: Best, at: Start, changes: list[Change]) -> Start:
     """The start of a method's first turn: the best point and bound so far, where others have had theirs."""
     if not changes or best.primal is None or not math.isfinite(best.primal.primal):
         return at
-    return Start(best.x, list(best.merged().y) or None, at.origin)
+    return task.restart(Start(best.x, list(best.merged().y) or None, at.origin))
 
 
 def _following(relay: Relay, lane: Lane, outcome: Outcome, is_over: bool) -> tuple[Lane, str] | None:

@@ -10,29 +10,48 @@ from collections.abc import Iterable
 
 from .base import Domain, Parameter, Word
 from .features import FEATURE_MAPS, MapWord
-from .functions import ADDITIVE_NORMS, CONVEX, FUNCTIONS, REDUCTIONS, SQUARES, ConvexWord
-from .losses import LOSSES, LossWord
+from .functions import (
+    ADDITIVE_NORMS,
+    CONVEX,
+    FUNCTIONS,
+    GROUPED,
+    LARGEST_SIZE,
+    REDUCTIONS,
+    SIZES,
+    SQUARES,
+    ConvexWord,
+)
+from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED, SQUARED_HINGE, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
 from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, THRESHOLD_SETS, SetWord
 from .sources import SOURCES, SourceWord
 from .types import SCALAR_TYPES, TYPES, TypeWord
 
 __all__ = [
+    "ABSOLUTE",
     "ADDITIVE_NORMS",
     "BOX",
     "CONVEX",
     "FEATURE_MAPS",
     "FUNCTIONS",
+    "GROUPED",
+    "HINGE",
+    "HUBER",
+    "LARGEST_SIZE",
     "LOSSES",
     "NONNEGATIVE",
     "PSD",
+    "QUANTILE",
     "REDUCTIONS",
     "SCALAR_TYPES",
     "SETS",
     "SIMPLEX",
+    "SIZES",
     "SOLID_SIMPLEX",
     "SOLVE_OPTIONS",
     "SOURCES",
+    "SQUARED",
+    "SQUARED_HINGE",
     "SQUARES",
     "THRESHOLD_SETS",
     "TYPES",

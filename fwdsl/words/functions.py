@@ -240,6 +240,9 @@ ADDITIVE_NORMS = tuple(name for name, word in CONVEX.items() if word.is_norm and
 SQUARES = "sum_squares"
 """The function that joins whatever else is on a variable, as its prox always does."""
 
+SIZES, LARGEST_SIZE, GROUPED = "norm1", "norm_inf", "group_norm"
+"""The sum and the largest of the sizes of entries; the sum of the lengths of groups."""
+
 REDUCTIONS = ("sum", "mean")
 """The functions that make one number of a loss over samples, or of the entries of an expression."""
 

@@ -102,3 +102,7 @@ LOSSES: dict[str, LossWord] = Words(
         loss_word("weston_watkins", "sum over l != y of max(0, 1 + Z_l - Z_y).", target="labels"),
     )
 )
+
+SQUARED, ABSOLUTE, QUANTILE, HUBER = "squared", "absolute", "quantile", "huber"
+HINGE, SQUARED_HINGE = "hinge", "squared_hinge"
+"""The losses that slack variables and norms of residuals stand for."""

@@ -44,7 +44,7 @@ def test_a_start_is_verified_and_told(task: Solvable, form: Form) -> None:
     at = task.start(None)
     ((x, verified), *_) = task.verify(task.prepare(), at.x, None, None, True, lambda: False)
     assert at.origin == "zero" and verified.infeasibility == 0.0
-    assert verified.primal == pytest.approx(task.terms(x)["fit"]) == task.measure(x).primal
+    assert verified.primal == pytest.approx(task.terms(x)["fit"]) == task.measure(x)[1].primal
     assert verified.primal == pytest.approx(float(np.square(form.instance.values["M"].values).sum()))
     assert np.asarray(task.form.split(x)["X"]).shape == (8, 5) and not np.asarray(task.form.split(x)["X"]).any()
     assert task.form.auxiliary(x) == {} and task.warnings(x) == ()
@@ -59,7 +59,7 @@ def test_values_given_and_solutions_are_starts(task: Solvable, form: Form) -> No
     values = form.instance.values["M"]
     solution = fw.parse(TEXT).bind(M=(values.rows, values.columns, values.values), m=8, n=5).solve(tol=1e-7)
     again = task.start(solution)
-    assert task.measure(again.x).primal == pytest.approx(solution.objective, rel=1e-9)
+    assert task.measure(again.x)[1].primal == pytest.approx(solution.objective, rel=1e-9)
 
 
 def test_duals_of_both_are_the_same(form: Form) -> None:

@@ -17,7 +17,7 @@ from fwdsl.backends.pdhg.pdhg import PDHGRun
 from fwdsl.backends.pdhg.pieces import AffinePiece, of_conjugate, of_prox
 from fwdsl.backends.pdhg.proximal import INNER, Centre, Proximal
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon import canonicalise
+from fwdsl.canon.build import as_written
 from fwdsl.canon.combined_maps import Compose
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.matrix_maps import Quad
@@ -28,7 +28,7 @@ LABELS = RNG.integers(0, 3, 30)
 
 
 def problem(text: str, **data: Any) -> PreparedProblem:
-    canonical, diagnostics = canonicalise(fw.parse(text).bind(**data).instance)
+    canonical, diagnostics = as_written(fw.parse(text).bind(**data).instance)
     assert canonical is not None, diagnostics
     return PreparedProblem(canonical, 1)
 

@@ -1,0 +1,123 @@
+"""A model on its way to an equivalent one: where each of its terms and constraints comes from, and the way back for points and multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...model import Constraint, Model, Term, VarDecl
+from ..affine import AffineReader
+from ..form import Canonical
+
+Key = tuple[str, object]
+"""("term", i) and ("constraint", i) of the program as it is written; ("new", what) of what a rewriting made, ("point", name) for
+a variable that it made, whose value may be a multiplier."""
+
+
+@dataclass
+class Duals:
+    """Multipliers on their way back: of the program as it is written (`form`) at its point x, an array for each term of the sum that a key has.
+
+    `known` has those of the rewritten program's arguments; those that its blocks hold are among them.
+    """
+
+    form: Canonical
+    x: Array
+    known: dict[Key, Array]
+    reader: AffineReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reader = AffineReader(self.form.instance, {b.name: b for b in self.form.blocks})
+
+    def left(self, name: str) -> Array:
+        """-(q + K'y) on a variable: what no term with a known multiplier balances."""
+        block = next(b for b in self.form.blocks if b.name == name)
+        out = -self.form.q[block.slice]
+        for term in self.form.terms:
+            y = self.known.get(key_of_term(term.is_constraint, term.origin))
+            for other, m in term.map.parts:
+                if other is block and y is not None and y.size == m.rows:
+                    out = out - m.adjoint(y)
+        return np.asarray(out)
+
+
+def key_of_term(is_constraint: bool, origin: int) -> Key:
+    """The key of a term of the sum."""
+    return ("constraint" if is_constraint else "term", origin)
+
+
+class Step(Protocol):
+    """One rewriting of a model: an identity, and what leads back through it."""
+
+    @property
+    def fact(self) -> str:
+        """What was recognised, for the plan."""
+
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
+        """Fill in the values of variables that the rewritten program does not have, at x with all others; `known` are its multipliers."""
+
+    def multipliers(self, duals: Duals) -> None:
+        """Add the multipliers of what the rewriting took away."""
+
+    def inward(self, duals: Duals) -> None:
+        """Add the multipliers of what the rewriting made."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A model, and the key of each of its terms and constraints."""
+
+    model: Model
+    terms: tuple[Key, ...]
+    constraints: tuple[Key, ...]
+
+    @staticmethod
+    def of(model: Model) -> Draft:
+        """The model as it is written."""
+        terms, constraints = len(model.terms), len(model.constraints)
+        return Draft(
+            model, tuple(("term", i) for i in range(terms)), tuple(("constraint", i) for i in range(constraints))
+        )
+
+    def using(self, name: str) -> tuple[list[int], list[int]]:
+        """The terms and the constraints that a variable enters."""
+        terms = [i for i, t in enumerate(self.model.terms) if name in t.argument.variables]
+        return terms, [i for i, c in enumerate(self.model.constraints) if name in c.argument.variables]
+
+    def without(self, name: str, terms: list[int], constraints: list[int], made: list[tuple[Key, Term]]) -> Draft:
+        """The model without a variable and these terms and constraints, and with others in their place."""
+        kept = [i for i in range(len(self.terms)) if i not in terms]
+        held = [i for i in range(len(self.constraints)) if i not in constraints]
+        model = self.model
+        return Draft(
+            replace(
+                model,
+                variables=tuple(v for v in model.variables if v.name != name),
+                terms=(*(model.terms[i] for i in kept), *(t for _, t in made)),
+                constraints=tuple(model.constraints[i] for i in held),
+            ),
+            (*(self.terms[i] for i in kept), *(k for k, _ in made)),
+            tuple(self.constraints[i] for i in held),
+        )
+
+    def changed(
+        self,
+        variables: tuple[VarDecl, ...],
+        term: Callable[[Term], Term],
+        constraint: Callable[[Constraint], Constraint],
+    ) -> Draft:
+        """The model with other variables, and each term and constraint rewritten in them."""
+        model = self.model
+        return replace(
+            self,
+            model=replace(
+                model,
+                variables=variables,
+                terms=tuple(map(term, model.terms)),
+                constraints=tuple(map(constraint, model.constraints)),
+            ),
+        )

@@ -1,0 +1,304 @@
+"""The form of a program that is solved as an equivalent one: points and multipliers are led back to the program as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...atoms.base import Array, VectorFunction
+from ...atoms.domain import set_beneath
+from ...atoms.vectors import ConvexSet, Ridged
+from ...bind.instance import Instance
+from ...model import Model, evaluate_dim, once_per_model
+from ..affine import AffineReader
+from ..arrange import Arrangement, BlockPlan, arrange
+from ..form import Block, Canonical, SumTerm
+from ..forms import FormKind
+from .definitions import defined
+from .draft import Draft, Duals, Key, Step, key_of_term
+from .duals import Machine, machine
+from .envelopes import Parts, enveloped, parted
+from .plain import plainer
+from .slacks import bounded_sizes, slackened
+from .slices import Slices, sliced
+
+RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (
+    plainer,
+    machine,
+    defined,
+    parted,
+    enveloped,
+    slackened,
+    bounded_sizes,
+    sliced,
+    plainer,
+)
+"""The rewritings, each tried until it finds nothing more."""
+
+MOST_STEPS = 16
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """The model that a program is solved as, and the steps to it."""
+
+    draft: Draft
+    steps: tuple[Step, ...]
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was recognised, for the plan."""
+        return tuple(step.fact for step in self.steps)
+
+
+@once_per_model
+def rewritten(model: Model) -> Rewriting | None:
+    """The model as it is solved, from names alone; None where that is as it is written."""
+    draft = Draft.of(model)
+    steps: list[Step] = []
+    for rule in RULES:
+        while len(steps) < MOST_STEPS and (found := rule(draft)) is not None:
+            draft, step = found
+            steps.append(step)
+    return Rewriting(draft, tuple(steps)) if steps else None
+
+
+def rewritten_instance(instance: Instance) -> Instance | None:
+    """The instance of the rewritten model; None where there is none, sizes leave nothing of a part, or data on a disk would be copied."""
+    found = rewritten(instance.model)
+    if found is None:
+        return None
+    for step in found.steps:
+        if isinstance(step, Machine):
+            rows, columns = (evaluate_dim(d, instance.dims) for d in (step.rows, step.columns))
+            if rows >= columns:
+                return None
+        if isinstance(step, Slices):
+            n = evaluate_dim(instance.model.variable(step.name).type.array_shape[0], instance.dims)
+            if any(not 0 <= a < b <= n for a, b in step.sizes(n)):
+                return None
+            stats = [instance.stats[name] for name in step.data if name in instance.stats]
+            if any(s.mapped or s.storage not in ("dense", "csr") for s in stats):
+                return None
+    return replace(instance, model=found.draft.model)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Rewritten:
+    """A program as it is written (`outer`) and as it is solved (`inner`). Methods have points of `inner`, the verifier those of `outer`."""
+
+    outer: Canonical
+    inner: Canonical
+    rewriting: Rewriting
+    factored: ClassVar[None] = None
+    expansion: ClassVar[None] = None
+    contradiction: ClassVar[None] = None
+
+    @staticmethod
+    def of(outer: Canonical, inner: Canonical) -> Rewritten | None:
+        """Both forms together; None where one constraint has become several terms."""
+        found = rewritten(outer.instance.model)
+        for form in (outer, inner):
+            keys = [key_of_term(t.is_constraint, t.origin) for t in form.terms]
+            if len(set(keys)) < len(keys) or any(b.auxiliary or b.basis is not None for b in form.blocks):
+                return None
+        return Rewritten(outer, inner, found) if found is not None else None
+
+    @property
+    def instance(self) -> Instance:
+        return self.outer.instance
+
+    @property
+    def sense(self) -> int:
+        return self.outer.sense
+
+    @property
+    def terms(self) -> tuple[SumTerm, ...]:
+        return self.outer.terms
+
+    @property
+    def size(self) -> int:
+        return self.outer.size
+
+    @property
+    def scale(self) -> float:
+        return self.outer.scale
+
+    @property
+    def dense(self) -> Canonical:
+        """The form that methods work on."""
+        return self.inner
+
+    def why_not(self, kind: FormKind) -> tuple[str, ...]:
+        return self.inner.why_not(kind)
+
+    def at_hand(self, kind: FormKind) -> Canonical:
+        return self.inner
+
+    def split(self, x: Array) -> Mapping[str, Any]:
+        """The program's own variables."""
+        return self.outer.split(x)
+
+    def auxiliary(self, x: Array) -> Mapping[str, Any]:
+        return {}
+
+    def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
+        return self.outer.dual_sizes(parts)
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
+
+    # --- the way back -------------------------------------------------------------------------------------------------
+
+    def _parts(self) -> dict[str, tuple[str, slice]]:
+        """For each variable of `inner` the one of `outer` that it is of, and its place there; those that a rewriting made are left out."""
+        own = {b.name for b in self.outer.blocks}
+        out = {b.name: (b.name, slice(0, b.size)) for b in self.inner.blocks if b.name in own}
+        for step in self.rewriting.steps:
+            if isinstance(step, Slices):
+                n = next(b for b in self.outer.blocks if b.name == step.name).size
+                for (name, _), (a, b) in zip(step.parts, step.sizes(n), strict=True):
+                    out[name] = (step.name, slice(a, b))
+        return out
+
+    def outward(self, x: Array, ys: Sequence[Array]) -> tuple[Array, list[Array] | None]:
+        """The point of the program as it is written, and the multipliers of its terms; None of these without those of the rewritten program."""
+        out = np.zeros(self.outer.size)
+        places, parts = {b.name: b for b in self.outer.blocks}, self._parts()
+        for block in self.inner.blocks:
+            if block.name in parts:
+                name, at = parts[block.name]
+                out[places[name].slice][at] = x[block.slice]
+        fits = len(ys) == len(self.inner.terms)
+        known = self._known(x, ys) if fits else {}
+        duals = Duals(self.outer, out, known)
+        for step in reversed(self.rewriting.steps):
+            step.place(duals.reader, out, known)
+        if not fits:
+            return out, None
+        for step in reversed(self.rewriting.steps):
+            step.multipliers(duals)
+        told = []
+        for term in self.outer.terms:
+            y = known.get(key_of_term(term.is_constraint, term.origin))
+            told.append(_turned(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
+        return out, told
+
+    def inward(self, x: Array, ys: Sequence[Array]) -> Array:
+        """The point of the rewritten program."""
+        out = np.zeros(self.inner.size)
+        places, parts = {b.name: b for b in self.outer.blocks}, self._parts()
+        made: dict[str, Array] = {}
+        for step in self.rewriting.steps:
+            if isinstance(step, Machine) and len(ys) == len(self.outer.terms):
+                made.update(step.enter(self._written(ys)))
+        for block in self.inner.blocks:
+            if block.name in parts:
+                name, at = parts[block.name]
+                out[block.slice] = x[places[name].slice][at]
+            elif block.name in made:
+                out[block.slice] = made[block.name]
+            for step in self.rewriting.steps:
+                if isinstance(step, Parts) and step.u == block.name:
+                    out[block.slice] -= x[places[step.v].slice]
+        return out
+
+    def _written(self, ys: Sequence[Array]) -> dict[Key, Array]:
+        """The multipliers of the program as it is written, by key."""
+        pairs = zip(self.outer.terms, ys, strict=True)
+        return {key_of_term(t.is_constraint, t.origin): _turned(t, y) for t, y in pairs}
+
+    @property
+    def mirrors(self) -> bool:
+        """Whether the rewritten program is a dual of the one that is written: its values are bounds, with the other sign."""
+        return any(isinstance(step, Machine) for step in self.rewriting.steps)
+
+    def inward_dual(self, x: Array, ys: Sequence[Array]) -> list[Array] | None:
+        """The multipliers of the rewritten program; None where they cannot be told."""
+        duals = Duals(self.outer, x, self._written(ys))
+        for step in self.rewriting.steps:
+            step.inward(duals)
+        found = [duals.known.get(self._key(t)) for t in self.inner.terms]
+        fits = [
+            _turned(t, y)
+            for y, t in zip(found, self.inner.terms, strict=True)
+            if y is not None and y.size == t.map.rows
+        ]
+        return fits if len(fits) == len(found) else None
+
+    def _key(self, term: SumTerm) -> Key:
+        draft = self.rewriting.draft
+        return draft.constraints[term.origin] if term.is_constraint else draft.terms[term.origin]
+
+    def _known(self, x: Array, ys: Sequence[Array]) -> dict[Key, Array]:
+        """The multipliers of the rewritten program by key, those among them that its blocks hold."""
+        inner = self.inner
+        known = {self._key(t): _turned(t, y) for t, y in zip(inner.terms, ys, strict=True)}
+        known.update({("point", b.name): x[b.slice] for b in inner.blocks})
+        v = -inner.q
+        for term, y in zip(inner.terms, ys, strict=True):
+            term.map.adjoint(-y, v)
+        plans = {plan.name: plan for plan in self._arrangement().blocks}
+        reader = AffineReader(inner.instance, {b.name: b for b in inner.blocks})
+        for block in inner.blocks:
+            known.update(self._held(plans[block.name], block, x[block.slice], v[block.slice], reader))
+        return known
+
+    def _arrangement(self) -> Arrangement:
+        return arrange(self.inner.instance.model)
+
+    def _held(self, plan: BlockPlan, block: Block, x: Array, v: Array, reader: AffineReader) -> dict[Key, Array]:
+        """v as a sum of the multipliers of what the block holds: first the squares', then the set's, and what is left is the norm's."""
+        draft, model, out = self.rewriting.draft, self.inner.instance.model, {}
+        g: VectorFunction = block.g
+        left = v
+        if isinstance(g, Ridged):
+            curvature = 2.0 * g.c
+            best = g.inner.prox(v / curvature, 1.0 / curvature)
+            for i in plan.ridges:
+                m = reader.stacked(model.terms[i].argument).parts[0][1]
+                c = float(m.apply(np.ones(m.columns))[0])
+                weight = max(0.0, inner_sense(model) * reader.scalar(model.terms[i].coefficient))
+                out[draft.terms[i]] = 2.0 * weight * c * best
+            left, g = v - curvature * best, g.inner
+        if plan.sets:
+            on = set_beneath(g)
+            normal = g.normal_part(x, left) if plan.norms and on is not None else left
+            left, first = left - normal, True
+            for i in plan.sets:
+                constraint = model.constraints[i]
+                if constraint.set is None and isinstance(on, ConvexSet):
+                    # on the simplex the sum's multiplier is in every entry
+                    y = on.of_radius(1.0).conjugate(normal)
+                    out[draft.constraints[i]] = np.array([y])
+                    normal = normal - y
+            for i in plan.sets:
+                if model.constraints[i].set is not None:
+                    out[draft.constraints[i]] = normal if first else np.zeros_like(normal)
+                    first = False
+        total = sum(self._weight(model, i, reader) for i in plan.norms)
+        for i in plan.norms:
+            m = reader.stacked(model.terms[i].argument).parts[0][1]
+            c = float(m.apply(np.ones(m.columns))[0])
+            share = self._weight(model, i, reader) / total if total else 0.0
+            out[draft.terms[i]] = share * left / c if c else np.zeros_like(left)
+        return out
+
+    @staticmethod
+    def _weight(model: Model, i: int, reader: AffineReader) -> float:
+        m = reader.stacked(model.terms[i].argument).parts[0][1]
+        c = abs(float(m.apply(np.ones(m.columns))[0]))
+        return c * max(0.0, inner_sense(model) * reader.scalar(model.terms[i].coefficient))
+
+
+def inner_sense(model: Model) -> int:
+    """1, or -1 where the program maximises."""
+    return 1 if model.sense == "minimize" else -1
+
+
+def _turned(term: SumTerm, y: Array) -> Array:
+    """The multiplier of the prediction as it is written from that of the term, or the other way."""
+    return y if term.turned is None else term.turned * y

@@ -1,0 +1,274 @@
+r"""Single terms and constraints in plainer words, each with the multiplier of what it was.
+
+    c x + k in S, S a box or a ball of the largest entry     =     x in the box ((lo - k) / c, (hi - k) / c)
+    c x in r S, S a ball of a norm                           =     x in (r / |c|) S
+    d (1'x) + e == 0, however the sum is written             =     sum(x) - (-e / d) == 0
+    norm1(E x - b)                                           =     sum(absolute(E x, b))
+    I x                                                      =     x
+
+An argument z = c x + k has the multiplier y_z = y_x / c. Where `x >= 0` has a given sum, what this implies is left out,
+with multiplier 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...atoms.base import Array
+from ...check import algebra, shapes
+from ...check.scalars import scalar_sign
+from ...model import Constraint, Expr, SetRef, Term
+from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE, SETS, SIZES
+from ..affine import AffineReader
+from .draft import Draft, Duals, Key
+from .expressions import changed, length, number_and_rest, parts, plus, times
+
+
+@dataclass(frozen=True)
+class Plain:
+    """What was said more plainly, with c of each by its key."""
+
+    factors: tuple[tuple[Key, Expr], ...]
+    facts: tuple[str, ...]
+
+    @property
+    def fact(self) -> str:
+        """All of it, in a row."""
+        return "; ".join(self.facts)
+
+    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
+        """The variables are the same."""
+
+    def multipliers(self, duals: Duals) -> None:
+        """y_z = y_x / c."""
+        for key, factor in self.factors:
+            if key in duals.known:
+                duals.known[key] = duals.known[key] / duals.reader.scalar(factor)
+
+    def inward(self, duals: Duals) -> None:
+        """y_x = c y_z."""
+        for key, factor in self.factors:
+            if key in duals.known:
+                duals.known[key] = duals.known[key] * duals.reader.scalar(factor)
+
+
+def plainer(draft: Draft) -> tuple[Draft, Plain] | None:
+    """The model in plainer words; None where there is nothing to say more plainly."""
+    factors: list[tuple[Key, Expr]] = []
+    facts: list[str] = []
+    terms, constraints = list(draft.model.terms), []
+    for i, term in enumerate(terms):
+        found = _term(term)
+        if found is not None:
+            terms[i] = found
+            facts.append(f"`{term.text}` is `{found.atom or 'affine'}` of its parts")
+    keys: list[Key] = []
+    sums = _sums(draft.model.constraints)
+    for constraint, key in zip(draft.model.constraints, draft.constraints, strict=True):
+        c, factor = constraint, algebra.ONE
+        told = _constraint(constraint)
+        if told is not None:
+            c, factor = told
+            factors.append((key, factor))
+        implied = _implied(c, sums)
+        if implied is None:
+            facts.append(f"`{constraint.text}` follows from the other constraints of its variable")
+            continue
+        if told is not None or implied is not c:
+            facts.append(f"`{constraint.text}` is {_shown(implied)}")
+        constraints.append(implied)
+        keys.append(key)
+    if not facts:
+        return None
+    model = replace(draft.model, terms=tuple(terms), constraints=tuple(constraints))
+    return Draft(model, draft.terms, tuple(keys)), Plain(tuple(factors), tuple(facts))
+
+
+def _shown(c: Constraint) -> str:
+    name = next(iter(sorted(c.argument.variables)))
+    return f"{name} in {c.set.name}" if c.set is not None else f"the sum of {name}"
+
+
+# --- terms ------------------------------------------------------------------------------------------------------------
+
+
+def _term(term: Term) -> Term | None:
+    argument = changed(term.argument, _identity)
+    if term.kind == "function" and term.atom == SIZES and argument.type.kind in ("vector", "matrix"):
+        live, constant = parts(argument)
+        if constant is not None:
+            shape = argument.type.array_shape
+            target = times(-1.0, constant)
+            if target.type.array_shape != shape:
+                target = algebra.multiply(target, algebra.ones(shape), shapes.of_shape(shape))
+            return replace(term, kind="loss", atom=ABSOLUTE, argument=live, target=target, reduce="sum")
+    return replace(term, argument=argument) if argument is not term.argument else None
+
+
+def _identity(e: Expr) -> Expr | None:
+    """e' of I e'."""
+    if e.op == "matmul" and e.args[0].op == "eye":
+        return changed(e.args[1], _identity)
+    return None
+
+
+# --- constraints ------------------------------------------------------------------------------------------------------
+
+
+def _constraint(c: Constraint) -> tuple[Constraint, Expr] | None:
+    """The constraint of a bare variable, or of its sum, and the factor c; None where it is one already, or cannot be one."""
+    argument = changed(c.argument, _identity)
+    found = _of_sum(replace(c, argument=argument)) if c.set is None else None
+    if found is not None:
+        return found
+    live, rest = parts(argument)
+    k, x = number_and_rest(live)
+    core = x.args[0] if x.op == "slice" else x
+    if (
+        core.op != "var"
+        or core.type.kind not in ("real", "vector", "matrix")
+        or (live is x and c.set is not None and rest is None)
+    ):
+        return None
+    if rest is not None and rest.type.array_shape not in ((), x.type.array_shape):
+        return None
+    ref = _set_of(c, k, rest, x)
+    return (replace(c, relation="in", argument=x, set=ref), algebra.const(k)) if ref is not None else None
+
+
+def _set_of(c: Constraint, k: float, rest: Expr | None, x: Expr) -> SetRef | None:
+    """The set of x, where k x + rest is to be in that of a constraint."""
+    if c.relation == "eq":
+        return None
+    given = dict(c.set.args) if c.set is not None else {}
+    name = c.set.name if c.set is not None else ""
+    if c.set is not None and (c.set.inner is not None or x.type.kind == "family"):
+        return None
+    if c.set is None:
+        lo, hi = None, algebra.const(0.0)
+    elif name == NONNEGATIVE:
+        lo, hi = algebra.const(0.0), None
+    elif SETS[name].bounds:
+        lo, hi = (given["lo"], given["hi"]) if name == BOX else (algebra.negate(given["r"]), given["r"])
+    elif rest is None and SETS[name].norm and SETS[name].scaled:
+        args = tuple((n, times(1.0 / abs(k), e) if n == "r" else e) for n, e in c.set.args)
+        return replace(c.set, args=args)
+    else:
+        return None
+    ends = [_moved(e, k, rest) if e is not None else None for e in (lo, hi)]
+    low, high = ends if k > 0.0 else ends[::-1]
+    if high is None and low is not None and algebra.number(low) == 0.0:
+        return SetRef(NONNEGATIVE, span=c.span)
+    bounds = (("lo", low or algebra.const(-np.inf)), ("hi", high or algebra.const(np.inf)))
+    return SetRef(BOX, bounds, span=c.span)
+
+
+def _moved(end: Expr, k: float, rest: Expr | None) -> Expr | None:
+    """(end - rest) / k; an infinite end stays one."""
+    value = algebra.number(end)
+    if value is not None and np.isinf(value):
+        return None
+    whole = end if rest is None else plus(end, times(-1.0, rest))
+    assert whole is not None
+    number = algebra.number(whole)
+    return algebra.const(number / k) if number is not None else times(1.0 / k, whole)
+
+
+# --- sums -------------------------------------------------------------------------------------------------------------
+
+
+def _of_sum(c: Constraint) -> tuple[Constraint, Expr] | None:
+    """`sum(x) - r` related to 0, where the argument is d (1'x) + e; None where it is so already."""
+    e = c.argument
+    if len(e.variables) != 1 or e.type.array_shape:
+        return None
+    found = _linear(e)
+    if found is None:
+        return None
+    d, x, rest = found
+    sign = scalar_sign(d)
+    if sign not in ("positive", "negative") or (c.relation == "le" and sign != "positive"):
+        return None
+    total = algebra.make("sum", shapes.REAL, (x,))
+    r = algebra.ratio(times(-1.0, rest), d) if rest is not None else None
+    argument = total if r is None else algebra.add((total, algebra.negate(r)), shapes.REAL)
+    if algebra.number(d) == 1.0 and _is_plain(e) and not (c.flipped and c.relation == "eq"):
+        return None
+    return replace(c, argument=argument, flipped=False), d
+
+
+def _is_plain(e: Expr) -> bool:
+    return e.op == "sum" or (e.op == "add" and any(a.op == "sum" for a in e.args))
+
+
+def _linear(e: Expr) -> tuple[Expr, Expr, Expr | None] | None:
+    """(d, x, rest) where a number is d (1'x) + rest for a variable x that is a vector."""
+    if e.op in ("sum", "mean", "dot", "matmul"):
+        live = [a for a in e.args if not a.is_constant]
+        fixed = [a for a in e.args if a.is_constant]
+        if len(live) != 1 or live[0].op != "var" or live[0].type.kind != "vector":
+            return None
+        if any(a.op != "ones" for a in fixed):
+            return None
+        (n,) = live[0].type.array_shape
+        if e.op == "mean":
+            return algebra.ratio(algebra.ONE, length(n)), live[0], None
+        return algebra.ONE, live[0], None
+    if e.op == "add":
+        own = [a for a in e.args if not a.is_constant]
+        found = _linear(own[0]) if len(own) == 1 else None
+        if found is None:
+            return None
+        rest = found[2]
+        for a in e.args:
+            rest = plus(rest, a) if a.is_constant else rest
+        return found[0], found[1], rest
+    if e.op in ("neg", "div", "mul"):
+        factor = algebra.const(-1.0) if e.op == "neg" else next((a for a in e.args if a.is_constant), None)
+        inner = next(a for a in e.args if not a.is_constant)
+        found = _linear(inner)
+        if found is None or factor is None or factor.type.array_shape:
+            return None
+        d, x, rest = found
+        if e.op == "div":
+            return algebra.ratio(d, factor), x, algebra.ratio(rest, factor) if rest is not None else None
+        return algebra.times(factor, d), x, algebra.times(factor, rest) if rest is not None else None
+    return None
+
+
+def _sums(constraints: tuple[Constraint, ...]) -> dict[str, float]:
+    """The sums that literal numbers give to variables that are nonnegative by another constraint."""
+    out: dict[str, float] = {}
+    for c in constraints:
+        found = _linear(c.argument) if c.relation == "eq" and not c.argument.type.array_shape else None
+        if found is not None:
+            d, x, rest = found
+            r, own = algebra.number(rest) if rest is not None else 0.0, algebra.number(d)
+            if r is not None and own:
+                out[x.name] = -r / own
+    return {name: r for name, r in out.items() if any(_is_nonnegative(c, name) for c in constraints)}
+
+
+def _is_nonnegative(c: Constraint, name: str) -> bool:
+    if c.set is None or c.argument.op != "var" or c.argument.name != name:
+        return False
+    return c.set.name == NONNEGATIVE or (c.set.name == BOX and algebra.number(dict(c.set.args)["lo"]) == 0.0)
+
+
+def _implied(c: Constraint, sums: dict[str, float]) -> Constraint | None:
+    """The constraint without bounds that a given sum of nonnegative entries implies; None where nothing is left of it."""
+    if c.set is None or c.argument.op != "var" or c.argument.name not in sums or c.set.inner is not None:
+        return c
+    r, given = sums[c.argument.name], dict(c.set.args)
+    if c.set.name == BOX:
+        lo, hi = (algebra.number(given[end]) for end in ("lo", "hi"))
+        if lo == 0.0 and hi is not None and np.isfinite(hi) and hi >= r:
+            return replace(c, set=SetRef(NONNEGATIVE, span=c.set.span))
+    radius = algebra.number(given["r"]) if "r" in given else None
+    word = SETS[c.set.name]
+    if radius is not None and radius >= r and word.norm and not word.grouped and word.norm in CONVEX:
+        # of nonnegative entries with sum r every norm of vectors is at most r
+        return None
+    return c

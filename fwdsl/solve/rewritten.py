@@ -1,0 +1,78 @@
+"""Solving an equivalent program: methods work on it, and the verifier sees the points and multipliers of the program as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..atoms.base import Array
+from ..backends.method import Report
+from ..canon.rewrites import Rewritten
+from ..canon.terms import term_values
+from ..certify.verified import Verified
+from ..certify.verify import verify
+from ..model.options import Options
+from ..results.solution import Solution
+from .canonical import SolvableCanonical
+from .duals import constraint_duals
+from .forms import Solvable, Start
+
+
+class SolvableRewritten:
+    """A `Rewritten` that can be solved (`fwdsl.solve.forms.Solvable`): `inner` is the equivalent program's task."""
+
+    def __init__(self, form: Rewritten, inner: Solvable, options: Options) -> None:
+        self.form = form
+        self._inner = inner
+        self._outer = SolvableCanonical(form.outer, options)
+
+    def prepare(self) -> Any:
+        """The equivalent program on kernels."""
+        return self._inner.prepare()
+
+    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+        """The point of the program as it is written, led to the equivalent one."""
+        at = self._outer.start(given)
+        if given is None:
+            return self._inner.start(None)
+        return self.restart(Start(at.x, at.ys, at.origin))
+
+    def restart(self, at: Start) -> Start:
+        """A point and a dual point that were verified, as the equivalent program has them."""
+        ys = at.ys or []
+        known = self.form.inward_dual(at.x, ys) if len(ys) == len(self.form.outer.terms) else None
+        return Start(self.form.inward(at.x, ys), known, at.origin)
+
+    def verify(
+        self, problem: Any, x: Any, ys: list[Array] | None, scales: Array | None, first: bool, stop: Callable[[], bool]
+    ) -> Iterator[tuple[Any, Verified]]:
+        """The points of the equivalent program, each verified for the program as it is written."""
+        for point, found in self._inner.verify(problem, x, ys, scales, first, stop):
+            yield self._verified(point, found.y)
+
+    def _verified(self, x: Array, ys: Sequence[Array]) -> tuple[Array, Verified]:
+        point, told = self.form.outward(x, ys)
+        return point, verify(self.form.outer, point, told)
+
+    def measure(self, x: Array) -> tuple[Array, Verified]:
+        """P and what is violated, of the program as it is written."""
+        return self._verified(x, ())
+
+    def report(self, report: Report) -> Report:
+        """The values of a dual are bounds of the program as it is written, and the other way."""
+        if not self.form.mirrors:
+            return report
+        return replace(report, objective=-report.bound, bound=-report.objective)
+
+    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
+        """The multipliers of the constraints as they are written."""
+        return constraint_duals(self.form.outer, x, ys)
+
+    def terms(self, x: Array) -> dict[str, float]:
+        """The values of the terms as they are written."""
+        return term_values(self.form.outer, x)
+
+    def warnings(self, x: Array) -> tuple[str, ...]:
+        """Warnings about the program as it is written."""
+        return self._outer.warnings(x)
