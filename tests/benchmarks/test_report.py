@@ -18,10 +18,12 @@ FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 def scripts() -> Iterator[dict[str, ModuleType]]:
     """The helpers of the benchmarks, imported as their scripts do: from their own folder."""
     names = ("machine", "report", "timing")
+    before = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(FOLDER))
         yield {name: importlib.import_module(name) for name in names}
-    for name in names:
+    # what another test has imported already stays: its objects are known by this name
+    for name in set(names) - before:
         del sys.modules[name]
 
 

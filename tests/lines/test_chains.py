@@ -78,7 +78,7 @@ def test_multipliers_of_several_terms_add_up_to_those_of_the_edges() -> None:
 @pytest.mark.parametrize(
     ("tail", "D", "reason"),
     [
-        (" + norm1(x[1:] - x[:-1] - 1)", None, "not of the differences"),
+        (" + norm1(x[1:] - x[:-1] - 1)", None, "not differentiable"),
         (" + norm1(x[1:] + x[:-1])", None, "not of the differences"),
         (" + norm1(x[1:] - 2 * x[:-1])", None, "not of the differences"),
         (" + norm1(D @ x)", np.eye(N), "not of the differences"),
