@@ -24,7 +24,7 @@ from .forms import Solvable, Start
 from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Journal
 from .no_solution import no_solution
-from .relay import SLOW_AFTER, Lane
+from .relay import Lane
 from .state import Checkpoint
 from .supervisor import Before, Supervisor, now
 from .watch import Watch
@@ -145,7 +145,7 @@ def _supervisor(
         lane = turn.lane
         over = Supervisor(task, problem, method, options, lane.journal, control, on_progress, watch, before=turn.before)
         over.until, over.later, over.too_slow, over.own = turn.until, turn.later, lane.is_slow, lane.own
-        over.slow_after = SLOW_AFTER - lane.seconds
+        over.slow_after = lane.patience - lane.seconds
         over.verified_at = -1 if lane.run is None else lane.run.state.iteration
         return over
     journal = resume.journal.copied() if resume is not None else Journal(0, scale=task.form.scale)

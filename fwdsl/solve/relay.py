@@ -53,9 +53,10 @@ STEADY = 0.98
 """The factor that a gap has to fall by to count as falling."""
 
 SLOW = 10.0
-"""How many times as long as its counted work a method may take before it is charged by the clock, once that is more than `SLOW_AFTER` seconds."""
+"""How many times as long as its counted work a method may take before it is charged by the clock, once that is more than `SLOW_AFTER` seconds, on
+trial `TRIAL_AFTER`."""
 
-SLOW_AFTER = 1.0
+SLOW_AFTER, TRIAL_AFTER = 1.0, 0.2
 
 ROOM = 1e9
 """Bytes that any method may take; one that takes more has no turn unless the plan's method takes half as much."""
@@ -81,6 +82,7 @@ class Lane:
     run: Run[Any, Any] | None = None
     trace: list[tuple[float, float]] = field(default_factory=list)
     seconds: float = 0.0  # by the clock
+    patience: float = TRIAL_AFTER  # seconds by the clock up to which it is not slow, whatever its count
     gave_up: bool = False
 
     @property
@@ -116,7 +118,7 @@ class Lane:
     def is_slow(self, passes: float, seconds: float) -> bool:
         """Whether it takes far longer than its count says, this turn's seconds by the clock included."""
         taken = self.seconds + seconds
-        return taken > SLOW_AFTER and taken > SLOW * max(passes, LEAST) * self.second
+        return taken > self.patience and taken > SLOW * max(passes, LEAST) * self.second
 
 
 def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
@@ -156,6 +158,12 @@ class Relay:
 
     def __post_init__(self) -> None:
         self._first = self.leader
+        self._lead(self.leader)
+
+    def _lead(self, lane: Lane) -> Lane:
+        """Make a lane the leader."""
+        self.leader, lane.patience = lane, SLOW_AFTER
+        return lane
 
     def at_least(self, lane: Lane) -> float:
         """The counted passes of a lane before which its next turn does not end; no other lane has to be known for it."""
@@ -201,11 +209,10 @@ class Relay:
             return None
         leader = self.leader
         if leader.gave_up:
-            self.leader = min(able, key=self._left)
-            return self.leader, f"`{leader.name}` gave up: {why}"
+            return self._lead(min(able, key=self._left)), f"`{leader.name}` gave up: {why}"
         best = min(able, key=lambda other: self._left(other) * (1.0 if other is leader else MARGIN))
         if best is not leader:
-            self.leader = best
+            self._lead(best)
             gap = leader.trace[-1][1]
             stood = f"stood at a gap of {gap:.1e}" if math.isfinite(gap) else "had certified nothing"
             return (

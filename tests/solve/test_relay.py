@@ -122,11 +122,22 @@ def test_who_gives_up_is_out_and_the_last_one_ends_the_run() -> None:
 
 def test_work_is_counted_and_only_far_slower_methods_are_timed() -> None:
     a = lane("a", 1.0)
+    Relay(a, list, TOL)  # it leads
     work(a, 100.0, 0.1, seconds=0.9)
     assert a.second == 1e-3 and a.work == pytest.approx(0.1)
     work(a, 100.0, 0.1, seconds=4.1)
     assert a.second == pytest.approx(5.0 / 200.0)
     assert not a.is_slow(a.passes, 0.0)
+
+
+def test_a_trial_is_timed_sooner_than_the_leader() -> None:
+    a, b = lane("a", 1.0), lane("b", 2.0)
+    turns = Relay(a, lambda: [b], TOL)
+    late = 0.5 * (relay.TRIAL_AFTER + relay.SLOW_AFTER)
+    assert b.is_slow(relay.LEAST, late) and not a.is_slow(relay.LEAST, late)
+    a.gave_up = True
+    turns.next(a, "no way on")
+    assert not b.is_slow(relay.LEAST, late)
 
 
 def test_programs_without_data_count_iterations() -> None:
