@@ -238,7 +238,8 @@ def _loop(over: Supervisor, run: Run[Any, Any], checkpoint: Checkpoint, on_state
             return ending
         before = dict(vars(run.state))
         try:
-            run.step()
+            with over.asked(over.must_leave):
+                run.step()
         except Stopped:
             vars(run.state).update(before)
         except (np.linalg.LinAlgError, ArithmeticError):

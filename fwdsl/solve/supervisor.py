@@ -101,8 +101,12 @@ class Supervisor:
         return self.options.time < math.inf and self.seconds() >= self.options.time
 
     def must_stop(self) -> bool:
-        """Whether time is over or the run is interrupted, for methods that ask within a step."""
-        return self.control.stop or self._is_out_of_time() or self.is_slow()
+        """Whether time is over or the run is interrupted."""
+        return self.control.stop or self._is_out_of_time()
+
+    def must_leave(self) -> bool:
+        """The same for methods that ask within a step, which may leave it to another method too: the state of before stands."""
+        return self.must_stop() or self.is_slow()
 
     def must_not_start(self) -> bool:
         """The same for a method's start, which has `LEAST_START` seconds at least."""

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,14 @@ import fwdsl as fw
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.registry import METHODS
 from fwdsl.cli.report import solution_text
+from fwdsl.model.options import Options
 from fwdsl.plan import fitted
 from fwdsl.results.json_form import solution_json
 from fwdsl.results.solution import Progress, Solution
+from fwdsl.solve import Control
+from fwdsl.solve.journal import Journal
 from fwdsl.solve.relay import LEAST, counted
+from fwdsl.solve.supervisor import Supervisor
 
 ONE = (1.0, *[0.0] * (len(fitted.NAMES) - 1))
 
@@ -178,3 +183,12 @@ def test_predictions_up_to_thirty_times_wrong_cost_a_few_times_the_work(monkeypa
     assert np.mean(np.array(ratios) <= 3.0) >= 0.6
     assert max(ratios) <= 10.0
     assert max(unchanged) > 10.0
+
+
+def test_the_clock_ends_the_steps_of_a_slow_method_and_nothing_else() -> None:
+    """The search for a ray and the verifier are no steps that another method could take over: broken off, they once ended the run as interrupted."""
+    problem = SimpleNamespace(passes=0.0)
+    over = Supervisor(SimpleNamespace(), problem, METHODS["pdhg"], Options(), Journal(0), Control())
+    over.until, over.too_slow = 10.0, lambda passes, seconds: True
+    assert over.is_slow() and over.must_leave() and over.turn_is_over()
+    assert not over.must_stop()
