@@ -11,6 +11,7 @@ import numpy as np
 from ..atoms.base import Array, VectorFunction
 from ..atoms.family import Repeated
 from ..atoms.matrices import build_matrix
+from ..atoms.vectors import ConvexSet
 from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
 from ..model import Constraint, Expr, SetRef, Term, Type
@@ -174,3 +175,18 @@ class SetReader:
             r = self.reader.scalar(args["r"])
             return np.full(size, -r), np.full(size, r)
         return self.reader.vector(args["lo"], size), self.reader.vector(args["hi"], size)
+
+
+def stated(constraint: Constraint, size: int, reader: AffineReader) -> ConvexSet:
+    """The bounds that one constraint states, where several were merged."""
+    assert constraint.set is not None
+    found = build(None, SetReader(reader).set_spec(constraint.set.name, [constraint], size), size)
+    assert isinstance(found, ConvexSet)
+    return found
+
+
+def part_of_bounds(normal: Array, own: ConvexSet, merged: ConvexSet) -> Array:
+    """The entries of a normal of merged bounds, of one block or of each of a family, where these bounds are the ones that bind."""
+    (lo, hi), (least, most) = own.bounds(), merged.bounds()
+    normal = normal.reshape(-1, merged.size)
+    return np.where(((normal < 0.0) & (lo == least)) | ((normal > 0.0) & (hi == most)), normal, 0.0).reshape(-1)

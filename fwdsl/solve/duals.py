@@ -11,10 +11,10 @@ import numpy as np
 from ..atoms.base import Array, VectorFunction
 from ..atoms.domain import set_beneath
 from ..atoms.family import Repeated
-from ..atoms.vectors import ConvexSet, build
+from ..atoms.vectors import ConvexSet
 from ..canon.affine import AffineReader
 from ..canon.form import Block, Canonical
-from ..canon.sets import SetReader
+from ..canon.sets import part_of_bounds, stated
 from ..model import Constraint
 from ..words import BOX, SETS, SetWord
 
@@ -89,12 +89,8 @@ def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: 
         # on the simplex the normal is the sum's multiplier in every entry, less that of each bound
         return _radius_dual(on, normal) - normal
     if own.bounds and merged.name == BOX:
-        stated = _stated(constraint, on, reader)
-        (lo, hi), (least, most) = stated.bounds(), on.bounds()
-        # of a family the bounds are those of each block
-        normal = normal.reshape(-1, on.size)
-        normal = np.where(((normal < 0.0) & (lo == least)) | ((normal > 0.0) & (hi == most)), normal, 0.0).reshape(-1)
-        on = stated
+        own_bounds = stated(constraint, on.size, reader)
+        normal, on = part_of_bounds(normal, own_bounds, on), own_bounds
     elif own.scaled and _radius(constraint, reader) > on.scale:
         return 0.0
     return _of_set(constraint, normal, reader, on)
@@ -122,11 +118,3 @@ def _of_set(constraint: Constraint, normal: Array, reader: AffineReader, on: Con
 def _radius(constraint: Constraint, reader: AffineReader) -> float:
     assert constraint.set is not None
     return reader.scalar(dict(constraint.set.args)["r"])
-
-
-def _stated(constraint: Constraint, on: ConvexSet, reader: AffineReader) -> ConvexSet:
-    """The bounds that one of several constraints states, which `on` has merged."""
-    assert constraint.set is not None
-    stated = build(None, SetReader(reader).set_spec(constraint.set.name, [constraint], on.size), on.size)
-    assert isinstance(stated, ConvexSet)
-    return stated

@@ -229,3 +229,14 @@ def test_the_plan_tells_what_was_recognised() -> None:
     facts = "\n".join(given("hinge", "slack").plan().facts)
     assert "`hinge`" in facts and "s:" in facts
     assert any("slices" in fact for fact in given("lasso_intercept", "column of ones").plan().facts)
+
+
+@pytest.mark.parametrize("loss", ["sum_squares(x)", "norm_inf(x) + sum_squares(x)"])
+@pytest.mark.parametrize("more", ["", ", x[0] >= 1.45", ", x in box(-1.3, 1.55)"])
+def test_bounds_that_are_merged_share_the_multiplier(loss: str, more: str) -> None:
+    """Each entry's goes to the bound that binds; all of it once went to the first, and nothing was proven."""
+    text = f"data c: vector[n]\nvar x: vector[n]\nminimize {loss}\nsubject to norm_inf(x) <= 1.6, norm_inf(x - c) <= 1.6{more}\n"
+    problem = fw.parse(text).bind(c=np.array([3.0, 0.0, -2.0, 2.0]))
+    solution = problem.solve(threads=1, tol=1e-8)
+    assert solution.status == "optimal", solution.reason
+    assert solution.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-6)

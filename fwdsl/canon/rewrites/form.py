@@ -11,12 +11,15 @@ import numpy as np
 from ...atoms.base import Array, VectorFunction
 from ...atoms.domain import set_beneath
 from ...atoms.vectors import ConvexSet, Ridged
+from ...atoms.vectors.box import Box
 from ...bind.instance import Instance
 from ...model import Model, evaluate_dim, once_per_model
+from ...words import SETS
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
 from ..form import Block, Canonical, SumTerm
 from ..forms import FormKind
+from ..sets import part_of_bounds, stated
 from .definitions import defined
 from .draft import Draft, Duals, Key, Step, key_of_term
 from .duals import Machine, machine
@@ -276,9 +279,15 @@ class Rewritten:
                     out[draft.constraints[i]] = np.array([y])
                     normal = normal - y
             for i in plan.sets:
-                if model.constraints[i].set is not None:
-                    out[draft.constraints[i]] = normal if first else np.zeros_like(normal)
-                    first = False
+                ref = model.constraints[i].set
+                if ref is None:
+                    continue
+                part = normal if first else np.zeros_like(normal)
+                if len(plan.sets) > 1 and SETS[ref.name].bounds and isinstance(on, Box):
+                    # of two bounds that are the same the first one holds
+                    part = part_of_bounds(normal, stated(model.constraints[i], on.size, reader), on)
+                    normal = normal - part
+                out[draft.constraints[i]], first = part, False
         total = sum(self._weight(model, i, reader) for i in plan.norms)
         for i in plan.norms:
             m = reader.stacked(model.terms[i].argument).parts[0][1]
