@@ -59,7 +59,9 @@ class Interior(Method):
         why = f"about {steps:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(
             2.0 * steps,
-            steps * (6e-4 + 1e-6 * (unknowns + rows) + size.seconds) + costs.seconds(form, 2.0 * steps, 0.0),
+            steps * (6e-4 + 1e-6 * (unknowns + rows) + size.seconds)
+            + size.once
+            + costs.seconds(form, 2.0 * steps, 0.0),
             size.memory + 16.0 * size.entries,
             why,
         )
