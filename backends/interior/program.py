@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, coo_array, csr_array, diags_array
+from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from fwdsl.atoms.base import Array
@@ -189,19 +189,21 @@ def _width(cone: Cone) -> int:
 def _constraints(parts: list[_Part], columns: int, rows: int, look: Look) -> tuple[csr_array, Array]:
     """A = -(F K, G) and b = F o + h."""
     b = np.zeros(rows)
-    found = []
+    found = [csr_array((0, columns))]
     for p in parts:
         look()
         form = p.form
         shape = (form.offset.size, form.size)
         F = csr_array((form.of_z.value, (form.of_z.row, form.of_z.column)), shape)
         b[p.row : p.row + shape[0]] = F @ p.offset + form.offset
-        FK = (F @ p.K).tocoo()
-        found.append((FK.row + p.row, FK.col, -FK.data))
-        found.append((form.of_u.row + p.row, form.of_u.column + p.extra, -form.of_u.value))
+        FK = F @ p.K
+        look()
+        found.append(csr_array((-FK.data, FK.indices, FK.indptr), (shape[0], columns)))
+        if form.of_u.value.size:
+            G = csr_array((form.of_u.value, (form.of_u.row, form.of_u.column + p.extra)), (shape[0], columns))
+            found[-1] = found[-1] - G
     look()
-    row, column, value = (np.concatenate([np.zeros(0), *(f[i] for f in found)]) for i in range(3))
-    A = coo_array((value, (row.astype(np.intp), column.astype(np.intp))), (rows, columns)).tocsr()
+    A = csr_array(vstack(found, format="csr"))
     return A, b
 
 

@@ -153,7 +153,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         of_b = now.of_b * now.tau / max(float(np.abs(now.v).max(initial=0.0)), 1e-300)
         of_c = now.of_c * now.tau / max(float(np.abs(now.z).max(initial=0.0)), 1e-300)
         fresh = self.begin(None, None)
-        self.state = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1)
+        fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1)
+        # the same object: a checkpoint has it
+        vars(now).update(vars(fresh))
+        self.known = None
 
     def _step(self) -> None:
         """Predictor, corrector, and the longest step that stays in the interior."""

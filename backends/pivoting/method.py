@@ -4,10 +4,12 @@ Problem: minimise over x   sum_i f_i(K_i x + b_i) + <q, x> + sum_j R_j x_j^2 / 2
 interval, or x is in a simplex, a solid simplex or an l1 ball.
 
 H = K'diag(f'') K + R is formed once. A step takes the gradient g at x from the data, and finds the minimum of the quadratic with this gradient and H
-by block principal pivoting (`pivot`): the first step finds the optimum, a second one what the squared condition number of H took.
+by block principal pivoting (`pivot`): the first step finds the optimum, a second one what the squared condition number of H took. Where that was too
+much, further steps take the triangle of the data in place of H (`root`), whose condition is that of the data, and on intervals an active set that
+falls from the point before.
 
 Bounds: y = f'(z). Where an interval has no end, -(q + K'y) must not point there: y moves by f'' K t, with H_FF t_F = the misses of the free
-coordinates and a hair more.
+coordinates and a hair more; coordinates that this leads outside join them.
 
 Complexity: O(n d^2) for H, and 1 to 20 factors of blocks of it.
 
@@ -59,6 +61,15 @@ HAIR = 16.0
 
 STILL = 3
 """Steps without any gain, after which rounding is all that is left."""
+
+ON_GRAM = 2
+"""Steps on the Gram matrix, after which the triangle of the data takes its place."""
+
+NUMBERS = 1 << 22
+"""Numbers of dense data of which the triangle is made."""
+
+JOINED = 5
+"""How often coordinates may join those that a dual point is moved inside along."""
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -195,6 +206,19 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         np.einsum("ii->i", H)[:] += self.ridge
         return H
 
+    @cached_property
+    def root(self) -> Array | None:
+        """R with H = R'R, a triangle; None where it would be too large."""
+        problem, d = self.problem, self.ridge.size
+        if d * (d + sum(t.map.rows for t in problem.terms)) > NUMBERS:
+            return None
+        columns = [
+            np.concatenate([k * np.sqrt(h) for k, h in zip(problem.linear(e), self.bends, strict=True)])
+            for e in np.eye(d)
+        ]
+        problem.look()
+        return np.asarray(np.linalg.qr(np.vstack([np.array(columns).T, np.diag(np.sqrt(self.ridge))]), mode="r"))
+
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PivotingState:
@@ -242,33 +266,56 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         """y + f'' K t and its K'y, which the ends that intervals lack allow."""
         assert found.factor is not None
         problem, free = self.problem, found.free
-        v = -(problem.q + kty)
         up, down = np.isinf(self.hi), np.isinf(self.lo)
-        hair = HAIR * EPS * np.sqrt(np.maximum(np.einsum("ii->i", self.gram), 0.0))
-        hair *= math.sqrt(
-            sum(float(np.square(y) @ (1.0 / np.where(h > 0.0, h, 1.0))) for y, h in zip(s.ys, self.bends, strict=True))
-        )
-        change = np.where(
-            up & down, v, np.where(up, np.maximum(v + hair, 0.0), np.where(down, np.minimum(v - hair, 0.0), 0.0))
-        )
-        change[self.ridge > 0.0] = 0.0
-        if not change[free].any():
-            return s.ys, kty
-        t = np.zeros_like(s.x)
-        t[free] = found.factor.solve(change[free])
-        ys = [y + step for y, step in zip(s.ys, problem.bent(self.bends, problem.linear(t)), strict=True)]
-        return ys, problem.adjoint(ys)
+        hair, factor, ys = HAIR * self._rounding(s.ys), found.factor, s.ys
+        inside = np.isin(np.arange(s.x.size), free)
+        t, moved = np.zeros_like(s.x), kty
+        for _ in range(JOINED):
+            v = -(problem.q + moved)
+            change = np.where(
+                up & down, v, np.where(up, np.maximum(v + hair, 0.0), np.where(down, np.minimum(v - hair, 0.0), 0.0))
+            )
+            change[self.ridge > 0.0] = 0.0
+            outside = ((up & (v > 0.0)) | (down & (v < 0.0))) & (self.ridge == 0.0)
+            if t.any() and not outside.any():
+                break
+            joined = inside | outside
+            if not change[joined].any():
+                break
+            if not np.array_equal(joined, inside):
+                own = self.root is not None and self._quadratic(s).factored(np.flatnonzero(joined))
+                if not own:
+                    break
+                inside, factor = joined, own
+            t[inside] += factor.solve(change[inside])
+            ys = [y + step for y, step in zip(s.ys, problem.bent(self.bends, problem.linear(t)), strict=True)]
+            moved = problem.adjoint(ys)
+        return ys, moved
+
+    def _rounding(self, ys: list[Array]) -> Array:
+        """What rounding makes of the entries of K'y."""
+        size = sum(float(np.square(y) @ (1.0 / np.where(h > 0.0, h, 1.0))) for y, h in zip(ys, self.bends, strict=True))
+        return np.asarray(EPS * math.sqrt(size) * np.sqrt(np.maximum(np.einsum("ii->i", self.gram), 0.0)))
+
+    def _quadratic(self, s: PivotingState) -> Quadratic:
+        """That of a step from x, with the root where the Gram matrix did not do; on intervals it is one of d, x + d being the next point."""
+        from fwdsl.backends.pivoting.pivot import Quadratic
+
+        look, gram = self.problem.look, self.gram
+        if s.iteration <= ON_GRAM or self.root is None:
+            return Quadratic(gram, gram @ s.x - s.grad, look)
+        if self.set is None:
+            return Quadratic(gram, -s.grad, look, self.root, self._rounding(s.ys))
+        return Quadratic(gram, self.root.T @ (self.root @ s.x) - s.grad, look, self.root)
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """The minimum of the quadratic with H and the gradient at x."""
-        from fwdsl.backends.pivoting.pivot import Quadratic
-
         s, problem = replace(self.state), self.problem
         s.iteration += 1
         before = s.value, s.best_bound
-        found = self._minimum(Quadratic(self.gram, self.gram @ s.x - s.grad, problem.look), s)
+        found = self._minimum(self._quadratic(s), s)
         if found is None or not np.all(np.isfinite(found.x)):
             s.lost = True
         else:
@@ -280,8 +327,14 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
 
     def _minimum(self, quadratic: Quadratic, s: PivotingState) -> Pivoted | None:
         """Of the quadratic on the set; None where pivoting does not end."""
-        from fwdsl.backends.pivoting.pivot import bounded, penalised, with_sum
+        from fwdsl.backends.pivoting.pivot import bounded, descended, penalised, with_sum
 
+        if self.set is None and quadratic.root is not None:
+            found = descended(quadratic, self.lo - s.x, self.hi - s.x, s.places)
+            if found is None:
+                return None
+            x = np.where(found.places < 0, self.lo, np.where(found.places > 0, self.hi, s.x + found.x))
+            return replace(found, x=x)
         if self.set is None:
             return bounded(quadratic, self.lo, self.hi, s.places)
 
@@ -291,11 +344,11 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
             return bounded(quadratic, self.lo, self.hi, places, nu, most)
 
         least = -math.inf if isinstance(self.set, Simplex) else 0.0
-        found = with_sum(quadratic, self.set.r, inner, s.nu, s.places, least)
-        if found is None:
+        last = with_sum(quadratic, self.set.r, inner, s.nu, s.places, least)
+        if last is None:
             return None
-        s.nu = found[1]
-        return found[0]
+        s.nu = last[1]
+        return last[0]
 
     # --- what it says -------------------------------------------------------------------------------------------------
 
