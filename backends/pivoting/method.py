@@ -19,7 +19,7 @@ Source: Kim, Park 2011; Judice, Pires 1994; the multiplier of a sum by Newton's 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
@@ -207,17 +208,26 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         return H
 
     @cached_property
-    def root(self) -> Array | None:
-        """R with H = R'R, a triangle; None where it would be too large."""
+    def rows(self) -> Array | None:
+        """M with H = M'M + R, dense; None where it would be too large."""
         problem, d = self.problem, self.ridge.size
         if d * (d + sum(t.map.rows for t in problem.terms)) > NUMBERS:
             return None
-        columns = [
-            np.concatenate([k * np.sqrt(h) for k, h in zip(problem.linear(e), self.bends, strict=True)])
-            for e in np.eye(d)
-        ]
-        problem.look()
-        return np.asarray(np.linalg.qr(np.vstack([np.array(columns).T, np.diag(np.sqrt(self.ridge))]), mode="r"))
+        roots = [np.sqrt(h) for h in self.bends]
+        columns = [np.concatenate([k * r for k, r in zip(problem.linear(e), roots, strict=True)]) for e in np.eye(d)]
+        return np.array(columns).T
+
+    @cached_property
+    def root(self) -> Array | None:
+        """The triangle T with H = T'T, of M and the ridges."""
+        if self.rows is None:
+            return None
+        self.problem.look()
+        return np.asarray(np.linalg.qr(np.vstack([self.rows, np.diag(np.sqrt(self.ridge))]), mode="r"))
+
+    def is_precise(self, s: PivotingState) -> bool:
+        """Whether the Gram matrix has had its turn, and the data may take its place."""
+        return s.iteration > ON_GRAM and self.root is not None
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -266,31 +276,51 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         """y + f'' K t and its K'y, which the ends that intervals lack allow."""
         assert found.factor is not None
         problem, free = self.problem, found.free
+        v = -(problem.q + kty)
         up, down = np.isinf(self.hi), np.isinf(self.lo)
-        hair, factor, ys = HAIR * self._rounding(s.ys), found.factor, s.ys
-        inside = np.isin(np.arange(s.x.size), free)
-        t, moved = np.zeros_like(s.x), kty
+        hair = HAIR * self._rounding(s.ys)
+        if self.is_precise(s):
+            return self._projected(s, found, kty, hair)
+        change = np.where(
+            up & down, v, np.where(up, np.maximum(v + hair, 0.0), np.where(down, np.minimum(v - hair, 0.0), 0.0))
+        )
+        change[self.ridge > 0.0] = 0.0
+        if not change[free].any():
+            return s.ys, kty
+        t = np.zeros_like(s.x)
+        t[free] = found.factor.solve(change[free])
+        ys = [y + step for y, step in zip(s.ys, problem.bent(self.bends, problem.linear(t)), strict=True)]
+        return ys, problem.adjoint(ys)
+
+    def _projected(self, s: PivotingState, found: Pivoted, kty: Array, hair: Array) -> tuple[list[Array], Array]:
+        """y with q + K_F'y = 0 but for a hair, by the shortest step in sqrt(f''): M_F = Q T, and the step is Q T'^-1 of the misses.
+
+        No t is formed, whose size the condition squares. Coordinates that this leads outside join the free ones in F.
+        """
+        assert self.rows is not None
+        plain, up, down = self.ridge == 0.0, np.isinf(self.hi), np.isinf(self.lo)
+        inward = np.where(up & ~down, hair, np.where(down & ~up, -hair, 0.0))
+        joined = np.isin(np.arange(s.x.size), found.free) & plain
+        roots, ys = [np.sqrt(h) for h in self.bends], s.ys
+        ends = np.cumsum([r.size for r in roots])[:-1]
+        Q = T = np.zeros((0, 0))
         for _ in range(JOINED):
-            v = -(problem.q + moved)
-            change = np.where(
-                up & down, v, np.where(up, np.maximum(v + hair, 0.0), np.where(down, np.minimum(v - hair, 0.0), 0.0))
-            )
-            change[self.ridge > 0.0] = 0.0
-            outside = ((up & (v > 0.0)) | (down & (v < 0.0))) & (self.ridge == 0.0)
-            if t.any() and not outside.any():
+            v = -(self.problem.q + kty)
+            outside = ((up & (v > 0.0)) | (down & (v < 0.0))) & plain
+            if not (joined | outside).any() or (T.size and not outside.any()):
                 break
-            joined = inside | outside
-            if not change[joined].any():
-                break
-            if not np.array_equal(joined, inside):
-                own = self.root is not None and self._quadratic(s).factored(np.flatnonzero(joined))
-                if not own:
+            if not T.size or (outside & ~joined).any():
+                joined |= outside
+                self.problem.look()
+                Q, T = np.linalg.qr(self.rows[:, joined])
+                if Q.shape[1] < T.shape[1] or not np.all(np.einsum("ii->i", T)):
                     break
-                inside, factor = joined, own
-            t[inside] += factor.solve(change[inside])
-            ys = [y + step for y, step in zip(s.ys, problem.bent(self.bends, problem.linear(t)), strict=True)]
-            moved = problem.adjoint(ys)
-        return ys, moved
+            step = Q @ solve_triangular(T, (v + inward)[joined], trans="T", check_finite=False)
+            if not np.all(np.isfinite(step)):
+                break
+            ys = [y + r * part for y, r, part in zip(ys, roots, np.split(step, ends), strict=True)]
+            kty = self.problem.adjoint(ys)
+        return ys, kty
 
     def _rounding(self, ys: list[Array]) -> Array:
         """What rounding makes of the entries of K'y."""
@@ -302,7 +332,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         from fwdsl.backends.pivoting.pivot import Quadratic
 
         look, gram = self.problem.look, self.gram
-        if s.iteration <= ON_GRAM or self.root is None:
+        if not self.is_precise(s) or self.root is None:
             return Quadratic(gram, gram @ s.x - s.grad, look)
         if self.set is None:
             return Quadratic(gram, -s.grad, look, self.root, self._rounding(s.ys))
