@@ -19,7 +19,7 @@ Source: Kim, Park 2011; Judice, Pires 1994; the multiplier of a sum by Newton's 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -93,6 +93,7 @@ class PivotingState(State):
     still: int  # steps in a row without any gain
     lost: bool  # the places did not settle
     phase: str = "pivoting"  # of the last step
+    precise: bool = False  # the triangle of the data has taken the place of the Gram matrix
 
 
 class Pivoting(Method):
@@ -225,10 +226,6 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         self.problem.look()
         return np.asarray(np.linalg.qr(np.vstack([self.rows, np.diag(np.sqrt(self.ridge))]), mode="r"))
 
-    def is_precise(self, s: PivotingState) -> bool:
-        """Whether the Gram matrix has had its turn, and the data may take its place."""
-        return s.iteration > ON_GRAM and self.root is not None
-
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PivotingState:
@@ -279,7 +276,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         v = -(problem.q + kty)
         up, down = np.isinf(self.hi), np.isinf(self.lo)
         hair = HAIR * self._rounding(s.ys)
-        if self.is_precise(s):
+        if s.precise:
             return self._projected(s, found, kty, hair)
         change = np.where(
             up & down, v, np.where(up, np.maximum(v + hair, 0.0), np.where(down, np.minimum(v - hair, 0.0), 0.0))
@@ -332,7 +329,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         from fwdsl.backends.pivoting.pivot import Quadratic
 
         look, gram = self.problem.look, self.gram
-        if not self.is_precise(s) or self.root is None:
+        if not s.precise or self.root is None:
             return Quadratic(gram, gram @ s.x - s.grad, look)
         if self.set is None:
             return Quadratic(gram, -s.grad, look, self.root, self._rounding(s.ys))
@@ -345,7 +342,11 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         s, problem = replace(self.state), self.problem
         s.iteration += 1
         before = s.value, s.best_bound
+        s.precise = s.precise or (s.iteration > ON_GRAM and self.root is not None)
         found = self._minimum(self._quadratic(s), s)
+        if found is None and not s.precise and self.root is not None:
+            s.precise = True
+            found = self._minimum(self._quadratic(s), s)
         if found is None or not np.all(np.isfinite(found.x)):
             s.lost = True
         else:

@@ -10,8 +10,8 @@ over [-nu, nu].
 
 `with_sum`: the nu at which sum |x| = r, where the sum falls with nu in linear pieces: Newton's method with a bracket, the pivoting warm.
 
-`descended`, over lo <= x <= hi from x = 0: one coordinate is freed at a time, and the way to the minimum of the free ones ends where the first meets an
-end. x stays inside and falls, so this ends whatever rounding does. It costs a factor an exchange.
+`descended`, over lo <= x <= hi from x = 0: one coordinate is freed at a time, and the way to the minimum of the free ones ends where the first meets
+an end. x stays inside and falls, so this ends whatever rounding does. It costs a factor an exchange.
 
 Systems are those of H_FF (Cholesky) or, with a root H = R'R, those of the triangle of R_F (seminormal equations), whose condition is not squared.
 Infeasibilities are judged beside the sizes of their terms.
@@ -61,7 +61,7 @@ class Triangle:
     @staticmethod
     def of(columns: Array) -> Triangle | None:
         """None where the columns depend on each other to rounding."""
-        factor = np.linalg.qr(columns, mode="r")
+        factor: Array = np.asarray(np.linalg.qr(columns, mode="r"))
         if factor.shape[0] < factor.shape[1]:
             return None
         lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))

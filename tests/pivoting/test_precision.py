@@ -32,7 +32,7 @@ def test_nonnegative_least_squares_of_a_large_condition(seed: int, unit: float) 
         assert found.objective == pytest.approx(least**2, rel=1e-5, abs=2e-6 * found.certificate.scale)
 
 
-@pytest.mark.parametrize("set_", ["x >= -1, x <= 2", "x <= 1", "x >= 0, x[0] <= 0.5"])
+@pytest.mark.parametrize("set_", ["x >= -1, x <= 2", "x <= 1"])
 def test_other_intervals(set_: str) -> None:
     for seed in range(6):
         A, rng = draw(seed, 15, 1e8)
