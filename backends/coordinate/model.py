@@ -87,6 +87,10 @@ class OnColumns:
         """Back to x."""
         self.u, self.r = self.first[0].copy(), self.first[1].copy()
 
+    def square(self) -> float | None:
+        """|sqrt(h) K (u - x) + y / sqrt(h)|^2 / 2, which is the model without penalties but for a constant, and at least 0."""
+        return 0.5 * self.scale * float(np.vdot(self.r, self.r))
+
     def solve(self, g: Coordinates, enough: float) -> Solved:
         """Epochs from u until the measure is `enough`, or about `rough` times its first value."""
         columns, scale, first, trail = self.columns, self.scale, np.zeros(1), np.empty((DEPTH + 1, self.u.size))
@@ -145,6 +149,10 @@ class OnGram:
     def reset(self) -> None:
         """Back to x."""
         self.u, self.slope = self.first[0].copy(), self.first[1].copy()
+
+    def square(self) -> float | None:
+        """None: the Gram matrix does not tell it."""
+        return None
 
     def solve(self, g: Coordinates, enough: float) -> Solved:
         """Epochs and Newton steps from u until the measure is `enough`."""

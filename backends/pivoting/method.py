@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
@@ -214,9 +213,8 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         problem, d = self.problem, self.ridge.size
         if d * (d + sum(t.map.rows for t in problem.terms)) > NUMBERS:
             return None
-        roots = [np.sqrt(h) for h in self.bends]
-        columns = [np.concatenate([k * r for k, r in zip(problem.linear(e), roots, strict=True)]) for e in np.eye(d)]
-        return np.array(columns).T
+        roots = np.concatenate([np.sqrt(h) for h in self.bends])
+        return np.array([np.concatenate(problem.linear(e)) * roots for e in np.eye(d)]).T
 
     @cached_property
     def root(self) -> Array | None:
@@ -290,30 +288,30 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         return ys, problem.adjoint(ys)
 
     def _projected(self, s: PivotingState, found: Pivoted, kty: Array, hair: Array) -> tuple[list[Array], Array]:
-        """y with q + K_F'y = 0 but for a hair, by the shortest step in sqrt(f''): M_F = Q T, and the step is Q T'^-1 of the misses.
+        """y with q + K_F'y = 0 but for a hair, by the shortest step in sqrt(f'').
 
         No t is formed, whose size the condition squares. Coordinates that this leads outside join the free ones in F.
         """
+        from fwdsl.backends.pivoting.pivot import Shortest
+
         assert self.rows is not None
         plain, up, down = self.ridge == 0.0, np.isinf(self.hi), np.isinf(self.lo)
-        inward = np.where(up & ~down, hair, np.where(down & ~up, -hair, 0.0))
+        inward = hair * np.where(up == down, 0.0, np.where(up, 1.0, -1.0))
         joined = np.isin(np.arange(s.x.size), found.free) & plain
         roots, ys = [np.sqrt(h) for h in self.bends], s.ys
         ends = np.cumsum([r.size for r in roots])[:-1]
-        Q = T = np.zeros((0, 0))
+        shortest: Shortest | None = None
         for _ in range(JOINED):
             v = -(self.problem.q + kty)
             outside = ((up & (v > 0.0)) | (down & (v < 0.0))) & plain
-            if not (joined | outside).any() or (T.size and not outside.any()):
+            if not (joined | outside).any() or (shortest is not None and not outside.any()):
                 break
-            if not T.size or (outside & ~joined).any():
+            if shortest is None or (outside & ~joined).any():
                 joined |= outside
                 self.problem.look()
-                Q, T = np.linalg.qr(self.rows[:, joined])
-                if Q.shape[1] < T.shape[1] or not np.all(np.einsum("ii->i", T)):
-                    break
-            step = Q @ solve_triangular(T, (v + inward)[joined], trans="T", check_finite=False)
-            if not np.all(np.isfinite(step)):
+                shortest = Shortest.of(self.rows[:, joined])
+            step = None if shortest is None else shortest.step((v + inward)[joined])
+            if step is None or not np.all(np.isfinite(step)):
                 break
             ys = [y + r * part for y, r, part in zip(ys, roots, np.split(step, ends), strict=True)]
             kty = self.problem.adjoint(ys)

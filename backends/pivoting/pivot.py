@@ -76,6 +76,24 @@ class Triangle:
         return np.asarray(solve_triangular(self.factor, half, check_finite=False))
 
 
+@dataclass(frozen=True)
+class Shortest:
+    """The shortest s with M_F's = right, for columns M_F = Q T: s = Q T'^-1 right."""
+
+    Q: Array
+    T: Array
+
+    @staticmethod
+    def of(columns: Array) -> Shortest | None:
+        """None where there are more columns than rows, or one is zero."""
+        Q, T = np.linalg.qr(columns)
+        return Shortest(Q, T) if T.shape[0] == T.shape[1] and np.all(np.einsum("ii->i", T)) else None
+
+    def step(self, right: Array) -> Array:
+        """s."""
+        return np.asarray(self.Q @ solve_triangular(self.T, right, trans="T", check_finite=False))
+
+
 Factor = Cholesky | Triangle
 
 
