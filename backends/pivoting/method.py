@@ -68,8 +68,7 @@ ON_GRAM = 2
 NUMBERS = 1 << 22
 """Numbers of dense data of which the triangle is made."""
 
-JOINED = 5
-"""How often coordinates may join those that a dual point is moved inside along."""
+JOINED = 5  # how often coordinates may join those that a dual point is moved inside along
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -210,11 +209,11 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
     @cached_property
     def rows(self) -> Array | None:
         """M with H = M'M + R, dense; None where it would be too large."""
-        problem, d = self.problem, self.ridge.size
-        if d * (d + sum(t.map.rows for t in problem.terms)) > NUMBERS:
+        d = self.ridge.size
+        if d * (d + sum(t.map.rows for t in self.problem.terms)) > NUMBERS:
             return None
         roots = np.concatenate([np.sqrt(h) for h in self.bends])
-        return np.array([np.concatenate(problem.linear(e)) * roots for e in np.eye(d)]).T
+        return np.array([np.concatenate(self.problem.linear(e)) * roots for e in np.eye(d)]).T
 
     @cached_property
     def root(self) -> Array | None:
