@@ -366,11 +366,17 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return float(h.max(initial=0.0)) or math.inf
 
     def _best_share(self, s: CoordinateState, value: float, most: float) -> float:
-        """The best s <= `most` for a quadratic loss without ridges or linear terms: -f*(s y) + s <b, y> is a parabola in s."""
+        """The best s <= `most` for a quadratic loss without ridges or linear terms: -f*(s y) + s <b, y> is a parabola in s.
+
+        A ball takes s r m of it, m being the multiplier of the gradient.
+        """
         if not self.quadratic or value <= 0.0 or not self.plain:
             return most
         # f*(s y) = s^2 f(z) + s <b0, y> with the targets b0
-        return float(np.clip(0.5 * float((self.offset - self.f.f.b) @ s.y) / value, 0.0, most))
+        slope = float((self.offset - self.f.f.b) @ s.y)
+        if self.g.is_ball:
+            slope -= self.g.radius * self.g.multiplier(s.kty)
+        return float(np.clip(0.5 * slope / value, 0.0, most))
 
     def ray(self) -> tuple[Array, list[Array]] | None:
         """Where x has gone since zero: far out, that is the direction in which it leaves."""

@@ -34,6 +34,12 @@ GRAM_EPOCHS = 400
 SWEEPS = 5
 """Epochs on the Gram matrix between two Newton steps."""
 
+HALVES = 50
+"""Halvings of a Newton step's length, which may be 1e-13 of the whole step where columns repeat."""
+
+KINKS = 20
+"""Newton steps in a row, each of which takes a group to zero: an epoch between would let it in again."""
+
 NEWTON_SIZE = 1_500
 """Free coordinates up to which Newton steps are tried."""
 
@@ -80,6 +86,10 @@ class OnColumns:
     def reset(self) -> None:
         """Back to x."""
         self.u, self.r = self.first[0].copy(), self.first[1].copy()
+
+    def square(self) -> float | None:
+        """|sqrt(h) K (u - x) + y / sqrt(h)|^2 / 2, which is the model without penalties but for a constant, and at least 0."""
+        return 0.5 * self.scale * float(np.vdot(self.r, self.r))
 
     def solve(self, g: Coordinates, enough: float) -> Solved:
         """Epochs from u until the measure is `enough`, or about `rough` times its first value."""
@@ -140,6 +150,10 @@ class OnGram:
         """Back to x."""
         self.u, self.slope = self.first[0].copy(), self.first[1].copy()
 
+    def square(self) -> float | None:
+        """None: the Gram matrix does not tell it."""
+        return None
+
     def solve(self, g: Coordinates, enough: float) -> Solved:
         """Epochs and Newton steps from u until the measure is `enough`."""
         u, first, total, rounds = self.u, np.zeros(1), 0, SWEEPS
@@ -162,7 +176,10 @@ class OnGram:
             steady = np.array_equal(held, _held(u, g))
             # where the face still changes a solve is wasted; twice the epochs are dearer than one after all
             if steady or total >= 2 * SWEEPS:
-                _newton(self.gram, self.slope, u, g)
+                for _ in range(KINKS):
+                    if not _newton(self.gram, self.slope, u, g):
+                        break
+                    self.look()
             rounds = SWEEPS if steady else min(2 * rounds, 40)
         return Solved(u, total, begun, measure)
 
@@ -227,15 +244,15 @@ def _held(u: Array, g: Coordinates) -> Array:
     return np.where(held, 0.0, free) if held.any() else free
 
 
-def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> None:
+def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> bool:
     """A Newton step on the face of u, its entries cut at bounds and kinks that they would cross, where the model falls; else up to the first one.
 
-    u and the slope there change in place.
+    u and the slope there change in place. Returns whether a group of several coordinates went to zero.
     """
     face = _held(u, g)
     free = np.flatnonzero((face != 0.0) & (np.repeat(np.einsum("ii->i", gram), g.tasks) > 0.0))
     if not 0 < free.size <= NEWTON_SIZE:
-        return
+        return False
     here, sign = u[free], np.where(face[free] == 2.0, 0.0, face[free])
     at, task = np.divmod(free, g.tasks)
     matrix = gram[np.ix_(at, at)]
@@ -251,36 +268,74 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> None:
     try:
         d = np.linalg.solve(bent, -down)
     except np.linalg.LinAlgError:
-        return
+        return False
     if not np.all(np.isfinite(d)):
-        return
+        return False
     lo, hi = np.where(sign > 0.0, np.maximum(g.lo[free], 0.0), g.lo[free]), g.hi[free]
     hi = np.where(sign < 0.0, np.minimum(hi, 0.0), hi)
 
-    def falls(new: Array) -> bool:
-        """Whether the model is less where the free entries are new."""
+    def change_to(new: Array) -> float:
+        """By how much the model changes where the free entries are new."""
         step, moved = new - here, u.copy()
         moved[free] = new
         change = float(slopes @ step) + 0.5 * float(step @ (matrix @ step))
-        return bool(change + float(g.c @ (g.lengths(moved) - g.lengths(u))) < 0.0)
+        return change + float(g.c @ (g.lengths(moved) - g.lengths(u)))
 
     new = np.clip(here + d, lo, hi)
-    if not falls(new):
+    if not change_to(new) < 0.0:
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(d > 0.0, (hi - here) / d, np.where(d < 0.0, (lo - here) / d, math.inf))
-        length = min(1.0, float(room.min())) if g.alone else 0.5 * min(1.0, float(room.min()))
-        new = np.clip(here + length * d, lo, hi)
-        first = room <= length
-        new[first] = np.where(d > 0.0, hi, lo)[first]
-        if not falls(new):
-            return
+        length = min(1.0, float(room.min()))
+        if g.alone:
+            new = np.clip(here + length * d, lo, hi)
+            first = room <= length
+            new[first] = np.where(d > 0.0, hi, lo)[first]
+        else:
+            bend = float(d @ (matrix @ d))
+            new = min(_along(here, d, float(slopes @ d), bend, 0.5 * length, g, free), key=change_to)
+        if not change_to(new) < 0.0:
+            return False
     u[free] = new
     if g.tasks == 1:
         slope[0] += gram[:, free] @ (new - here)
-        return
-    step = np.zeros_like(slope)
-    step[task, at] = new - here
-    slope += step @ gram
+    else:
+        step = np.zeros_like(slope)
+        step[task, at] = new - here
+        slope += step @ gram
+    return not g.alone and not np.all(new)
+
+
+def _along(
+    here: Array, d: Array, slope: float, bend: float, longest: float, g: Coordinates, free: Indices
+) -> tuple[Array, Array]:
+    """Two points along d: that where slope t + bend t^2 / 2 + sum_g c_g |x_g + t d_g| is least for t <= `longest`, and that at which the first group
+    comes nearest to zero, with the group at zero.
+
+    Columns that depend on each other make the model flat in directions that move weight from group to group. There only the penalty falls, up to a
+    kink, and a whole Newton step leads far beyond.
+    """
+    of = g.group[free]
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    group = np.repeat(np.arange(starts.size), np.diff([*starts.tolist(), free.size]))
+    c = g.rest[free[starts]]
+
+    def falls_at(t: float) -> bool:
+        x = here + t * d
+        length = np.sqrt(np.add.reduceat(np.square(x), starts))
+        turn = np.divide(np.add.reduceat(x * d, starts), length, out=np.zeros_like(length), where=length > 0.0)
+        return slope + t * bend + float(c @ turn) < 0.0
+
+    low, high = 0.0, longest
+    for _ in range(HALVES):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if falls_at(middle) else (low, middle)
+    way, square = np.add.reduceat(here * d, starts), np.add.reduceat(np.square(d), starts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        nearest = np.where((way < 0.0) & (c > 0.0), -way / square, math.inf)
+    first = float(nearest.min(initial=math.inf))
+    if not first <= longest:
+        first = low
+    return here + low * d, np.where((nearest <= first)[group], 0.0, here + first * d)
 
 
 def _bend(matrix: Array, down: Array, u: Array, g: Coordinates, free: Indices) -> None:

@@ -3,9 +3,14 @@
 h of the solution falls as m grows, and of a quadratic model it is linear in m while the face stays. So a secant, kept within the ends between which
 the root is known to lie, ends in a few solutions, each started at the one before. Where the model is flat, h jumps from above r to below it, and no m
 leads to the boundary: then a mean of the solutions at both ends does, which is as good as the ends are near.
+
+At a point u inside the ball, whether it solves a model or not, m is at most (F(u) - inf F) / (r - h(u)) by convexity, F being the model without m.
+Where the data can be fitted in the ball, this tells that m is too large long before a model under its penalty is solved.
 """
 
 from __future__ import annotations
+
+import math
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
@@ -68,19 +73,30 @@ def in_ball(
         begun, epochs = begun if epochs else solved.first, epochs + solved.epochs
         excess = _total(model.u, local, weights, g, work) - g.radius
         exact = solved.last <= max(enough, SHARE * m * abs(excess))
+        most = _most(model, g, work, excess)
         met = m * abs(excess) <= NEAR * enough and excess <= BEYOND * g.radius
-        if (met and solved.last <= enough) or (exact and m <= least and excess <= 0.0):
+        lowest = m <= least and excess <= 0.0
+        if (met and solved.last <= enough) or (lowest and (exact or m > most)):
             return Solved(model.u, epochs, begun, solved.last), m, slope
         far = excess > FAR * g.radius
-        if not (exact or far):
+        if not (exact or far or m > most):
             continue
         slope = ends.take(m, excess, model.u, slope)
         if ends.near(NEAR * enough):
             break
         m = ends.between(m, excess, slope, least if m * g.radius > NEAR * enough else 0.0)
+        m = min(m, max(most, least))
         if far and not exact:
             model.reset()
     return Solved(ends.mean(model.u), epochs, begun, enough), m, slope
+
+
+def _most(model: OnColumns | OnGram, g: Coordinates, work: Indices, excess: float) -> float:
+    """What the multiplier of a model is at most, by its point inside the ball; inf where that says nothing."""
+    square = model.square()
+    if square is None or not excess < 0.0 or g.q.any():
+        return math.inf
+    return (square + g.at(work, 0.0).penalty(model.u)) / -excess
 
 
 class _Ends:

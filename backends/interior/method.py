@@ -60,7 +60,9 @@ class Interior(Method):
         why = f"about {STEPS:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(
             2.0 * STEPS,
-            STEPS * (SECONDS_A_STEP + 1e-6 * (unknowns + rows) + size.seconds) + costs.seconds(form, 2.0 * STEPS, 0.0),
+            STEPS * (SECONDS_A_STEP + 1e-6 * (unknowns + rows) + size.seconds)
+            + size.once
+            + costs.seconds(form, 2.0 * STEPS, 0.0),
             size.memory + 16.0 * size.entries,
             why,
         )

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, coo_array, csr_array, diags_array
+from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Cone, Conic
+from fwdsl.backends.interior.blocked import Look, weighted_gram
 from fwdsl.canon.form import Block, Canonical, SumTerm
 
 Index = NDArray[np.intp]
@@ -30,6 +31,10 @@ ORDER = ("zero", "nonnegative", "second_order", "semidefinite")
 
 LEVELLING, LEVEL = 60, 1e-4
 """Steps of levelling, and the residual that ends them: then units no longer count."""
+
+
+MOSTLY = 0.8
+"""The share of the unknowns that a dense part of P must have for P to be dense."""
 
 
 class Batch(NamedTuple):
@@ -63,7 +68,7 @@ class ConicProgram:
     canonical: Canonical
     reduced: csr_array  # T: x = T v, for the first unknowns v
     parts: tuple[_Part, ...]  # the terms of the sum, then the blocks
-    P: csr_array
+    P: Any  # sparse, or a dense matrix where it is filled
     c: Array
     A: csr_array
     b: Array
@@ -71,17 +76,19 @@ class ConicProgram:
     batches: tuple[Batch, ...]
 
     @classmethod
-    def of(cls, canonical: Canonical) -> ConicProgram:
-        """Raises `ValueError` where a function has no conic form."""
+    def of(cls, canonical: Canonical, look: Look) -> ConicProgram:
+        """Raises `ValueError` where a function has no conic form; `look` is asked between its parts."""
         T = block_diag([_triangle(b) for b in canonical.blocks], format="csr")
         parts, extra, row = [], T.shape[1], 0
         for form, K, offset in _functions(canonical, T):
+            look()
             parts.append(_Part(form, K, offset, extra, row))
             extra, row = extra + form.extra, row + form.offset.size
         cones = [cone for p in parts for cone in p.form.cones]
         rows, batches = _sorted(cones)
-        A, b = _constraints(parts, extra, row)
-        P, c = _objective(parts, extra, T.T @ canonical.q)
+        A, b = _constraints(parts, extra, row, look)
+        P, c = _objective(parts, extra, T.T @ canonical.q, look)
+        look()
         return cls(canonical, T, tuple(parts), P, c, A[rows], b[rows], rows, batches)
 
     def point(self, v: Array) -> Array:
@@ -179,29 +186,33 @@ def _width(cone: Cone) -> int:
     return 0 if cone.kind in ("zero", "nonnegative") else cone.rows
 
 
-def _constraints(parts: list[_Part], columns: int, rows: int) -> tuple[csr_array, Array]:
+def _constraints(parts: list[_Part], columns: int, rows: int, look: Look) -> tuple[csr_array, Array]:
     """A = -(F K, G) and b = F o + h."""
     b = np.zeros(rows)
-    found = []
+    found = [csr_array((0, columns))]
     for p in parts:
+        look()
         form = p.form
         shape = (form.offset.size, form.size)
         F = csr_array((form.of_z.value, (form.of_z.row, form.of_z.column)), shape)
         b[p.row : p.row + shape[0]] = F @ p.offset + form.offset
-        FK = (F @ p.K).tocoo()
-        found.append((FK.row + p.row, FK.col, -FK.data))
-        found.append((form.of_u.row + p.row, form.of_u.column + p.extra, -form.of_u.value))
-    row, column, value = (np.concatenate([np.zeros(0), *(f[i] for f in found)]) for i in range(3))
-    A = coo_array((value, (row.astype(np.intp), column.astype(np.intp))), (rows, columns)).tocsr()
+        FK = F @ p.K
+        look()
+        found.append(csr_array((-FK.data, FK.indices, FK.indptr), (shape[0], columns)))
+        if form.of_u.value.size:
+            G = csr_array((form.of_u.value, (form.of_u.row, form.of_u.column + p.extra)), (shape[0], columns))
+            found[-1] = found[-1] - G
+    look()
+    A = csr_array(vstack(found, format="csr"))
     return A, b
 
 
-def _objective(parts: list[_Part], columns: int, q: Array) -> tuple[csr_array, Array]:
+def _objective(parts: list[_Part], columns: int, q: Array, look: Look) -> tuple[Any, Array]:
     """P and c."""
     c = np.zeros(columns)
     c[: q.size] = q
     diagonal = np.zeros(columns)
-    P = csr_array((columns, columns))
+    P: Any = csr_array((columns, columns))
     for p in parts:
         form, width = p.form, p.K.shape[1]
         a = np.broadcast_to(np.asarray(form.curvature, dtype=np.float64), (form.size,))
@@ -209,12 +220,25 @@ def _objective(parts: list[_Part], columns: int, q: Array) -> tuple[csr_array, A
         own = slice(p.extra, p.extra + form.extra)
         diagonal[own], c[own] = form.extra_curvature, form.extra_slope
         if a.any():
-            square = (p.K.T @ (diags_array(a) @ p.K)).tocoo()
-            P = P + csr_array((square.data, (square.row, square.col)), (columns, columns))
+            P = _added(P, weighted_gram(p.K, a, look))
+    if isinstance(P, np.ndarray):
+        np.einsum("ii->i", P)[:] += diagonal
+        return P, c
     return (P + diags_array(diagonal)).tocsr(), c
 
 
-def equilibrated(program: ConicProgram) -> tuple[Array, Array]:
+def _added(P: Any, square: Any) -> Any:
+    """P with a matrix added in its upper left; dense where that one is, and most of P."""
+    k, filled = square.shape[0], isinstance(square, np.ndarray)
+    if isinstance(P, np.ndarray) or (filled and MOSTLY * P.shape[0] <= k):
+        P = P if isinstance(P, np.ndarray) else P.toarray()
+        P[:k, :k] += square if filled else square.toarray()
+        return P
+    square = coo_array(square)
+    return P + csr_array((square.data, (square.row, square.col)), P.shape)
+
+
+def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     """Scales of the unknowns and of the rows that bring the entries of A and of the root of P's diagonal to about one.
 
     First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001).
@@ -232,11 +256,12 @@ def equilibrated(program: ConicProgram) -> tuple[Array, Array]:
     if not size.size:
         return np.ones(d.size), np.ones(program.b.size)
     in_row, in_column = np.bincount(row, minlength=count + 1), np.bincount(column, minlength=d.size)
-    d = _levelled(row, column, size, in_row, in_column)
+    d = _levelled(row, column, size, in_row, in_column, look)
     r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
     shift, opposite = _shifts(program, row, column, d, r)
     d, r = d + shift, r - opposite
     for _ in range(3):
+        look()
         worst_row, worst_column = np.full(count + 1, -math.inf), np.full(d.size, -math.inf)
         now = size + r[row] + d[column]
         np.maximum.at(worst_row, row, now)
@@ -246,7 +271,7 @@ def equilibrated(program: ConicProgram) -> tuple[Array, Array]:
     return np.exp2(d), np.exp2(r[:count])[groups]
 
 
-def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: Index) -> Array:
+def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: Index, look: Look) -> Array:
     """The d of the least squares of size + r_row + d_column over the entries, by conjugate gradients on what is left without r."""
     share = 1.0 / np.maximum(in_row, 1)
 
@@ -263,6 +288,7 @@ def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: 
     for _ in range(LEVELLING):
         if rho <= least:
             break
+        look()
         h = rest(p[column])
         step = rho / max(float(p @ h), 1e-300)
         d, residual = d + step * p, residual - step * h

@@ -94,13 +94,17 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         super().__init__(problem)
         self.given: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.known: tuple[InteriorState, int, _Point] | None = None  # the point of a state at an iteration
-        program = self.program = ConicProgram.of(problem.canonical)
-        self.d, self.e = equilibrated(program)
+        program = self.program = ConicProgram.of(problem.canonical, problem.look)
+        self.d, self.e = equilibrated(program, problem.look)
         D, E = diags_array(self.d), diags_array(self.e)
-        P, c, A, b = D @ program.P @ D, self.d * program.c, E @ program.A @ D, self.e * program.b
+        c, A, b = self.d * program.c, E @ program.A @ D, self.e * program.b
+        problem.look()
+        P = self.d[:, None] * program.P * self.d if isinstance(program.P, np.ndarray) else (D @ program.P @ D).tocsr()
+        problem.look()
         self.levels = _levels(P.diagonal(), c, b)
-        self.unlevelled = P.tocsr(), c, b
+        self.unlevelled = P, c, b
         self.A, self.At = A.tocsr(), A.T.tocsr()
+        problem.look()
         self.kind = size_of(problem.canonical).kind
         self.separate = Separate.of(program, self.A, self.d, self.e) if self.kind == "reduced" else None
         self._level(*self.levels)
@@ -112,7 +116,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         P, c, b = self.unlevelled
         self.of_c, self.of_b = of_c, of_b
         self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
-        self.systems = Systems(self.P.tocsr(), self.A, self.program.equations, self.kind, self.separate)
+        look = self.problem.look
+        self.systems = Systems(self.P, self.A, self.program.equations, self.kind, self.separate, look)
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""
@@ -148,7 +153,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         of_b = now.of_b * now.tau / max(float(np.abs(now.v).max(initial=0.0)), 1e-300)
         of_c = now.of_c * now.tau / max(float(np.abs(now.z).max(initial=0.0)), 1e-300)
         fresh = self.begin(None, None)
-        self.state = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1)
+        fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1)
+        # the same object: a checkpoint has it
+        vars(now).update(vars(fresh))
+        self.known = None
 
     def _step(self) -> None:
         """Predictor, corrector, and the longest step that stays in the interior."""
@@ -328,6 +336,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         if not active.size or self.systems.sparse or active.size > ACTIVE:
             return v
         A = self.systems.A[active]
+        A = A if isinstance(A, np.ndarray) else A.toarray()
         missed = self.b[active] - A @ (now.v / now.tau)
         step = A.T @ np.linalg.lstsq(A @ A.T, missed, rcond=1e-12)[0]
         return np.asarray(v + self.d * step / now.of_b)

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, diags_array, vstack
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
+from fwdsl.backends.interior.blocked import Look, dense_gram, sparse_product
 from fwdsl.backends.interior.program import ConicProgram
 
 Index = NDArray[np.intp]
@@ -105,15 +106,15 @@ class Separate:
         """At the weights of all rows, and the diagonal of P."""
         return [_factor(g, weights[g.rows], P[g.own]) for g in self.groups]
 
-    def gram(self, factors: list[Factor]) -> Array:
+    def gram(self, factors: list[Factor], look: Look) -> Array:
         """K' diag(D) K."""
         D = np.zeros(self.K.shape[0])
         for g, f in zip(self.groups, factors, strict=True):
             D[g.z] += f.D
         if isinstance(self.K, np.ndarray):
             scaled = np.sqrt(D)[:, None] * self.K
-            return np.asarray(scaled.T @ scaled)
-        return np.asarray((self.K.T @ (diags_array(D) @ self.K)).toarray())
+            return dense_gram(scaled, look)
+        return np.asarray(sparse_product(self.K.T.tocsr(), (diags_array(D) @ self.K).tocsr(), look).toarray())
 
     def eliminate(self, factors: list[Factor], right: Array) -> tuple[Array, list[Array]]:
         """The right-hand side of the kept unknowns, and R^-T of that of the entries' own."""

@@ -11,12 +11,6 @@ from fwdsl.canon.form import Canonical, SumTerm
 WHOLE = 250
 """Unknowns and rows up to which a system is factored whole."""
 
-DENSE = 3000
-"""Unknowns and rows of equations up to which a condensed system is a dense matrix."""
-
-REDUCED = 3000
-"""Unknowns and rows of equations up to which a reduced system is tried."""
-
 SPARSE = 0.02
 """The share of entries of A and P below which a condensed system is a sparse matrix."""
 
@@ -39,6 +33,7 @@ class Size(NamedTuple):
     kind: str  # "whole", "condensed", "reduced" to the unknowns that belong to no single entry, or "sparse"
     order: int  # of the matrix that is factored, or of its largest part that has no zeros
     seconds: float  # of a factorisation
+    once: float  # seconds of the products that make P
     memory: float  # bytes
 
 
@@ -63,31 +58,38 @@ def size_of(form: Canonical) -> Size:
             "whole",
             unknowns + rows,
             1e-10 * (unknowns + rows) ** 3,
+            0.0,
             24.0 * (unknowns + rows) ** 2,
         )
-    products = sum(_products(t) for t in form.terms)
+    products, squares = 0.0, 0.0
+    for term, conic in zip(form.terms, known, strict=False):
+        # those of quadratic losses are in P, which is formed once
+        if np.any(conic.curvature):
+            squares += _products(term)
+        else:
+            products += _products(term)
+    once = 2e-10 * squares
     # rows of the forms themselves, such as the sums of simplices
     products += sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
     # the scaling of a matrix cone has no zeros
     full = [cone.rows for conic in known for cone in conic.cones if cone.kind == "semidefinite"]
     products += sum(float(rows) ** 2 for rows in full)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
-        fills = products > FILLS * unknowns
-        seconds = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * products)
-        memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * products)
-        found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, memory)
+        fills = products + squares > FILLS * unknowns
+        seconds = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * (products + squares))
+        memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * (products + squares))
+        found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, once, memory)
     else:
         order = unknowns + equations
-        seconds = 1e-10 * order**3 + 2e-10 * rows * unknowns**2
-        kind = "condensed" if order <= DENSE else "sparse"
-        found = Size(unknowns, rows, entries, kind, order, seconds, 24.0 * order**2)
+        seconds = 1e-10 * order**3 + min(2e-10 * rows * unknowns**2, 1e-8 * products)
+        found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
     owned = sum(conic.owned for conic in known)
     order = unknowns - owned + equations
-    if owned and order <= REDUCED:
+    if owned and order <= LARGEST:
         # the products of K, dense or not
         seconds = 1e-10 * order**3 + 2e-10 * products + 4e-8 * entries + 3e-7 * rows
         if seconds < found.seconds:
-            found = Size(unknowns, rows, entries, "reduced", order, seconds, 24.0 * order**2 + 220.0 * entries)
+            found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
     return found
 
 

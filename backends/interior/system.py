@@ -4,23 +4,32 @@
 
 of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
 and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
-cheapest. Diagonals are moved away from zero, and each answer is refined against the equations as they are.
+cheapest; the last by SuperLU. Diagonals are moved away from zero, and each answer is refined against the equations as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dsytrf, dsytrs
 from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.blocked import (
+    Look,
+    Solve,
+    attended,
+    cholesky,
+    dense_gram,
+    indefinite,
+    sparse_product,
+    weighted_gram,
+)
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.interior.separate import Separate
+from fwdsl.backends.interior.separate import DENSE_SHARE, Separate
 
 SHIFT = 1e-11
 """By how much diagonals are moved away from zero, beside entries of about one."""
@@ -28,21 +37,24 @@ SHIFT = 1e-11
 REFINEMENTS, ENOUGH = 5, 1e-14
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
-Solve = Callable[[Array], Array]
-
 
 class Systems:
-    """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone."""
+    """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone.
 
-    def __init__(self, P: csr_array, A: csr_array, equations: int, kind: str, separate: Separate | None) -> None:
-        self.kind, self.separate = kind, separate
+    `look` is asked between the blocks of all that is long.
+    """
+
+    def __init__(self, P: Any, A: csr_array, equations: int, kind: str, separate: Separate | None, look: Look) -> None:
+        self.kind, self.separate, self.look = kind, separate, look
         self.sparse = kind in ("sparse", "reduced")
         self.equations = equations
-        self.P: Any = P if self.sparse else P.toarray()
-        self.A: Any = A if self.sparse else A.toarray()
+        self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
+        self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
+        self.A: Any = A if self.sparse or self.thin else A.toarray()
         if separate is not None:
             kept = separate.kept
-            self.diagonal, self.P_kept = P.diagonal(), P[kept][:, kept].toarray()
+            chosen = P[kept][:, kept]
+            self.diagonal, self.P_kept = P.diagonal(), chosen if isinstance(P, np.ndarray) else chosen.toarray()
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
@@ -54,6 +66,9 @@ class Systems:
             root = _matrix_of_roots(batches, scalings, self.A.shape[0])
             scaled = (root @ self.A).tocsr()
             return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._sparse(scaled))
+        if self.thin:
+            scaled = (_matrix_of_roots(batches, scalings, self.A.shape[0]) @ self.A).tocsr()
+            return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._thin(scaled))
         scaled = _scaled(self.A, batches, scalings)
         factor = self._whole if self.kind == "whole" else self._condensed
         return System(self.P, scaled, scaled.T, self.equations, factor(scaled))
@@ -65,10 +80,10 @@ class Systems:
         factors = separate.factors(root.diagonal(), self.diagonal + SHIFT)
         order = separate.kept.size
         matrix = np.zeros((order + k, order + k), order="F")
-        matrix[:order, :order] = self.P_kept + (rest.T @ rest).toarray()
+        matrix[:order, :order] = self.P_kept + sparse_product(rest.T.tocsr(), rest, self.look).toarray()
         inner = separate.K.shape[1]
-        matrix[:inner, :inner] += separate.gram(factors)
-        solve = _factored(matrix, equal)
+        matrix[:inner, :inner] += separate.gram(factors, self.look)
+        solve = _factored(matrix, equal, self.look)
 
         def reduced(right: Array) -> Array:
             """v of the condensed system, and the multipliers of the equations."""
@@ -96,26 +111,38 @@ class Systems:
         matrix[n:, :n] = A
         at = np.arange(n + m)
         matrix[at, at] += np.where(at < n, SHIFT, np.where(at < n + self.equations, -SHIFT, -1.0))
-        return _indefinite(matrix)
+        return indefinite(matrix, self.look)
 
     def _condensed(self, A: Array) -> Solve:
         n, k = self.P.shape[0], self.equations
         equal, rest = A[:k], A[k:]
         matrix = np.zeros((n + k, n + k), order="F")
-        matrix[:n, :n] = self.P + rest.T @ rest
-        return _around(_factored(matrix, equal), rest, rest.T, n, k)
+        matrix[:n, :n] = self.P + dense_gram(rest, self.look)
+        return _around(_factored(matrix, equal, self.look), rest, rest.T, n, k)
+
+    def _thin(self, A: csr_array) -> Solve:
+        """The condensed system of a sparse A."""
+        n, k = self.P.shape[0], self.equations
+        rest = A[k:]
+        square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
+        matrix = np.zeros((n + k, n + k), order="F")
+        matrix[:n, :n] = self.P + (square if isinstance(square, np.ndarray) else square.toarray())
+        return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr(), n, k)
 
     def _sparse(self, A: csr_array) -> Solve:
         n, k = self.P.shape[0], self.equations
         equal, rest = A[:k], A[k:]
         across = rest.T.tocsr()
-        matrix = self.P + across @ rest
+        matrix = csr_array(self.P + sparse_product(across, rest, self.look))
         matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
         if k:
             matrix = block_array([[matrix, equal.T], [equal, -SHIFT * eye_array(k)]])
         options = {"SymmetricMode": True, "Equil": False}
         try:
-            lu = splu(csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+            lu = attended(
+                lambda: splu(csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options),
+                self.look,
+            )
         except RuntimeError as error:
             raise np.linalg.LinAlgError("the system is singular") from error
         return _around(lu.solve, rest, across, n, k)
@@ -177,7 +204,7 @@ class _ScaledAdjoint:
         return self.separate.adjoint(self.root @ u)
 
 
-def _factored(matrix: Array, equal: Array) -> Solve:
+def _factored(matrix: Array, equal: Array, look: Look) -> Solve:
     """The solver of a condensed system with equations, its matrix being written in the upper left, and overwritten."""
     k = equal.shape[0]
     n = matrix.shape[0] - k
@@ -186,30 +213,7 @@ def _factored(matrix: Array, equal: Array) -> Solve:
     if k:
         matrix[n:, :n] = equal
         matrix[n + np.arange(k), n + np.arange(k)] = -SHIFT
-    return _indefinite(matrix) if k else _definite(matrix)
-
-
-def _indefinite(matrix: Array) -> Solve:
-    """The solver of a symmetric system, which overwrites the matrix."""
-    lu, pivots, failed = dsytrf(matrix, lower=1, overwrite_a=1)
-    if failed:
-        raise np.linalg.LinAlgError("the system is singular")
-
-    def solve(right: Array) -> Array:
-        return np.asarray(dsytrs(lu, pivots, right, lower=1)[0])
-
-    return solve
-
-
-def _definite(matrix: Array) -> Solve:
-    lower, failed = dpotrf(matrix, lower=1, overwrite_a=1)
-    if failed:
-        raise np.linalg.LinAlgError("the system is singular")
-
-    def solve(right: Array) -> Array:
-        return np.asarray(dpotrs(lower, right, lower=1)[0])
-
-    return solve
+    return indefinite(matrix, look) if k else cholesky(matrix, look)
 
 
 def _around(inner: Solve, A: Any, At: Any, n: int, k: int) -> Solve:

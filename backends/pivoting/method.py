@@ -4,10 +4,12 @@ Problem: minimise over x   sum_i f_i(K_i x + b_i) + <q, x> + sum_j R_j x_j^2 / 2
 interval, or x is in a simplex, a solid simplex or an l1 ball.
 
 H = K'diag(f'') K + R is formed once. A step takes the gradient g at x from the data, and finds the minimum of the quadratic with this gradient and H
-by block principal pivoting (`pivot`): the first step finds the optimum, a second one what the squared condition number of H took.
+by block principal pivoting (`pivot`): the first step finds the optimum, a second one what the squared condition number of H took. Where that was too
+much, further steps take the triangle of the data in place of H (`root`), whose condition is that of the data, and on intervals an active set that
+falls from the point before.
 
 Bounds: y = f'(z). Where an interval has no end, -(q + K'y) must not point there: y moves by f'' K t, with H_FF t_F = the misses of the free
-coordinates and a hair more.
+coordinates and a hair more; coordinates that this leads outside join them.
 
 Complexity: O(n d^2) for H, and 1 to 20 factors of blocks of it.
 
@@ -60,6 +62,14 @@ HAIR = 16.0
 STILL = 3
 """Steps without any gain, after which rounding is all that is left."""
 
+ON_GRAM = 2
+"""Steps on the Gram matrix, after which the triangle of the data takes its place."""
+
+NUMBERS = 1 << 22
+"""Numbers of dense data of which the triangle is made."""
+
+JOINED = 5  # how often coordinates may join those that a dual point is moved inside along
+
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -81,6 +91,7 @@ class PivotingState(State):
     still: int  # steps in a row without any gain
     lost: bool  # the places did not settle
     phase: str = "pivoting"  # of the last step
+    precise: bool = False  # the triangle of the data has taken the place of the Gram matrix
 
 
 class Pivoting(Method):
@@ -195,6 +206,23 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         np.einsum("ii->i", H)[:] += self.ridge
         return H
 
+    @cached_property
+    def rows(self) -> Array | None:
+        """M with H = M'M + R, dense; None where it would be too large."""
+        d = self.ridge.size
+        if d * (d + sum(t.map.rows for t in self.problem.terms)) > NUMBERS:
+            return None
+        roots = np.concatenate([np.sqrt(h) for h in self.bends])
+        return np.array([np.concatenate(self.problem.linear(e)) * roots for e in np.eye(d)]).T
+
+    @cached_property
+    def root(self) -> Array | None:
+        """The triangle T with H = T'T, of M and the ridges."""
+        if self.rows is None:
+            return None
+        self.problem.look()
+        return np.asarray(np.linalg.qr(np.vstack([self.rows, np.diag(np.sqrt(self.ridge))]), mode="r"))
+
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PivotingState:
@@ -244,10 +272,9 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         problem, free = self.problem, found.free
         v = -(problem.q + kty)
         up, down = np.isinf(self.hi), np.isinf(self.lo)
-        hair = HAIR * EPS * np.sqrt(np.maximum(np.einsum("ii->i", self.gram), 0.0))
-        hair *= math.sqrt(
-            sum(float(np.square(y) @ (1.0 / np.where(h > 0.0, h, 1.0))) for y, h in zip(s.ys, self.bends, strict=True))
-        )
+        hair = HAIR * self._rounding(s.ys)
+        if s.precise:
+            return self._projected(s, found, kty, hair)
         change = np.where(
             up & down, v, np.where(up, np.maximum(v + hair, 0.0), np.where(down, np.minimum(v - hair, 0.0), 0.0))
         )
@@ -259,16 +286,64 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         ys = [y + step for y, step in zip(s.ys, problem.bent(self.bends, problem.linear(t)), strict=True)]
         return ys, problem.adjoint(ys)
 
+    def _projected(self, s: PivotingState, found: Pivoted, kty: Array, hair: Array) -> tuple[list[Array], Array]:
+        """y with q + K_F'y = 0 but for a hair, by the shortest step in sqrt(f'').
+
+        No t is formed, whose size the condition squares. Coordinates that this leads outside join the free ones in F.
+        """
+        from fwdsl.backends.pivoting.pivot import Shortest
+
+        assert self.rows is not None
+        plain, up, down = self.ridge == 0.0, np.isinf(self.hi), np.isinf(self.lo)
+        inward = hair * np.where(up == down, 0.0, np.where(up, 1.0, -1.0))
+        joined = np.isin(np.arange(s.x.size), found.free) & plain
+        roots, ys = [np.sqrt(h) for h in self.bends], s.ys
+        ends = np.cumsum([r.size for r in roots])[:-1]
+        shortest: Shortest | None = None
+        for _ in range(JOINED):
+            v = -(self.problem.q + kty)
+            outside = ((up & (v > 0.0)) | (down & (v < 0.0))) & plain
+            if not (joined | outside).any() or (shortest is not None and not outside.any()):
+                break
+            if shortest is None or (outside & ~joined).any():
+                joined |= outside
+                self.problem.look()
+                shortest = Shortest.of(self.rows[:, joined])
+            step = None if shortest is None else shortest.step((v + inward)[joined])
+            if step is None or not np.all(np.isfinite(step)):
+                break
+            ys = [y + r * part for y, r, part in zip(ys, roots, np.split(step, ends), strict=True)]
+            kty = self.problem.adjoint(ys)
+        return ys, kty
+
+    def _rounding(self, ys: list[Array]) -> Array:
+        """What rounding makes of the entries of K'y."""
+        size = sum(float(np.square(y) @ (1.0 / np.where(h > 0.0, h, 1.0))) for y, h in zip(ys, self.bends, strict=True))
+        return np.asarray(EPS * math.sqrt(size) * np.sqrt(np.maximum(np.einsum("ii->i", self.gram), 0.0)))
+
+    def _quadratic(self, s: PivotingState) -> Quadratic:
+        """That of a step from x, with the root where the Gram matrix did not do; on intervals it is one of d, x + d being the next point."""
+        from fwdsl.backends.pivoting.pivot import Quadratic
+
+        look, gram = self.problem.look, self.gram
+        if not s.precise or self.root is None:
+            return Quadratic(gram, gram @ s.x - s.grad, look)
+        if self.set is None:
+            return Quadratic(gram, -s.grad, look, self.root, self._rounding(s.ys))
+        return Quadratic(gram, self.root.T @ (self.root @ s.x) - s.grad, look, self.root)
+
     # --- a step -------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """The minimum of the quadratic with H and the gradient at x."""
-        from fwdsl.backends.pivoting.pivot import Quadratic
-
         s, problem = replace(self.state), self.problem
         s.iteration += 1
         before = s.value, s.best_bound
-        found = self._minimum(Quadratic(self.gram, self.gram @ s.x - s.grad, problem.look), s)
+        s.precise = s.precise or (s.iteration > ON_GRAM and self.root is not None)
+        found = self._minimum(self._quadratic(s), s)
+        if found is None and not s.precise and self.root is not None:
+            s.precise = True
+            found = self._minimum(self._quadratic(s), s)
         if found is None or not np.all(np.isfinite(found.x)):
             s.lost = True
         else:
@@ -280,8 +355,14 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
 
     def _minimum(self, quadratic: Quadratic, s: PivotingState) -> Pivoted | None:
         """Of the quadratic on the set; None where pivoting does not end."""
-        from fwdsl.backends.pivoting.pivot import bounded, penalised, with_sum
+        from fwdsl.backends.pivoting.pivot import bounded, descended, penalised, with_sum
 
+        if self.set is None and quadratic.root is not None:
+            found = descended(quadratic, self.lo - s.x, self.hi - s.x, s.places)
+            if found is None:
+                return None
+            x = np.where(found.places < 0, self.lo, np.where(found.places > 0, self.hi, s.x + found.x))
+            return replace(found, x=x)
         if self.set is None:
             return bounded(quadratic, self.lo, self.hi, s.places)
 
@@ -291,11 +372,11 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
             return bounded(quadratic, self.lo, self.hi, places, nu, most)
 
         least = -math.inf if isinstance(self.set, Simplex) else 0.0
-        found = with_sum(quadratic, self.set.r, inner, s.nu, s.places, least)
-        if found is None:
+        last = with_sum(quadratic, self.set.r, inner, s.nu, s.places, least)
+        if last is None:
             return None
-        s.nu = found[1]
-        return found[0]
+        s.nu = last[1]
+        return last[0]
 
     # --- what it says -------------------------------------------------------------------------------------------------
 

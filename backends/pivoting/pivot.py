@@ -10,7 +10,13 @@ over [-nu, nu].
 
 `with_sum`: the nu at which sum |x| = r, where the sum falls with nu in linear pieces: Newton's method with a bracket, the pivoting warm.
 
+`descended`, over lo <= x <= hi from x = 0: one coordinate is freed at a time, and the way to the minimum of the free ones ends where the first meets
+an end. x stays inside and falls, so this ends whatever rounding does. It costs a factor an exchange.
+
+Systems are those of H_FF (Cholesky) or, with a root H = R'R, those of the triangle of R_F (seminormal equations), whose condition is not squared.
 Infeasibilities are judged beside the sizes of their terms.
+
+Source of `descended`: Lawson, Hanson 1974; of seminormal equations: Bjorck 1987.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.smooth.systems import Cholesky
@@ -46,6 +53,51 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
+class Triangle:
+    """The triangle T of a block of columns R_F = Q T, which solves T'T x = right."""
+
+    factor: Array
+
+    @staticmethod
+    def of(columns: Array) -> Triangle | None:
+        """None where the columns depend on each other to rounding."""
+        factor: Array = np.asarray(np.linalg.qr(columns, mode="r"))
+        if factor.shape[0] < factor.shape[1]:
+            return None
+        lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+        # a column's part that is across those before it
+        if not np.all(np.abs(np.einsum("ii->i", factor)) > lengths.size * EPS * lengths):
+            return None
+        return Triangle(factor)
+
+    def solve(self, right: Array) -> Array:
+        """The solution for one right-hand side."""
+        half = solve_triangular(self.factor, right, trans="T", check_finite=False)
+        return np.asarray(solve_triangular(self.factor, half, check_finite=False))
+
+
+@dataclass(frozen=True)
+class Shortest:
+    """The shortest s with M_F's = right, for columns M_F = Q T: s = Q T'^-1 right."""
+
+    Q: Array
+    T: Array
+
+    @staticmethod
+    def of(columns: Array) -> Shortest | None:
+        """None where there are more columns than rows, or one is zero."""
+        Q, T = np.linalg.qr(columns)
+        return Shortest(Q, T) if T.shape[0] == T.shape[1] and np.all(np.einsum("ii->i", T)) else None
+
+    def step(self, right: Array) -> Array:
+        """s."""
+        return np.asarray(self.Q @ solve_triangular(self.T, right, trans="T", check_finite=False))
+
+
+Factor = Cholesky | Triangle
+
+
+@dataclass(frozen=True)
 class Pivoted:
     """x, the places of its coordinates, the gradient Hx - c, and the factor of the block of H of those that move."""
 
@@ -53,37 +105,49 @@ class Pivoted:
     places: Places
     grad: Array
     free: NDArray[np.intp]
-    factor: Cholesky | None
+    factor: Factor | None
 
 
 @dataclass(frozen=True)
 class Quadratic:
-    """x'Hx / 2 - c'x; `look` is asked before every factor."""
+    """x'Hx / 2 - c'x; `look` is asked before every factor. H = root'root, where the root is known; `noise` is what rounding makes of c."""
 
     H: Array
     c: Array
     look: Callable[[], None]
+    root: Array | None = None
+    noise: Array | float = 0.0
 
-    def solved(self, free: NDArray[np.intp], x: Array, right: Array) -> tuple[Array, Cholesky | None] | None:
+    def applied(self, x: Array) -> Array:
+        """H x."""
+        return self.H @ x if self.root is None else self.root.T @ (self.root @ x)
+
+    def factored(self, free: NDArray[np.intp]) -> Factor | None:
+        """The factor of a block; None where it is singular."""
+        found = None if self.root is None else Triangle.of(self.root[:, free])
+        return found or Cholesky.of(self.H[np.ix_(free, free)])
+
+    def solved(self, free: NDArray[np.intp], x: Array, right: Array) -> tuple[Array, Factor | None] | None:
         """x with its free coordinates at H_FF^-1 (right_F - H_FU x_U), and the factor; None where H_FF is singular."""
         x = x.copy()
         x[free] = 0.0
         if not free.size:
             return x, None
         self.look()
-        factor = Cholesky.of(self.H[np.ix_(free, free)])
+        factor = self.factored(free)
         if factor is None:
             return None
-        rest = right[free] - (self.H[free] @ x if x.any() else 0.0)
+        rest = right[free] - (self.applied(x)[free] if x.any() else 0.0)
+        held = x.copy()
         x[free] = factor.solve(rest)
-        # once refined: what the damping took
-        x[free] += factor.solve(rest - self.H[np.ix_(free, free)] @ x[free])
+        # once refined: what the damping took, or the triangle
+        x[free] += factor.solve(rest - self.applied(x - held)[free])
         return x, factor
 
     def sizes(self, x: Array) -> Array:
         """The sizes of the gradient's terms, about."""
         scale: Array = np.sqrt(np.maximum(np.einsum("ii->i", self.H), 0.0))
-        return np.asarray(scale * float(np.linalg.norm(scale * x)) + np.abs(self.c))
+        return np.asarray(scale * float(np.linalg.norm(scale * x)) + np.abs(self.c) + self.noise / ROUNDING)
 
 
 def _exchanged(places: Places, wanted: Places, count: tuple[int, int]) -> tuple[Places, tuple[int, int]]:
@@ -112,7 +176,7 @@ def bounded(
         if found is None:
             return None
         x, factor = found
-        grad = problem.H @ x - c
+        grad = problem.applied(x) - c
         slack = ROUNDING * (problem.sizes(x) + abs(shift))
         near = ROUNDING * float(np.abs(x).max(initial=0.0))
         wanted = places.copy()
@@ -126,6 +190,45 @@ def bounded(
     return None
 
 
+def descended(problem: Quadratic, lo: Array, hi: Array, places: Places) -> Pivoted | None:
+    """The minimum over intervals that have 0, from there; None where a block is singular, or no minimum of free coordinates was reached."""
+    x, places = np.zeros(places.size), places.copy()
+    places[((places < 0) & (lo < 0.0)) | ((places > 0) & (hi > 0.0))] = 0
+    scale = np.sqrt(np.maximum(np.einsum("ii->i", problem.H), 1e-300))
+    refused, entered, reached = np.zeros(places.size, dtype=np.bool_), -1, None
+    for _ in range(MOST_PIVOTS + 3 * places.size):
+        free = np.flatnonzero(places == 0)
+        found = problem.solved(free, np.where(places == 0, 0.0, x), problem.c)
+        if found is None:
+            return reached
+        target, factor = found
+        step = target - x
+        with np.errstate(divide="ignore", invalid="ignore"):
+            length = np.where(step < 0.0, (lo - x) / step, np.where(step > 0.0, (hi - x) / step, math.inf))[free]
+        shortest = float(length.min(initial=math.inf))
+        if shortest < 1.0:
+            ends = free[length <= shortest]
+            x[free] += max(shortest, 0.0) * step[free]
+            places[ends] = np.sign(step[ends]).astype(np.int8)
+            x[ends] = np.where(step[ends] < 0.0, lo[ends], hi[ends])
+            if shortest > 0.0:
+                refused[:] = False
+            elif entered in ends:
+                # rounding has let it in
+                refused[entered] = True
+            continue
+        x = target
+        grad = problem.applied(x) - problem.c
+        reached = Pivoted(x, places.copy(), grad, free, factor)
+        down = np.where(places < 0, -grad, np.where(places > 0, grad, -math.inf))
+        wrong = (down > ROUNDING * problem.sizes(x)) & ~refused & (lo < hi)
+        if not wrong.any():
+            return reached
+        entered = int(np.argmax(np.where(wrong, down / scale, -math.inf)))
+        places[entered] = 0
+    return reached
+
+
 def penalised(problem: Quadratic, nu: float, signs: Places, most: int = MOST_PIVOTS) -> Pivoted | None:
     """The minimum of x'Hx / 2 - c'x + nu |x|_1; None where the signs do not settle."""
     count = signs.size + 1, MOST_FULL
@@ -135,7 +238,7 @@ def penalised(problem: Quadratic, nu: float, signs: Places, most: int = MOST_PIV
         if found is None:
             return None
         x, factor = found
-        grad = problem.H @ x - problem.c
+        grad = problem.applied(x) - problem.c
         slack = ROUNDING * (problem.sizes(x) + nu)
         wanted = signs.copy()
         wanted[(signs != 0) & (x * signs < -ROUNDING * float(np.abs(x).max(initial=0.0)))] = 0

@@ -106,11 +106,19 @@ def product() -> Any:
     return fw.parse(text).bind(A=rng.standard_normal((60, 30)), B=rng.standard_normal((60, 25)))
 
 
+def filled() -> Any:
+    rng = np.random.default_rng(2)
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in simplex(1)\nminimize mean(squared(A @ x, b))\n"
+    return fw.parse(text).bind(A=rng.standard_normal((250, 220)), b=rng.standard_normal(250))
+
+
 CASES: dict[str, tuple[str, Callable[[], Any], dict[str, Any]]] = {
     "apg": ("apg", lambda: bound("huber", "", "norm1"), {}),
     "apg in a ball": ("apg", lambda: bound("logistic", "l2_ball(1.2)"), {}),
     "pdhg": ("pdhg", lambda: bound("absolute", "", "norm1"), {}),
     "pdbfw": ("pdbfw", lambda: bound("logistic", "l1_ball(1.5)", "sum_squares"), {}),
+    "interior": ("interior", lambda: bound("absolute", "", "norm1"), {}),
+    "interior, filled": ("interior", filled, {}),
     "frank_wolfe": ("frank_wolfe", lambda: bound("logistic", "l1_ball(1.5)"), {"step": "line_search"}),
     "pairwise": ("pairwise_frank_wolfe", lambda: bound("logistic", "l1_ball(1.5)"), {"step": "adaptive"}),
     "block": ("block_frank_wolfe", lambda: bound("logistic", "box(-0.4, 0.9)"), {}),
@@ -183,6 +191,7 @@ def test_a_step_that_is_given_up_is_taken_again(case: str, monkeypatch: pytest.M
     ("name", "loss", "own"),
     [
         ("pdhg", "absolute", {}),
+        ("interior", "absolute", {}),
         ("apg_fixed", "logistic", {"smoothness": "spectral"}),
         ("svrg", "logistic", {"batch": 0.5}),
         ("dspdc", "logistic", {}),
