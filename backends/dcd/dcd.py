@@ -180,8 +180,9 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         super().__init__(problem)
         self.machine = m = Machine(problem)
         self.first = _sweeps_first(problem.canonical) if _has_interior(problem.canonical) else -1
-        # while the sweeps run, an intercept without a penalty has that of x
-        self.mu_b = m.mu_b if m.mu_b > 0.0 else m.mu
+        # while the sweeps run, an intercept without a penalty has that of x, as if its column were as large as a stored number of the data
+        typical = float(m.squares.sum()) / max(1, problem.canonical.nnz)
+        self.mu_b = m.mu_b if m.mu_b > 0.0 else m.mu * (m.d**2 / typical if typical > 0.0 and m.d != 0.0 else 1.0)
         self.squares = m.squares / m.mu + (m.d**2 / self.mu_b if m.place >= 0 else 0.0)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> DCDState:

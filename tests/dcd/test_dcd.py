@@ -100,7 +100,7 @@ def test_sweeps_are_those_of_the_formulas(loss: str, intercept: str) -> None:
     run = started(machine)
     m, s = run.machine, run.state
     X, dual = machine.data["X"], m.dual
-    mu_b = {"none": np.inf, "free": machine.mu, "penalised": 0.4}[intercept]
+    mu_b = {"none": np.inf, "free": machine.mu / np.mean(np.square(X)), "penalised": 0.4}[intercept]
     v = s.v.copy()
     assert np.array_equal(np.sort(s.index), np.arange(12))
     for k in range(3):

@@ -129,7 +129,14 @@ def test_the_value_told_is_that_of_a_point_in_the_cone(n: int, factor: float) ->
 
 SAMPLES = samples()
 #: Programs that units once counted for: parts that no entry connects, repairs of dual points, losses without a largest curvature, choices.
-ONCE = ("vector 88", "corner: columns in an affine", "example: support_vector_reg", "example: poisson_reg", "family 13")
+ONCE = (
+    "vector 88",
+    "example: svm_dual",
+    "corner: columns in an affine",
+    "example: support_vector_reg",
+    "example: poisson_reg",
+    "family 13",
+)
 QUICK = [s for i, s in enumerate(SAMPLES) if not i % 31 or s.name.startswith(ONCE)]
 REST = [s for s in SAMPLES if s.name not in {q.name for q in QUICK}]
 
@@ -155,6 +162,7 @@ def test_a_sample_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -
 #: Programs that do not keep the promise yet, and what differs: a certificate at the border of the tolerance is found at one look or the next.
 NOT_YET = {
     "matrix 41": "121 iterations for 99",
+    "example: metric_learning": "`interior` takes over from `pdhg` at one look or another",
 }
 
 
