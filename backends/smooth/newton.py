@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.losses import smoothness
+from fwdsl.atoms.losses import LOSSES, smoothness
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
@@ -122,9 +122,13 @@ class Newton(Method):
     def settles(cls, arrangement: Arrangement, form: Form | None) -> str:
         """Where its variables are written down: nothing beats it by much, and conditioning, which makes others slow, is not known before.
 
-        The factor of a Gram matrix, in whose coordinates it would work, costs more than methods on rows of that matrix take.
+        The factor of a Gram matrix, in whose coordinates it would work, costs more than methods on rows of that matrix take. Where curvatures jump
+        (squared hinges) steps are more, and methods of the dual fast: predicted times decide.
         """
         if form is not None and form.at_hand("dense") is None:
+            return ""
+        losses = [LOSSES[t.atom] for t in arrangement.sums if t.atom in LOSSES]
+        if any(loss.piecewise_quadratic and not loss.quadratic for loss in losses):
             return ""
         return "smooth losses of free variables: a few Newton steps, whatever the conditioning"
 
