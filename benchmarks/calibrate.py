@@ -2,6 +2,7 @@
 `results/calibration.md`.
 
 `--quick` takes one problem of five and writes nothing. `--runs FILE` keeps what was recorded; with a file that is there, only the fit is made anew.
+`--judge` fits nothing: it measures how well the constants that are there choose.
 About ten minutes on two cores.
 """
 
@@ -23,6 +24,8 @@ from calibration.record import MAIN, Ran, read, record  # noqa: E402
 from report import Report  # noqa: E402
 from timing import duration  # noqa: E402
 
+from fwdsl.plan.constants import CONSTANTS as THERE  # noqa: E402
+
 PACKAGES = ("fwdsl", "numpy", "scipy", "numba")
 
 
@@ -31,6 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one problem of five; nothing is written")
     parser.add_argument("--runs", type=Path, help="a file that keeps what was recorded")
+    parser.add_argument("--judge", action="store_true", help="keep the constants that are there")
     known = parser.parse_args()
     report = Report(
         "calibration",
@@ -39,18 +43,19 @@ def main() -> None:
         "`calibration/problems.py`: generators.py and files of `../shared/data`",
         PACKAGES,
     )
-    report.facts["command"] = "`python benchmarks/calibrate.py`"
+    report.facts["command"] = f"`python benchmarks/calibrate.py{' --judge' if known.judge else ''}`"
     runs = _recorded(known.quick, known.runs)
-    constants = fitted(runs)
+    constants = THERE if known.judge else fitted(runs)
     held = [c.regret for c in choices(runs, constants) if c.held_out]
     if known.quick:
         print(f"regret on {len(held)} held-out problems: {geometric_mean(held):.3f}, at worst {max(held):.2f}")
         return
     facts = {**describe(PACKAGES), "regret": f"{geometric_mean(held):.3f}", "worst": f"{max(held):.2f}"}
-    write_constants(constants, facts)
+    if not known.judge:
+        write_constants(constants, facts)
+        print(f"wrote {CONSTANTS}")
     write_page(report, runs, constants)
     report.write()
-    print(f"wrote {CONSTANTS}")
 
 
 def _recorded(quick: bool, file: Path | None) -> list[Ran]:
