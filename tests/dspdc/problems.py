@@ -122,7 +122,7 @@ class Naive:
         v = (y + s * z) / s
         loss, weight = self.f.loss, np.array([self.n * self.f.w[i]])
         if self.f.name == "smooth_hinge":
-            # methods.md 2.1, with phi = weight * the loss
+            # the prox of the conjugate in closed form, with phi = weight * the loss
             b, c = self.f.b[i], float(weight[0])
             return float(b * np.clip(b * (y + s * (z - b)) / (1.0 + s / c), -c, 0.0))
         point = loss.prox_naive(np.array([v]), weight / s, self.f.b[i : i + 1], self.f.p)

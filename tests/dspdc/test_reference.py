@@ -117,7 +117,7 @@ def test_metric_learning(m: int, q: int) -> None:
 
 
 def test_metric_learning_is_algorithm_3_with_outer_products() -> None:
-    """(36) to (40), with W by its recursion (38) and the typos of methods.md put right."""
+    """(36) to (40), with W by its recursion (38) and the misprints of the paper put right."""
     problem, m, q, seed = metrics_problem(), 4, 2, 5
     run = stepped(problem, 0, seed=seed, m=m, q=q)
     state, of = run.state, run.of

@@ -47,7 +47,7 @@ class Outliers:
             duals.known[self.squares] = duals.known[self.made]
 
     def inward(self, duals: Duals) -> None:
-        """And the other way."""
+        """The multiplier of what was made is that of the squares."""
         if self.squares in duals.known:
             duals.known[self.made] = duals.known[self.squares]
 
