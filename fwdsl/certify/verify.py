@@ -169,7 +169,11 @@ def _tidy(term: SumTerm, y: Array) -> Array:
         return term.f.into_domain(y)
     if isinstance(term.f, VectorLossFunction):
         return term.f.into_domain(y) if not math.isfinite(term.f.conjugate(y)) else y
-    return y * term.f.dual_scale(y) if not math.isfinite(term.f.conjugate(y)) else y
+    if math.isfinite(term.f.conjugate(y)):
+        return y
+    share = term.f.dual_scale(y)
+    # of a cone nothing would be left: a matrix whose least eigenvalue is rounding below zero is projected
+    return share * y if share > 0.0 else term.f.dual_project(y)
 
 
 def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: Point) -> DualBound:

@@ -307,3 +307,21 @@ def test_multipliers_of_a_psd_matrix_that_are_rounding_contradict_nothing(method
     solution = fw.parse(text).bind().solve(method=method, threads=1, max_iter=2000)
     assert "FW9002" not in solution.reason
     assert all("FW9002" not in change.reason for change in solution.changes)
+
+
+def test_a_matrix_of_multipliers_beside_its_cone_by_rounding_keeps_its_bound() -> None:
+    """Its least eigenvalue is rounding below zero near the optimum; scaled into the cone, which leaves nothing, it once proved nothing."""
+    S = np.array(
+        [
+            [1.36740864e08, 6.27507200e06, -5.06839040e07, -4.83409920e07, -8.88422400e06],
+            [6.27507200e06, 3.20225280e07, 1.77643520e07, 1.34840320e07, 1.13131520e07],
+            [-5.06839040e07, 1.77643520e07, 6.02685440e07, 4.64936960e07, 2.50347520e07],
+            [-4.83409920e07, 1.34840320e07, 4.64936960e07, 4.99343360e07, 3.41606400e07],
+            [-8.88422400e06, 1.13131520e07, 2.50347520e07, 3.41606400e07, 3.16006400e07],
+        ]
+    )
+    text = "data S: psd[n]\nvar d: vector[n] in box(0, 16777216)\nmaximize sum(d)\nsubject to S - diag(d) in psd\n"
+    # a tolerance below what rounding allows: what is known in the end is what counts
+    solution = fw.parse(text).bind(S=S).solve(tol=1e-13, method="interior", threads=1, max_iter=100)
+    assert solution.relative_gap <= 1e-7
+    assert solution.dual_bound == pytest.approx(5304767.32, rel=1e-7)
