@@ -183,7 +183,7 @@ def _opposite_rows(rng: np.random.Generator, near: bool) -> Program:
     a[0] = 2.0
     A = np.stack([a, _near(rng) * _integers(rng, n) - a])
     A[1, 1] += 1e-5
-    if abs(A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]) < 1e-9 and not A[:, 2:].any():
+    if np.abs(np.outer(A[0], A[1]) - np.outer(A[1], A[0])).max() < 1e-9:
         # the rows are opposite but for rounding, and truly contradict each other
         A[1, 1] += 1e-5
     text = f"data A: matrix[2, n]\nvar x: vector[n]\nminimize {_some(rng, *BOUNDED_BELOW)}\nsubject to A @ x >= 1\n"
