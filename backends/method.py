@@ -183,6 +183,14 @@ class Method(ABC):
         return ""
 
     @classmethod
+    def is_unrivalled(cls, form: Any) -> bool:
+        """Whether no other method is tried beside it and one follows only where it gives up.
+
+        That is so where looks cost more than steps do: the verifier of low rank takes many products.
+        """
+        return cls.works_on == "factored"
+
+    @classmethod
     @abstractmethod
     def estimate(cls, form: Any, tol: float) -> Estimate | None:
         """The predicted cost on a bound problem, from shapes, counts, what bind measured and one product at most. None where these tell nothing."""

@@ -181,7 +181,8 @@ def conditional_gradient(
     g is `slope`, and x is `inner`, which holds u before the first turn. False where it was broken off.
     """
     x = s.inner
-    most = min(math.ceil(6.0 * beta * d * d / eta) + 1, MOST_VERTICES) if eta > 0.0 else 1
+    turns = 6.0 * beta * d * d / eta if eta > 0.0 else 0.0
+    most = math.ceil(turns) + 1 if turns < MOST_VERTICES else MOST_VERTICES
     while s.turns < most:
         slope = s.slope + beta * (x - u)
         direction = vertex(problem, slope) - x

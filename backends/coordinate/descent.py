@@ -387,7 +387,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return Report(self.state.value, self.state.best_bound, self.state.phase)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point, at the start where that is near: a poor one is not worth its repair."""
+        """x and the best dual point, at the start where that is near: a poor one is not worth its repair. None has a bound where numbers overflow."""
         s = self.state
         far = s.iteration == 0 and not s.value - s.best_bound <= NEAR * abs(s.value)
-        return s.x, None if far else [s.dual]
+        return s.x, None if far or s.best_bound == -math.inf else [s.dual]

@@ -229,7 +229,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
     def _note(self, s: DCDState, x: Array, b: float) -> None:
         """Keep a point where it is better than those before."""
         value, b, _ = self.machine.value(x, b)
-        if value < s.value:
+        if value < s.value or not s.best_x.size:
             s.value, s.best_x = value, self.machine.joined(x, b)
 
     # --- steps --------------------------------------------------------------------------------------------------------

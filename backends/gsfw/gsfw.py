@@ -62,6 +62,8 @@ WARM_EPOCHS = 50
 REFRESH = 64.0
 """Epochs after which K'y is computed afresh, free of accumulated rounding."""
 
+LARGEST = float(np.finfo(np.float64).max)
+
 LARGEST_STEP = 4_000
 """Iterations of a step at most: single samples have many."""
 
@@ -342,7 +344,8 @@ def _response(problem: PreparedProblem) -> Oracle:
     zero = np.zeros(canonical.size)
     (block,) = canonical.blocks
     value = problem.losses_value([t.map.offset.copy() for t in problem.terms]) + block.g.value(zero)
-    found = oracle(block.g, canonical.q, max(0.0, value - _infimum(canonical)))
+    # P at 0 may overflow: the root of the largest number, which may be divided by a weight, stands for it
+    found = oracle(block.g, canonical.q, min(max(0.0, value - _infimum(canonical)), math.sqrt(LARGEST)))
     assert found is not None, "requires_values() asks for an oracle"
     return found
 

@@ -377,7 +377,16 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
 
 
 def _levels(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
-    """Factors of c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ."""
+    """Factors of c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ.
+
+    They are 1 where sizes overflow: the program's numbers do not fit into floating point.
+    """
+    of_c, of_b = _factors(curvature, c, b)
+    fits = math.isfinite(of_c) and math.isfinite(of_b) and of_c > 0.0 and of_b > 0.0
+    return (of_c, of_b) if fits else (1.0, 1.0)
+
+
+def _factors(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
     price, size = float(np.abs(c).max(initial=0.0)), float(np.abs(b).max(initial=0.0))
     bend = float(curvature.max(initial=0.0))
     if price == 0.0:

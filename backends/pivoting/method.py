@@ -395,5 +395,5 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         return Report(s.value, s.best_bound, s.phase, failure=failure)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
-        return self.state.x, self.state.dual
+        """x and the best dual point, which there is none of where numbers overflow."""
+        return self.state.x, self.state.dual or None

@@ -79,6 +79,7 @@ class NewtonState(State):
     direction: Array  # the next one of conjugate gradients on a quadratic; empty before
     floor: float  # the share of the largest f'' that losses with linear pieces have at least
     still: int  # steps in a row without any gain
+    products: int  # with the Hessian, by conjugate gradients
     phase: str = "Newton"  # of the last step
 
 
@@ -141,6 +142,11 @@ class Newton(Method):
         return (f"the problem has no {kind} system that can be formed",)
 
     @classmethod
+    def is_unrivalled(cls, canonical: Canonical) -> bool:
+        """True on a quadratic: no other method gets as far with as many products as conjugate gradients, and a factor ends it at once."""
+        return costs.is_quadratic(canonical)
+
+    @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """A few Newton steps, each with its system."""
         return costs.estimate(canonical, tol)
@@ -150,16 +156,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     """Newton's method on a problem."""
 
     def __init__(self, problem: PreparedProblem, system: str | None) -> None:
-        from fwdsl.backends.smooth.systems import Dual, Primal
-
         super().__init__(problem)
         canonical = problem.canonical
         self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in canonical.blocks])
         self.quadratic = costs.is_quadratic(canonical)
         kind = system or costs.choose(canonical).kind
-        self.system: Primal | Dual | None = None
-        if kind != "cg":
-            self.system = (Primal if kind == "primal" else Dual)(problem, self.ridge)
+        self.system = None if kind == "cg" else self._system(kind)
+        # conjugate gradients that take long give way to a factor, unless they were asked for
+        self.factored_after = costs.factored_after(canonical) if kind == "cg" and system is None else None
         squares = costs.column_squares(canonical)
         # a coordinate that nothing sees stays where it is
         self.squares = np.where((squares > 0.0) & np.isfinite(squares), squares, 1.0)
@@ -174,6 +178,11 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self.weights = sum(float(t.f.w.sum()) for t in canonical.terms if not isinstance(t.f, VectorFunction)) or 1.0
         self._factor: Solve | None = None
 
+    def _system(self, kind: str) -> Primal | Dual:
+        from fwdsl.backends.smooth.systems import Dual, Primal
+
+        return (Primal if kind == "primal" else Dual)(self.problem, self.ridge)
+
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> NewtonState:
@@ -181,7 +190,9 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         x, problem = x.copy(), self.problem
         zs = problem.forward(x)
         losses, ys = problem.losses_gradient(zs)
-        state = NewtonState(0, x, zs, ys, np.zeros(0), 0.0, -math.inf, ys, math.inf, 1.0, np.zeros(0), FIRST_FLOOR, 0)
+        state = NewtonState(
+            0, x, zs, ys, np.zeros(0), 0.0, -math.inf, ys, math.inf, 1.0, np.zeros(0), FIRST_FLOOR, 0, 0
+        )
         self._arrive(state, losses)
         state.first = self._measure(state.grad)
         return state
@@ -243,6 +254,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         """(d, grad + H d)."""
         from fwdsl.backends.smooth.systems import conjugate_gradients
 
+        if self.factored_after is not None and s.products >= self.factored_after[1]:
+            self.system, self.factored_after = self._system(self.factored_after[0]), None
         if self.system is not None:
             d = self._solved(s, hs)
             if d is not None and np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0:
@@ -252,6 +265,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
 
         def apply(p: Array) -> Array:
             problem.look()
+            s.products += 1
             return problem.adjoint(problem.bent(hs, problem.linear(p))) + self.ridge * p
 
         here = self._measure(s.grad)

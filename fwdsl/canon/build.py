@@ -42,6 +42,7 @@ LARGEST_FACTOR = 8_000_000_000
 """Bytes of the factor of a Gram matrix."""
 
 
+@np.errstate(all="ignore")  # sizes at the ends of the range overflow in products; what has to be finite is looked at
 def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...]]:
     """The canonical form of an instance, beside that of an equivalent program where it is solved as one (`rewrites`).
 

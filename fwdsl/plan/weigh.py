@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..backends.method import Estimate, Method
 from ..backends.registry import METHODS
 from ..canon.arrange import Arrangement, arrange
@@ -82,6 +84,7 @@ class Weighing:
             self._reasons[name] = self._why_not(METHODS[name])
         return self._reasons[name]
 
+    @np.errstate(all="ignore")  # forms of problems at the ends of the range overflow
     def _why_not(self, method: type[Method]) -> tuple[str, ...]:
         reasons = _reasons(self._model, self._apart, method.name)
         if reasons or self._form is None:
@@ -90,6 +93,7 @@ class Weighing:
         told = None if reasons else self._form.at_hand(method.works_on)
         return reasons if told is None else method.requires_values(told)
 
+    @np.errstate(all="ignore")  # predictions of problems at the ends of the range overflow
     def _look(self, method: type[Method]) -> Candidate:
         reasons = self.reasons(method.name)
         told = self._form.at_hand(method.works_on) if self._form is not None and not reasons else None

@@ -143,14 +143,13 @@ class Relay:
     """The lanes of a problem. `leader` is the one that is expected to be done first, and the first of `lanes`; another one that has its turn is on
     trial. `others` gives the other lanes, which most solves end without: they are predicted when a turn of theirs may come.
 
-    Where looks cost more than steps do (`looks_cost`: the verifier of low rank takes many products) another one follows only where the leader
-    gives up.
+    Where the first one is `unrivalled` (`Method.is_unrivalled`) another one follows only where the leader gives up.
     """
 
     leader: Lane
     others: Callable[[], list[Lane]]
     tol: float
-    looks_cost: bool = False
+    unrivalled: bool = False
 
     @cached_property
     def lanes(self) -> list[Lane]:
@@ -174,14 +173,14 @@ class Relay:
         """The counted passes of a lane at which its next turn ends; inf where no other could follow."""
         if lane is self.leader:
             return max(self.at_least(lane), self.due())
-        if self.looks_cost or all(other.gave_up for other in self.lanes if other is not lane):
+        if self.unrivalled or all(other.gave_up for other in self.lanes if other is not lane):
             return math.inf
         return max(self._trial(lane), lane.passes + 1.0)
 
     def due(self) -> float:
         """The counted passes of the leader before which no look at it can end in a turn of another lane; inf where there is none."""
         rivals = (
-            [] if self.looks_cost else [other for other in self.lanes if other is not self.leader and not other.gave_up]
+            [] if self.unrivalled else [other for other in self.lanes if other is not self.leader and not other.gave_up]
         )
         return min((self._due(other) for other in rivals), default=math.inf) / self.leader.second
 
@@ -238,7 +237,7 @@ class Relay:
 
     def _on_trial(self) -> Lane | None:
         """The lane that may take enough passes by now to tell something, the likeliest first; None where there is none."""
-        if self.looks_cost:
+        if self.unrivalled:
             return None
         due = [
             lane

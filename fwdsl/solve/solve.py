@@ -32,6 +32,7 @@ from .turns import in_turns
 from .watch import Watch
 
 
+@np.errstate(all="ignore")  # numbers that overflow are seen by the driver, which says so
 def solve(
     form: Form,
     plan: Plan,

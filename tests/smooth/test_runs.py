@@ -196,3 +196,31 @@ def test_columns_that_repeat_and_rows_that_say_nothing() -> None:
         for system in ({}, *SYSTEMS):
             s = fw.parse(text).bind(A=sp.csr_array(A), y=b).solve(method=METHOD, tol=1e-8, **system)
             assert s.status == "optimal" and abs(s["x"][4]) <= 1e-12
+
+
+def differences(n: int = 1_200) -> fw.Problem:
+    """Differences of neighbours, whose condition number of about n^2 conjugate gradients feel and a guess does not."""
+    D = sp.diags_array([np.ones(n), -np.ones(n - 1)], offsets=[0, -1], format="csr")
+    text = "data D: matrix[m, n], y: vector[m]\nparam mu: positive\nvar x: vector[n]\n"
+    text += "minimize sum(squared(D @ x, y)) + mu * sum_squares(x)\n"
+    return fw.parse(text).bind(D=D, y=np.cos(np.arange(n)), mu=1e-9)
+
+
+def test_conjugate_gradients_that_take_long_give_way_to_a_factor(tmp_path: Path) -> None:
+    found = differences().solve(tol=1e-6)
+    phases = [step.phase for step in found.history]
+    assert found.method == METHOD and found.status == "optimal" and not found.changes
+    assert "Newton with conjugate gradients" in phases and phases[-1] == "Newton with a Cholesky factor"
+    # asked for, they go on
+    cg = differences().solve(tol=1e-6, method=METHOD, system="cg")
+    assert {step.phase for step in cg.history[1:]} == {"Newton with conjugate gradients"}
+    # a run that goes on has the factor too
+    run = resumed(stepped(differences(), METHOD, found.iterations - 1), tmp_path, {})
+    run.step()
+    assert run.report().phase == "Newton with a Cholesky factor"
+
+
+def test_nothing_is_tried_beside_it_on_a_quadratic() -> None:
+    ridged, logit = ridge("csr").canonical, logistic("csr").canonical
+    method = fw.backends.registry.METHODS[METHOD]
+    assert method.is_unrivalled(ridged) and not method.is_unrivalled(logit)

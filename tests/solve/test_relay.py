@@ -35,9 +35,9 @@ def test_alone_a_method_runs_until_it_ends() -> None:
     assert Relay(only, list, TOL).until(only) == math.inf
 
 
-def test_where_looks_are_dear_another_follows_only_where_one_gives_up() -> None:
+def test_beside_an_unrivalled_one_another_follows_only_where_it_gives_up() -> None:
     a, b = lane("a", 10.0), lane("b", 0.01)
-    turns = Relay(a, lambda: [b], TOL, looks_cost=True)
+    turns = Relay(a, lambda: [b], TOL, unrivalled=True)
     assert turns.first() is a
     assert turns.until(a) == math.inf
     a.gave_up = True

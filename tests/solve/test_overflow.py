@@ -1,0 +1,52 @@
+"""Data at the end of the range overflow in squares: that is said in the result, and no warning of NumPy's leaks."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.registry import METHODS
+
+OF = ("", " + 0.1 * norm1(x)", " + 0.1 * sum_squares(x)", "\nsubject to x in simplex(1)")
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "absolute", "logistic", "squared_hinge", "smooth_hinge"])
+@pytest.mark.parametrize("of", OF)
+def test_no_warning_leaks(loss: str, of: str) -> None:
+    problem = bound(loss, of)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            problem.plan().render()
+            s = problem.solve(time=1.0, threads=1)
+        except fw.errors.FwError as refused:
+            assert refused.diagnostics
+        else:
+            assert s.status in ("optimal", "tolerance_not_reached")
+            assert s.record and str(s)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_ends_with_a_status(method: str) -> None:
+    """By name, whatever the method takes of these."""
+    for loss in ("squared", "squared_hinge", "hinge"):
+        for of in OF:
+            try:
+                s = bound(loss, of).solve(time=0.5, threads=1, method=method, max_iter=50)
+            except fw.errors.PlanError as refused:
+                assert refused.diagnostics
+            else:
+                assert s.status in ("optimal", "tolerance_not_reached")
+
+
+def bound(loss: str, of: str) -> fw.Problem:
+    """A program with entries of 1e300."""
+    labels = "hinge" in loss or loss == "logistic"
+    kind = "signs" if labels else "vector"
+    text = f"data A: matrix[n, p], b: {kind}[n]\nvar x: vector[p]\nminimize mean({loss}(A @ x, b)){of}\n"
+    A = np.array([[1.0, 2.0], [1e300, 0.5], [0.3, -1e200]])
+    b = np.array([1.0, -1.0, 1.0]) if labels else np.array([1.0, 1e300, -1e290])
+    return fw.parse(text).bind(A=A, b=b)
