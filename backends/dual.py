@@ -7,6 +7,7 @@ Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repai
   in the affine-scaling metric). Losses of rows have no intervals: where y_i + w_i e_{label} = w_i p with p in the simplex, W is
   w_i (diag(p) - p p'), which keeps the sum; where the entries but the label's own are in intervals, W is theirs, and the label's
   entry makes up for their sum;
+* *coordinates that a dual entry of their own makes up for* (`PreparedProblem.absorbing`) need no system: that entry is what the others leave;
 * *scaling* (penalties): the f_i^* are finite at 0, so s y with the largest s in [0, 1] that fits is dual feasible.
 """
 
@@ -95,12 +96,20 @@ def repair(
     """
     ys = [y.copy() for y in ys]
     kty = problem.adjoint(ys)
+    absorbed = np.zeros(problem.size, dtype=np.bool_)
+    for _, _, columns, _ in problem.absorbing:
+        absorbed[columns] = True
     for _ in range(ROUNDS):
         wanted, miss = _misses(problem, kty, x, interior)
         if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss):
             break
-        if not _correct(problem, ys, wanted, miss, stop):
+        others = ~absorbed[wanted]
+        if others.any() and not _correct(problem, ys, wanted[others], miss[others], stop):
             break
+        if not others.all():
+            if others.any():
+                wanted, miss = _misses(problem, problem.adjoint(ys), x, interior)
+            _absorb(problem, ys, wanted, miss)
         kty = problem.adjoint(ys)
     # where a step left a ball, all of y shrinks, which keeps the equalities as far as scaling does
     s = min((_shrinkage(t.f, y) for t, y in zip(problem.terms, ys, strict=True)), default=1.0)
@@ -111,6 +120,14 @@ def repair(
     ):
         ys = [s * y for y in ys]
     return ys
+
+
+def _absorb(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> None:
+    """Move the entries of y that make up for what is missed, in place: v falls by what K'y grows."""
+    missed = np.zeros(problem.size)
+    missed[wanted] = miss
+    for k, rows, columns, coefficients in problem.absorbing:
+        ys[k][rows] += missed[columns] / coefficients
 
 
 def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> tuple[NDArray[np.intp], Array]:

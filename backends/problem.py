@@ -175,6 +175,32 @@ class PreparedProblem:
         """|K_iB| 1 for each term and each block that enters it: how much of the size of a block's entries each row takes."""
         return [[(b, m.absolute().apply(np.ones(b.size))) for b, m in t.map.parts] for t in self.terms]
 
+    @cached_property
+    def absorbing(self) -> list[tuple[int, NDArray[np.intp], NDArray[np.intp], Array]]:
+        """(term, rows, coordinates, coefficients): dual entries without bounds whose row of K has one entry, one for a coordinate at most.
+
+        Whatever the other entries of y say about such a coordinate, this one makes up for it. Terms of data are not looked at: they have many
+        entries a row.
+        """
+        found, taken = [], np.zeros(self.size, dtype=np.bool_)
+        for k, term in enumerate(self.canonical.terms):
+            if not isinstance(term.f, LossFunction) or sum(m.nnz for _, m in term.map.parts) > 2 * term.map.rows:
+                continue
+            if not all(np.isinf(bound).all() for bound in term.f.dual_bounds()):
+                continue
+            parts = [(block.start, m.sparse().tocoo()) for block, m in term.map.parts]
+            rows = np.concatenate([A.coords[0] for _, A in parts])
+            columns = np.concatenate([start + A.coords[1] for start, A in parts])
+            values = np.concatenate([A.data for _, A in parts])
+            at = np.flatnonzero(
+                (np.bincount(rows, minlength=term.map.rows)[rows] == 1) & (values != 0.0) & ~taken[columns]
+            )
+            at = at[np.unique(columns[at], return_index=True)[1]]
+            if at.size:
+                taken[columns[at]] = True
+                found.append((k, rows[at], columns[at], values[at]))
+        return found
+
     def missed(self, x: Array, zs: Sequence[Array], ys: Sequence[Array]) -> tuple[float, float]:
         """The largest violation of a constraint in the sum relative to its terms, and how much of the objective it may hide at the multipliers y.
 

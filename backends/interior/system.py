@@ -4,7 +4,8 @@
 
 of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
 and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
-cheapest; the last by SuperLU. Diagonals are moved away from zero, and each answer is refined against the equations as they are.
+cheapest; the last in a narrow band where there is one, else by SuperLU. Diagonals are moved away from zero, and each answer is refined against
+the equations as they are.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_arr
 from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.banded import Band
 from fwdsl.backends.interior.blocked import (
     Look,
     Solve,
@@ -34,6 +36,9 @@ from fwdsl.backends.interior.separate import DENSE_SHARE, Separate
 SHIFT = 1e-11
 """By how much diagonals are moved away from zero, beside entries of about one."""
 
+ORDERS = 2
+"""How often an order in which a sparse system has a narrow band is looked for."""
+
 REFINEMENTS, ENOUGH = 5, 1e-14
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
@@ -48,6 +53,8 @@ class Systems:
         self.kind, self.separate, self.look = kind, separate, look
         self.sparse = kind in ("sparse", "reduced")
         self.equations = equations
+        self.band: Band | None = None  # of the sparse system, once one was written down
+        self.orders = ORDERS  # how often one is looked for
         self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
@@ -136,7 +143,16 @@ class Systems:
         matrix = csr_array(self.P + sparse_product(across, rest, self.look))
         matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
         if k:
-            matrix = block_array([[matrix, equal.T], [equal, -SHIFT * eye_array(k)]])
+            matrix = csr_array(block_array([[matrix, equal.T], [equal, -SHIFT * eye_array(k)]]))
+        if self.orders and (self.band is None or not self.band.holds(matrix)):
+            # at the first scalings entries cancel that are there later
+            self.band, self.orders = Band.of(matrix), self.orders - 1
+        if self.band is not None and self.band.holds(matrix):
+            return _around(self.band.factored(matrix, definite=k == 0), rest, across, n, k)
+        return _around(self._filled(matrix), rest, across, n, k)
+
+    def _filled(self, matrix: csr_array) -> Solve:
+        """The solver by SuperLU, whose factor fills up as its order makes it."""
         options = {"SymmetricMode": True, "Equil": False}
         try:
             lu = attended(
@@ -145,7 +161,7 @@ class Systems:
             )
         except RuntimeError as error:
             raise np.linalg.LinAlgError("the system is singular") from error
-        return _around(lu.solve, rest, across, n, k)
+        return lu.solve  # type: ignore[no-any-return]
 
 
 class System:

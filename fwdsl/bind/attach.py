@@ -21,7 +21,7 @@ from .measure import attach as attach_operator
 from .observations import AXES, RawEntries, values_of
 from .parameters import check_domain
 from .promises import check_nonnegative, check_psd, check_symmetric
-from .values import Entries, is_sparse, most_numbers
+from .values import Entries, is_sparse, longest_vector
 
 
 @dataclass
@@ -48,7 +48,7 @@ def attach_datum(datum: RawDatum, sizes: Sizes, bound: BoundValues, findings: Fi
             bound.stats[decl.name] = DataStats((), "scalar", "float64", 1, 8)
             bound.origins[decl.name] = datum.origin
         return
-    if is_sparse(value) and value.shape[1] > most_numbers():
+    if is_sparse(value) and value.shape[1] > longest_vector():
         note_too_wide(datum, value, findings)
         return
     if not claim_axes(datum, value, classes, sizes, findings):
@@ -219,7 +219,7 @@ def note_nonfinite(datum: RawDatum, value: Any, findings: Findings) -> None:
 
 
 def note_too_wide(datum: RawDatum, value: Any, findings: Findings) -> None:
-    """Note a sparse matrix with more columns than fit in memory at one number each, at the row of the last column."""
+    """Note a sparse matrix with so many columns that vectors of that size do not fit into memory, at the row of the last column."""
     at: tuple[int, ...] = ()
     if value.indices.size:
         last = int(np.argmax(value.indices))
@@ -227,9 +227,9 @@ def note_too_wide(datum: RawDatum, value: Any, findings: Findings) -> None:
     where = f": row {at[0] + 1} has an entry in the last" if at and at[1] == value.shape[1] - 1 else ""
     findings.add(
         "FW4007",
-        f"`{datum.decl.name}` has {value.shape[1]} columns, and one number for each does not fit into memory{where}",
+        f"`{datum.decl.name}` has {value.shape[1]:,} columns, and the vectors of that size that a solve holds do not fit into memory{where}",
         span=datum.decl.span,
-        rule="Data that is not memory-mapped must fit into memory, and so must one number for each column of it.",
+        rule="Data that is not memory-mapped must fit into memory, and so must some vectors with one number for each column of it.",
         hint="columns count from the first: where they are ids, number those that occur",
         place=datum.place_of(at) if at else datum.place,
     )

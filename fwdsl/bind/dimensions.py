@@ -13,7 +13,7 @@ from ..model import DataDecl, Dim, Model, Type, once_per_model
 from ..model.types import split_dim
 from .bindings import RawDatum
 from .findings import Findings
-from .values import most_numbers
+from .values import longest_vector
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class Sizes:
     def claim(
         self, datum: RawDatum, dim: Dim, size: int, what: str, findings: Findings, place: Place | None = None
     ) -> bool:
-        """Note the size that a datum has along a dimension. False where it is not the integer that the program states, or where no
-        memory would hold a vector of that size.
+        """Note the size that a datum has along a dimension. False where it is not the integer that the program states, or where the vectors
+        of that size that a solve holds do not fit into memory.
 
         `place` is where the file states the size, if that is known.
         """
-        if size > most_numbers():
+        if size > longest_vector():
             _too_long(datum, size, what, findings, place)
             return False
         if isinstance(dim, str):
@@ -149,10 +149,10 @@ def _too_long(datum: RawDatum, size: int, what: str, findings: Findings, place: 
     decl = datum.decl
     findings.add(
         "FW4007",
-        f"`{decl.name}: {format_type(decl.type)}` has {size:,} {what}, more than this machine has memory for numbers",
+        f"`{decl.name}: {format_type(decl.type)}` has {size:,} {what}, and the vectors of that size that a solve holds do not fit into memory",
         span=decl.span,
         label=f"from {datum.origin}",
-        rule="Data that is not memory-mapped must fit into memory, and so must one number for each position that it names.",
+        rule="Data that is not memory-mapped must fit into memory, and so must some vectors with one number for each position that it names.",
         hint="positions count from the first: where they are ids, number those that occur",
         place=place or datum.place,
     )

@@ -77,8 +77,12 @@ class Entries:
         return int(self.rows.nbytes + self.columns.nbytes + self.values.nbytes)
 
 
-def most_numbers() -> int:
-    """The number of float64 that fit into this machine's memory or the address space that this process may take, if that is less."""
+VECTORS = 8
+"""Vectors of the size of the variables, or of the data's rows or columns, that the least of solves holds."""
+
+
+def longest_vector() -> int:
+    """The length of vectors of float64 of which `VECTORS` fit into this machine's memory, or the address space of this process if that is less."""
     size = sys.maxsize
     if hasattr(os, "sysconf"):  # not on Windows
         import resource
@@ -88,7 +92,7 @@ def most_numbers() -> int:
             size = pages * page if pages > 0 and page > 0 else size
         allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
         size = size if allowed == resource.RLIM_INFINITY else min(size, allowed)
-    return size // 8
+    return size // (8 * VECTORS)
 
 
 def plus(a: Any, b: Any) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -337,8 +338,9 @@ class Gathered(LinearMap):
         object.__setattr__(self, "rows", self.n)
         object.__setattr__(self, "columns", self.width * len(self.parts))
 
-    @property
+    @cached_property
     def nnz(self) -> int:
+        # a family may have a million blocks
         return sum(p.nnz for p in self.parts)
 
     def apply(self, x: Array) -> Array:

@@ -6,7 +6,7 @@ import math
 
 from ..atoms.low_rank import LARGEST_WRITTEN
 from ..bind.instance import Instance
-from ..bind.values import most_numbers
+from ..bind.values import longest_vector
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Type, evaluate_dim
@@ -37,11 +37,12 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
             hint="the factors serve one smooth loss of entries of the matrix or of a product with data, plus `norm_nuc` and `sum_squares`",
         )
     sizes = {v.name: _numbers(v.type, instance) for v in instance.model.variables}
-    if sum(sizes.values()) > most_numbers():
+    if sum(sizes.values()) > longest_vector():
         decl = max(instance.model.variables, key=lambda v: sizes[v.name])
         return Diagnostic(
             "FW5013",
-            f"`{decl.name}: {format_type(decl.type)}` has {sizes[decl.name]:,} numbers, more than the memory of this machine holds",
+            f"`{decl.name}: {format_type(decl.type)}` has {sizes[decl.name]:,} numbers, and "
+            " the vectors of that size that a solve holds do not fit into memory",
             span=decl.span,
             source=instance.model.source,
             rule="The variables, and some vectors of their size, must fit into memory.",

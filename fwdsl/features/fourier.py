@@ -12,7 +12,7 @@ from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, is_sparse
 
-_WEIGHTS = 1 << 23  # frequencies held at a time: 64 MB
+_WEIGHTS = 1 << 20  # frequencies held at a time: 8 MB, which each block of rows runs over
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,9 @@ class FittedFourier(Fitted):
         spread, height = math.sqrt(2.0 * self.gamma), math.sqrt(2.0 / self.columns)
         for some in blocks(self.columns, p, _WEIGHTS):
             frequencies = spread * generator.standard_normal((some.stop - some.start, p)).T
+            if is_sparse(X):
+                # SciPy copies another order with each product
+                frequencies = np.ascontiguousarray(frequencies)
             for rows in blocks(n, max(p if not is_sparse(X) else 1, some.stop - some.start)):
                 part = X[rows]
                 with np.errstate(over="ignore", invalid="ignore"):

@@ -234,7 +234,7 @@ def test_an_index_that_makes_more_columns_than_memory_holds(declare, folder, ind
     assert instance is None
     (found,) = diagnostics
     assert found.code == "FW4007"
-    assert f"`X` has {index} columns" in found.message and "row 2 has an entry in the last" in found.message
+    assert f"`X` has {index:,} columns" in found.message and "row 2 has an entry in the last" in found.message
 
 
 def test_sizes_that_memory_does_not_hold(declare, folder):

@@ -10,7 +10,13 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.registry import METHODS
 
-OF = ("", " + 0.1 * norm1(x)", " + 0.1 * sum_squares(x)", "\nsubject to x in simplex(1)")
+OF = (
+    "",
+    " + 0.1 * norm1(x)",
+    " + 0.1 * sum_squares(x)",
+    "\nsubject to x in simplex(1)",
+    "\nsubject to x in ksupport_ball(2, 1)",
+)
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "absolute", "logistic", "squared_hinge", "smooth_hinge"])

@@ -126,7 +126,9 @@ def ksupport_norm(x: Array, k: int) -> float:
     tails = np.cumsum(a[::-1])[::-1]
     # of the splits with l = 0..k-1 the right one has the larger entries above the tail's mean, and gives the largest norm
     squares = np.concatenate([[0.0], np.cumsum(np.square(a))])
-    best = max(float(squares[k - l - 1] + tails[k - l - 1] ** 2 / (l + 1)) for l in range(k) if _split(a, tails, k, l))
+    splits = (l for l in range(k) if _split(a, tails, k, l))
+    # of numbers that are not finite there is none
+    best = max((float(squares[k - l - 1] + tails[k - l - 1] ** 2 / (l + 1)) for l in splits), default=math.nan)
     return peak * math.sqrt(best)
 
 

@@ -1,0 +1,82 @@
+"""Systems in a narrow band: against dense solutions, in any order of the unknowns; programs whose systems have one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fwdsl as fw
+from fwdsl.backends import dual
+from fwdsl.backends.interior import banded
+from fwdsl.backends.interior.banded import Band
+
+
+def chain(n: int, width: int, seed: int = 0) -> sp.csr_array:
+    """A definite matrix with a band, its unknowns in a random order."""
+    rng = np.random.default_rng(seed)
+    D = sp.diags_array([rng.standard_normal(n - k) for k in range(width + 1)], offsets=range(width + 1), shape=(n, n))
+    order = rng.permutation(n)
+    return sp.csr_array(sp.csr_array(D.T @ D + 0.1 * sp.eye_array(n))[order][:, order])
+
+
+@pytest.mark.parametrize("width", [0, 1, 4])
+def test_a_definite_system(width: int) -> None:
+    matrix = chain(60, width)
+    band = Band.of(matrix)
+    assert band is not None and band.width <= 2 * width and band.holds(matrix)
+    right = np.cos(np.arange(60))
+    found = band.factored(matrix, definite=True)(right)
+    np.testing.assert_allclose(found, np.linalg.solve(matrix.toarray(), right), rtol=1e-9, atol=1e-9)
+
+
+def test_an_indefinite_system() -> None:
+    upper, right = chain(50, 2), np.cos(np.arange(75))
+    equal = sp.csr_array(sp.eye_array(25, 50))
+    matrix = sp.csr_array(sp.block_array([[upper, equal.T], [equal, -1e-11 * sp.eye_array(25)]]))
+    band = Band.of(matrix)
+    assert band is not None
+    found = band.factored(matrix, definite=False)(right)
+    np.testing.assert_allclose(found, np.linalg.solve(matrix.toarray(), right), rtol=1e-7, atol=1e-7)
+
+
+def test_what_is_no_band() -> None:
+    rng = np.random.default_rng(1)
+    assert Band.of(sp.csr_array(rng.standard_normal((200, 200)))) is None
+    band = Band.of(chain(50, 1))
+    assert band is not None and not band.holds(chain(50, 5, seed=2))
+    with pytest.raises(np.linalg.LinAlgError):
+        band.factored(-1.0 * chain(50, 1), definite=True)
+
+
+TREND = "data y: vector[n], D: matrix[m, n]\nvar x: vector[n]\nminimize 1/2 * sum(squared(x, y)) + 3 * norm1(D @ x)\n"
+
+
+def trend(n: int) -> fw.Problem:
+    """Second differences of a noisy wave."""
+    D = sp.diags_array([1.0, -2.0, 1.0], offsets=[0, 1, 2], shape=(n - 2, n), format="csr")
+    y = np.sin(np.arange(n) / 40.0) + 0.3 * np.cos(1.7 * np.arange(n) ** 1.3)
+    return fw.parse(TREND).bind(y=y, D=D)
+
+
+def test_a_trend_needs_no_other_factor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its systems have a band, and its dual equalities entries of their own: no SuperLU, no conjugate gradients."""
+    used = []
+    monkeypatch.setattr("fwdsl.backends.interior.system.splu", lambda *a, **k: pytest.fail("SuperLU was used"))
+    monkeypatch.setattr(dual, "conjugate_gradients", lambda *a, **k: pytest.fail("an equality was left to a system"))
+    plain = banded.Band.factored
+    monkeypatch.setattr(banded.Band, "factored", lambda *a, **k: used.append(1) or plain(*a, **k))
+    s = trend(2_000).solve(tol=1e-8, method="interior")
+    assert s.status == "optimal" and used
+
+
+def test_entries_of_their_own_make_up_for_what_others_leave() -> None:
+    problem = trend(30)
+    prepared = fw.backends.problem.PreparedProblem(problem.canonical, 1)
+    ((term, rows, columns, coefficients),) = prepared.absorbing
+    assert term == 0 and coefficients.size == rows.size == 30 and np.array_equal(columns, np.arange(30))
+    rng = np.random.default_rng(0)
+    ys = [rng.standard_normal(30), rng.uniform(-3.0, 3.0, 28)]
+    found = dual.repair(prepared, ys, rng.standard_normal(30))
+    np.testing.assert_array_equal(found[1], ys[1])
+    np.testing.assert_allclose(prepared.adjoint(found), 0.0, atol=1e-13)
