@@ -111,11 +111,16 @@ def condition(canonical: Canonical) -> float:
 
 
 def apg(canonical: Canonical, tol: float) -> Estimate:
-    """2 to 6 times sqrt(kappa) iterations to 1e-6, as measured, and at most 20 to 40, where Newton steps on the identified face take over."""
+    """2 to 6 times sqrt(kappa) iterations to 1e-6, as measured, and at most 20 to 40, where Newton steps on the identified face take over.
+
+    Singular values and eigenvalues have no such faces.
+    """
     digits = max(1.0, -math.log10(tol)) / 6.0
-    iterations = min(25.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
+    finishes = all(b.g.has_faces for b in canonical.blocks)
+    rate = 4.0 * math.sqrt(condition(canonical))
+    iterations = (min(25.0, rate) if finishes else rate) * digits + 4.0
     passes = 1.8 * iterations
-    why = f"about {iterations:.0f} iterations of one A x and one A'y until Newton steps on the support finish"
+    why = f"about {iterations:.0f} iterations of one A x and one A'y{' until Newton steps on the support finish' if finishes else ''}"
     searched = sum(b.size for b in canonical.blocks if b.g.pair[1] in THRESHOLD_SETS)
     return Estimate(
         passes,

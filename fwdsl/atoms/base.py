@@ -292,6 +292,11 @@ class VectorFunction(ABC):
         """(c, dual norm): g(x) >= c |x|_p for all x, with the norm's dual "linf" (p = 1), "l2" or "l1" (p = inf); None if not.
         From it comes the implied bound |x*|_p <= (P(x0) - infima of the other terms) / c."""
 
+    @property
+    def has_faces(self) -> bool:
+        """Whether `face` finds a face at optima as a rule, on which Newton steps finish."""
+        return True
+
     @abstractmethod
     def face(self, x: Array) -> Face | None:
         """The face of g at x (exact zeros and active bounds identify it), None where g is curved there (norm2, l2_ball

@@ -183,6 +183,11 @@ class Lines(VectorFunction):
         """The names of the lines' vertices, each after its length."""
         return joined(self.inner.vertex_id(line) for line in self.lines(c))
 
+    @property
+    def has_faces(self) -> bool:
+        """Whether a line has."""
+        return self.inner.has_faces
+
     def face(self, x: Array) -> Face | None:
         """The faces of the lines side by side; None where a line has none, or where there are too many normals to write down."""
         faces = []

@@ -88,6 +88,11 @@ class Spectral(VectorFunction):
         found = self.inner.coercive()
         return None if found is None else (found[0], _LIFTED[found[1]])
 
+    @property
+    def has_faces(self) -> bool:
+        """False: curved."""
+        return False
+
     def face(self, x: Array) -> Face | None:
         """None: curved."""
         return None

@@ -76,6 +76,11 @@ class GroupNorm(VectorFunction):
         """c times the least weight, for norm2, which the sum of the groups' norms exceeds."""
         return (self.c * smallest(self.parts.weights), "l2") if self.parts.count else (self.c, "l2")
 
+    @property
+    def has_faces(self) -> bool:
+        """False: curved."""
+        return False
+
     def face(self, x: Array) -> Face | None:
         """None: curved."""
         return None

@@ -55,6 +55,11 @@ class Norm2(Norm):
             return v.copy()
         return v * scale_into(lambda u: norm2(u) <= self.c, v, self.c / size)
 
+    @property
+    def has_faces(self) -> bool:
+        """False: curved but at 0."""
+        return False
+
     def face(self, x: Array) -> Face | None:
         """None: curved."""
         return None

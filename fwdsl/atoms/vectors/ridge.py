@@ -109,6 +109,11 @@ class Ridged(VectorFunction):
     def coercive(self) -> tuple[float, str] | None:
         return self.inner.coercive()
 
+    @property
+    def has_faces(self) -> bool:
+        """Whether the inner function has."""
+        return self.inner.has_faces
+
     def face(self, x: Array) -> Face | None:
         """The inner face, its slope steeper by 2 c x; `curvature` is the rest."""
         inner = self.inner.face(x)
