@@ -16,7 +16,7 @@ from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import MAX_DENSE
 from fwdsl.canon.form import Canonical
-from fwdsl.words import THRESHOLD_SETS
+from fwdsl.words import SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`)."""
@@ -116,7 +116,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     iterations = min(25.0, 4.0 * math.sqrt(condition(canonical))) * digits + 4.0
     passes = 1.8 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y until Newton steps on the support finish"
-    searched = sum(b.size for b in canonical.blocks if b.g.pair[1] in THRESHOLD_SETS)
+    searched = sum(b.size for b in canonical.blocks if b.g.pair[1] in SETS and SETS[b.g.pair[1]].threshold)
     return Estimate(
         passes,
         seconds(canonical, passes, iterations) + 1e-9 * NS_PER_THRESHOLD * searched * iterations,

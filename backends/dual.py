@@ -23,9 +23,6 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.atoms.vectors.box import Box
-from fwdsl.atoms.vectors.nonnegative import Nonnegative
-from fwdsl.atoms.vectors.norm1 import Norm1
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
 
@@ -207,13 +204,8 @@ def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Ar
         return None
     if math.isfinite(f.radius()):
         return np.full(f.size, -math.inf), np.full(f.size, math.inf)
-    if isinstance(f, Norm1):
-        return np.full(f.size, -f.c), np.full(f.size, f.c)
-    if isinstance(f, Box):
-        return np.where(np.isinf(f.lo), 0.0, -math.inf), np.where(np.isinf(f.hi), 0.0, math.inf)
-    if isinstance(f, Nonnegative):
-        return np.full(f.size, -math.inf), np.zeros(f.size)
-    return None
+    found = f.entries()
+    return None if found is None else found.slopes(f.size)
 
 
 def _is_ball(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:

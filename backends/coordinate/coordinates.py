@@ -17,7 +17,6 @@ from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.vectors.group_norm import GroupNorm
 from fwdsl.atoms.vectors.groups import Partition, even
 from fwdsl.backends.coordinate import loops
-from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.problem import PreparedProblem
@@ -42,7 +41,7 @@ def fits(block: BlockPlan) -> bool:
     if on.bounds:
         return word is None or word.additive
     return word is None and (
-        (on.of == "vector" and on.total == "most") or (bool(on.norm) and _adds_up(CONVEX[on.norm]))
+        (on.threshold and on.total in ("most", "sizes")) or (bool(on.norm) and _adds_up(CONVEX[on.norm]))
     )
 
 
@@ -66,7 +65,7 @@ class _Part:
 
 def _part(f: VectorFunction) -> _Part | None:
     """The function of a block; None where it is no sum over entries or groups."""
-    entries, g = entrywise(f), without_ridge(f)
+    entries, g = f.entries(), without_ridge(f)
     if entries is not None:
         return _Part(None, entries.c, lo=entries.lo, hi=entries.hi)
     if isinstance(g, GroupNorm):
@@ -78,16 +77,14 @@ def _part(f: VectorFunction) -> _Part | None:
 def _ball(g: VectorFunction) -> _Part | None:
     from fwdsl.atoms.vectors.group_ball import GroupBall
     from fwdsl.atoms.vectors.group_norm_group_ball import GroupNormGroupBall
-    from fwdsl.atoms.vectors.l1_ball import L1Ball
     from fwdsl.atoms.vectors.norm1_l1_ball import Norm1L1Ball
-    from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 
-    if isinstance(g, L1Ball):
-        return _Part(None, 0.0, 1.0, g.r)
+    # the norm on its own ball, of entries and of groups, and groups themselves, are ours alone
     if isinstance(g, Norm1L1Ball):
         return _Part(None, g.c, 1.0, g.on.r)
-    if isinstance(g, SolidSimplex):
-        return _Part(None, 0.0, 1.0, g.r, lo=0.0)
+    budget = g.budget()
+    if budget is not None and not budget.exact:
+        return _Part(None, 0.0, 1.0, budget.r, lo=-np.inf if budget.signed else 0.0)
     if isinstance(g, GroupBall):
         return _Part(g.parts, 0.0, g.parts.weights, g.r)
     if isinstance(g, GroupNormGroupBall):

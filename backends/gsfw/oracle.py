@@ -23,16 +23,13 @@ from fwdsl.atoms.matrices.by_rows import norms2
 from fwdsl.atoms.matrices.l1_inf_ball import L1InfBall, Norm1InfL1InfBall
 from fwdsl.atoms.matrices.lines import Lines
 from fwdsl.atoms.matrices.spectral import Singular
-from fwdsl.atoms.vectors.box import Box
 from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm, largest, norm2
 from fwdsl.atoms.vectors.entropy_simplex import EntropySimplex
 from fwdsl.atoms.vectors.group_ball import GroupBall
 from fwdsl.atoms.vectors.group_norm import GroupNorm
 from fwdsl.atoms.vectors.group_norm_group_ball import GroupNormGroupBall
 from fwdsl.atoms.vectors.groups import even
-from fwdsl.atoms.vectors.l1_ball import L1Ball
 from fwdsl.atoms.vectors.l2_ball import L2Ball
-from fwdsl.atoms.vectors.linf_ball import LinfBall
 from fwdsl.atoms.vectors.norm1 import Norm1
 from fwdsl.atoms.vectors.norm1_l2_ball import Norm1L2Ball
 from fwdsl.atoms.vectors.norm1_nonnegative import Norm1Nonnegative
@@ -41,11 +38,9 @@ from fwdsl.atoms.vectors.norm2_nonnegative import Norm2Nonnegative
 from fwdsl.atoms.vectors.norm_inf import NormInf
 from fwdsl.atoms.vectors.norm_inf_linf_ball import NormInfLinfBall
 from fwdsl.atoms.vectors.ridge import Ridged
-from fwdsl.atoms.vectors.simplex import Simplex
-from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.gsfw import loops
 from fwdsl.backends.kernels.compile import Function, kernel
-from fwdsl.words import CONVEX, NONNEGATIVE
+from fwdsl.words import CONVEX, SETS
 
 Respond = Callable[[Array], Array]
 
@@ -77,7 +72,9 @@ class Oracle:
 
 def is_penalty(norm: str | None, on: str | None) -> bool:
     """Whether a pair of names is a norm, perhaps of nonnegative entries, which bounds x by itself."""
-    return norm is not None and CONVEX[norm].is_norm and on in (None, NONNEGATIVE)
+    return (
+        norm is not None and CONVEX[norm].is_norm and (on is None or (on in SETS and SETS[on].ends == (0.0, math.inf)))
+    )
 
 
 def oracle(g: VectorFunction, q: Array, above: float) -> Oracle | None:
@@ -111,25 +108,24 @@ def _of_ridge(g: Ridged) -> Oracle:
 
 def compiled(g: VectorFunction) -> tuple[Function, tuple[Any, ...]] | None:
     """The kernel of a bounded set, alone or with a norm, and its arguments; None where there is none."""
-    on = g.on if isinstance(g, Joint) else g
-    c = g.c if isinstance(g, Joint) else 0.0
+    # a joint prox is of one norm on one set, both of them ours, and so is its oracle
     if isinstance(g, EntropySimplex):
         return None
     if isinstance(g, NormInfLinfBall):
-        return loops.signs_of_linf, (c, g.on.r)
+        return loops.signs_of_linf, (g.c, g.on.r)
     if isinstance(g, Norm1L2Ball):
-        return loops.soft_on_l2, (c, g.on.r)
-    if isinstance(on, L2Ball):
-        return loops.along_l2, (c, on.r, True)
-    if isinstance(on, L1Ball):
-        return loops.one_of_l1, (c, on.r)
-    if isinstance(on, Simplex):
-        return loops.one_of_simplex, (-math.inf, on.r)
-    if isinstance(on, SolidSimplex):
-        return loops.one_of_simplex, (c, on.r)
-    if isinstance(on, Box | LinfBall):
-        return loops.ends_of_box, (c, *on.bounds())
-    return None
+        return loops.soft_on_l2, (g.c, g.on.r)
+    on, c = (g.on, g.c) if isinstance(g, Joint) else (g, 0.0)
+    budget, entries = on.budget(), on.entries()
+    if budget is not None:
+        if budget.signed:
+            return loops.one_of_l1, (c, budget.r)
+        return loops.one_of_simplex, (-math.inf if budget.exact else c, budget.r)
+    if entries is not None:
+        lo, hi = (np.ascontiguousarray(end) for end in entries.bounds(g.size))
+        return loops.ends_of_box, (c, lo, hi)
+    # the Euclidean ball, of vectors and of the entries of matrices
+    return (loops.along_l2, (c, on.r, True)) if isinstance(on, L2Ball) else None
 
 
 def _plain(g: VectorFunction) -> Respond | None:

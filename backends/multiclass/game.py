@@ -40,7 +40,7 @@ from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.pairs import words_of
-from fwdsl.words import ADDITIVE_NORMS, SETS
+from fwdsl.words import CONVEX, SETS
 
 LOSSES = (MulticlassHinge.name, Softmax.name)
 
@@ -70,7 +70,7 @@ def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple
             found.append(
                 f"{block.name} is in {block.set}: it takes l1_ball, vec(simplex), vec(solid_simplex) or no set"
             )
-        elif block.norm is not None and block.norm not in ADDITIVE_NORMS:
+        elif block.norm is not None and not CONVEX[block.norm].adds_sizes:
             found.append(f"{block.name} has a {block.norm}: it takes norm1 only")
         elif block.norm is None and block.set is None:
             found.append(f"{block.name} is in no l1 ball and has no `norm1({block.name})`")
@@ -108,7 +108,7 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 
 
 def _penalty(g: Any) -> float:
-    coercive = g.coercive() if g.pair[0] in ADDITIVE_NORMS else None
+    coercive = g.coercive() if g.pair[0] is not None and CONVEX[g.pair[0]].adds_sizes else None
     return 0.0 if coercive is None else float(coercive[0])
 
 
@@ -136,7 +136,7 @@ class Game:
         assert found is not None
         on = block.g.pair[1]
         total = SETS[on].total if on is not None else ""
-        parts, exact = 1 if total else 2, total == "equal"
+        parts, exact = 1 if total in ("equal", "most") else 2, total == "equal"
         return Game(problem, term.f, found.c, found.left.A, parts, exact, _penalty(block.g), float(block.g.radius()))
 
     # --- sizes and constants ----------------------------------------------------------------------------------------

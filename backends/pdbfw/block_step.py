@@ -10,14 +10,13 @@ monotone in its length alone, and such balls are refused where s is given.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.vectors.group_ball import GroupBall
-from fwdsl.atoms.vectors.l1_ball import L1Ball
-from fwdsl.atoms.vectors.simplex import Simplex
-from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.functions import FastVector
 
 
@@ -57,9 +56,8 @@ class BlockStep:
             kept[at] = v[at]
             self.whole.prox(kept, 1.0, out)
             return out
-        assert isinstance(self.set, L1Ball | Simplex | SolidSimplex)
         found = np.empty(at.size)
-        FastVector(type(self.set)(at.size, self.set.r)).prox(v[at], 1.0, found)
+        FastVector(replace(self.set, size=at.size)).prox(v[at], 1.0, found)  # type: ignore[type-var]
         out[at] = found
         return out
 
@@ -70,7 +68,9 @@ class BlockStep:
             chosen = np.zeros(groups.count)
             chosen[top(groups.norms(v), s)] = 1.0
             return np.flatnonzero(groups.spread(chosen))
-        return top(np.abs(v) if isinstance(self.set, L1Ball) else v, s)
+        budget = self.set.budget()
+        assert budget is not None, "requires() allows no other set"
+        return top(np.abs(v) if budget.signed else v, s)
 
 
 def top(sizes: Array, count: int) -> NDArray[np.intp]:

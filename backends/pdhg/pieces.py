@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.losses.weston_watkins import WestonWatkins
-from fwdsl.atoms.vectors.norm_inf import NormInf
+from fwdsl.atoms.vectors.common import Norm
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector, prox_conjugate
 
 Index = NDArray[np.intp]
@@ -119,7 +119,8 @@ def of_conjugate(f: FastLoss | FastRows | FastVector, w: Array, y: Array, sigma:
         return _of_rows(f, y)
     if f.entries is not None:
         return _of_entries(f, w, sigma)
-    if type(f.f) is NormInf:
+    # the frame of all norms of vectors: where the dual norm is the sum of sizes, y is a projection on its ball
+    if isinstance(f.f, Norm) and f.f.dual_name == "l1":
         return _of_largest(f.f.c, w, y)
     return None
 

@@ -18,7 +18,7 @@ from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, Type, VarDecl, evaluate_dim, once_per_model
-from ..words import BOX, CONVEX, SETS
+from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
@@ -238,12 +238,16 @@ class _Builder:
         inner = shape[1:] if plan.type.kind == "family" else shape
         set_ = self.sets.set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
         own = plan.type.element if plan.type.element is not None else plan.type
-        if plan.set == BOX and own.kind in ("symmetric", "psd"):
-            assert set_ is not None
-            set_ = BOX, self.sets.symmetric_box(set_[1], inner)
+        if set_ is not None and self._may_tell_sides_apart(set_[0]) and own.kind in ("symmetric", "psd"):
+            set_ = set_[0], self.sets.symmetric_box(set_[1], inner)
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self.sets.function(norm, set_, plan.type, shape, places)
         return Ridged(g, ridge) if ridge > 0.0 else g
+
+    @staticmethod
+    def _may_tell_sides_apart(key: str) -> bool:
+        """Whether a set has bounds that may differ between an entry and its mirror image."""
+        return key in SETS and SETS[key].given_bounds
 
     def _kept(self, plan: BlockPlan) -> list[str]:
         """The constraints and domains that keep a variable in a set, in the user's words."""
@@ -254,7 +258,7 @@ class _Builder:
     def _check_sets(self) -> None:
         """Raise `Empty` if numbers alone show that a set is empty, or that two sets of one variable do not meet."""
         for c in self.model.constraints:
-            if c.set is not None and innermost(c.set).name == BOX:
+            if c.set is not None and innermost(c.set).word.given_bounds:
                 bounds = self.sets.bounds(innermost(c.set))
                 bare = c.set.inner is None and c.argument.op == "var"
                 check_box(*bounds, c.text, c.span, self._entry(c.argument.name if bare else "", c.argument.type))
@@ -266,7 +270,7 @@ class _Builder:
             if own.kind in ("symmetric", "psd"):
                 regions = [self._symmetric(r, shape) for r in regions]
                 for r in regions:
-                    if r.key == BOX:
+                    if self._may_tell_sides_apart(r.key):
                         check_box(r.args["lo"], r.args["hi"], r.text, r.span, self._entry(variable.name, variable.type))
             if len(regions) > 1:
                 check_meeting(regions, shape, self._entry(variable.name, variable.type))
@@ -292,7 +296,7 @@ class _Builder:
         ]
 
     def _symmetric(self, region: Region, shape: tuple[int, ...]) -> Region:
-        if region.key != BOX:
+        if not self._may_tell_sides_apart(region.key):
             return region
         return replace(region, args=self.sets.symmetric_box(region.args, shape))
 

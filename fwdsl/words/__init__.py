@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from .base import Domain, Parameter, Word
 from .features import FEATURE_MAPS, MapWord
 from .functions import (
-    ADDITIVE_NORMS,
     CONVEX,
     FUNCTIONS,
     GROUPED,
@@ -21,15 +20,14 @@ from .functions import (
     SQUARES,
     ConvexWord,
 )
-from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED, SQUARED_HINGE, LossWord
+from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
-from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, THRESHOLD_SETS, SetWord
+from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SetWord
 from .sources import SOURCES, SourceWord
 from .types import SCALAR_TYPES, TYPES, TypeWord
 
 __all__ = [
     "ABSOLUTE",
-    "ADDITIVE_NORMS",
     "BOX",
     "CONVEX",
     "FEATURE_MAPS",
@@ -47,13 +45,10 @@ __all__ = [
     "SETS",
     "SIMPLEX",
     "SIZES",
-    "SOLID_SIMPLEX",
     "SOLVE_OPTIONS",
     "SOURCES",
-    "SQUARED",
     "SQUARED_HINGE",
     "SQUARES",
-    "THRESHOLD_SETS",
     "TYPES",
     "ConvexWord",
     "Domain",

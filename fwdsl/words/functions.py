@@ -67,6 +67,16 @@ class ConvexWord(Word):
         return self.degree == 1
 
     @property
+    def adds_sizes(self) -> bool:
+        """Whether it is the norm that is a sum over entries: that of their sizes."""
+        return self.is_norm and self.additive
+
+    @property
+    def adds_squares(self) -> bool:
+        """Whether it is the sum of the squares of the entries themselves, and of no map of them."""
+        return self.degree == 2 and not self.root_of
+
+    @property
     def options(self) -> tuple[Parameter, ...]:
         """The parameters behind the argument."""
         return self.parameters[1:]
@@ -233,9 +243,6 @@ CONVEX: dict[str, ConvexWord] = {
         ),
     )
 }
-
-ADDITIVE_NORMS = tuple(name for name, word in CONVEX.items() if word.is_norm and word.additive)
-"""The norms that are sums over entries."""
 
 SQUARES = "sum_squares"
 """The function that joins whatever else is on a variable, as its prox always does."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from .base import GROUPS, Parameter, Word, Words
 
 Of = Literal["vector", "entrywise", "matrix", "square", "symmetric"]
+Total = Literal["", "equal", "most", "sizes"]
+End = float | str
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +35,18 @@ class SetWord(Word):
     compact: bool = True
     #: It is the solution set of finitely many linear inequalities.
     polyhedral: bool = True
-    #: It bounds each entry by itself; several such sets meet in a box.
-    bounds: bool = False
+    #: The least and the largest value of each entry, which are all that it says: numbers, or parameters, `-r` for less a parameter.
+    #: Several such sets meet in a box.
+    ends: tuple[End, End] | None = None
     #: Of two with different radii the smaller one is their intersection.
     nested: bool = False
     #: The cone it lies in, whatever its radius.
     cone: str = ""
     #: Sets of the same radius that contain it, whatever the dimension.
     within: tuple[str, ...] = ()
-    #: The sum of its entries, or the trace of its matrices: r, or at most r.
-    total: Literal["", "equal", "most"] = ""
-    #: Its projection takes one number from the sizes of all entries, or of all groups: the multiplier of its bound.
-    threshold: bool = False
+    #: What is r, or at most r: the sum of its nonnegative entries or the trace of its matrices ("equal", "most"), the sum of the sizes of its
+    #: entries ("sizes").
+    total: Total = ""
     #: It is the same under every permutation of the entries.
     permutable: bool = False
     #: It does not tell a matrix from its transpose (a box, once its bounds are made so).
@@ -61,6 +66,37 @@ class SetWord(Word):
     stands_for: tuple[str, ...] = ()
 
     @property
+    def bounds(self) -> bool:
+        """Whether it bounds each entry by itself, and says no more."""
+        return self.ends is not None
+
+    @property
+    def given_bounds(self) -> bool:
+        """Whether its bounds are parameters of their own, which may be infinite, differ from entry to entry, and cross."""
+        return self.bounds and any(p.shape == "bound" for p in self.parameters)
+
+    def bounds_of(self, given: Mapping[str, V], number: Callable[[float], V], negated: Callable[[V], V]) -> tuple[V, V]:
+        """The ends, with the arguments that are `given` in the place of parameters: `number` makes such a value of a number."""
+        assert self.ends is not None
+
+        def value(end: End) -> V:
+            if not isinstance(end, str):
+                return number(end)
+            return negated(given[end[1:]]) if end.startswith("-") else given[end]
+
+        return value(self.ends[0]), value(self.ends[1])
+
+    @property
+    def threshold(self) -> bool:
+        """Whether its projection takes one number from the sizes of all entries, or of all groups: the multiplier of its bound."""
+        return self.of in ("vector", "entrywise") and (bool(self.total) or self.grouped)
+
+    @property
+    def one_radius(self) -> bool:
+        """Whether two of it, of radii that may differ, are one: the smaller one, or none but where the radii are the same."""
+        return self.nested or self.total == "equal"
+
+    @property
     def grouped(self) -> bool:
         """Whether it is of groups of entries."""
         return any(p.name == GROUPS[0].name for p in self.parameters)
@@ -78,9 +114,11 @@ def set_word(
     compact: bool = True,
     polyhedral: bool = False,
     permutable: bool = False,
+    ends: tuple[End, End] | None = None,
+    total: Total = "",
     elsewhere: tuple[str, ...] = (),
 ) -> SetWord:
-    """The record of a set of vectors that has no place of its own in the canonical form; see `SetWord`."""
+    """The record of a set of vectors; see `SetWord`. What `ends` and `total` imply need not be said."""
     return SetWord(
         name=name,
         formula=formula,
@@ -88,8 +126,12 @@ def set_word(
         elsewhere=elsewhere,
         of="vector",
         compact=compact,
-        polyhedral=polyhedral,
-        permutable=permutable,
+        polyhedral=polyhedral or ends is not None or bool(total),
+        permutable=permutable or bool(total),
+        ends=ends,
+        total=total,
+        nested=total in ("most", "sizes"),
+        cone=NONNEGATIVE if total in ("most", "equal") else "",
     )
 
 
@@ -103,7 +145,6 @@ BOX = "box"
 NONNEGATIVE = "nonnegative"
 PSD = "psd"
 SIMPLEX = "simplex"
-SOLID_SIMPLEX = "solid_simplex"
 
 SETS: dict[str, SetWord] = Words(
     (
@@ -116,7 +157,7 @@ SETS: dict[str, SetWord] = Words(
             norm="norm1",
             nested=True,
             within=("l2_ball", "linf_ball"),
-            threshold=True,
+            total="sizes",
             permutable=True,
             transposable=True,
         ),
@@ -140,7 +181,7 @@ SETS: dict[str, SetWord] = Words(
             elsewhere=("linf",),
             of="entrywise",
             norm="norm_inf",
-            bounds=True,
+            ends=("-r", "r"),
             nested=True,
             permutable=True,
             transposable=True,
@@ -153,7 +194,7 @@ SETS: dict[str, SetWord] = Words(
             elsewhere=("interval", "bounds"),
             of="entrywise",
             scalar=True,
-            bounds=True,
+            ends=("lo", "hi"),
             transposable=True,
             place=5,
         ),
@@ -164,7 +205,7 @@ SETS: dict[str, SetWord] = Words(
             of="entrywise",
             scalar=True,
             compact=False,
-            bounds=True,
+            ends=(0.0, math.inf),
             permutable=True,
             transposable=True,
             place=6,
@@ -178,7 +219,6 @@ SETS: dict[str, SetWord] = Words(
             cone="nonnegative",
             within=("solid_simplex", *_ALL_BALLS),
             total="equal",
-            threshold=True,
             permutable=True,
             place=0,
         ),
@@ -191,7 +231,6 @@ SETS: dict[str, SetWord] = Words(
             cone="nonnegative",
             within=_ALL_BALLS,
             total="most",
-            threshold=True,
             permutable=True,
         ),
         SetWord(
@@ -209,7 +248,6 @@ SETS: dict[str, SetWord] = Words(
             of="vector",
             norm="group_norm",
             polyhedral=False,
-            threshold=True,
         ),
         SetWord(
             name="affine",
@@ -375,6 +413,3 @@ SETS: dict[str, SetWord] = Words(
         ),
     )
 )
-
-THRESHOLD_SETS = tuple(name for name, word in SETS.items() if word.threshold)
-"""The sets whose projection searches for one number."""
