@@ -132,6 +132,7 @@ def set_word(
         total=total,
         nested=total in ("most", "sizes"),
         cone=NONNEGATIVE if total in ("most", "equal") else "",
+        place=0 if total == "equal" else 4 if ends is not None else 1,
     )
 
 
