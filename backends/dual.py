@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
-from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
@@ -285,7 +284,7 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> 
 
 def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
     u, at = f.into_domain(y).reshape(f.shape), np.arange(f.y.size)
-    if f.loss is WestonWatkins:
+    if f.loss.dual_domain == "box":
         slack = np.maximum(np.minimum(u, f.w[:, None] - u), 0.0) * f.w[:, None]
         slack[at, f.y] = 0.0
         return _Balanced(slack, f.y)

@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
-from fwdsl.atoms.losses.softmax import Softmax
+from fwdsl.atoms.losses import VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.multiclass.loops import entropic
@@ -42,8 +41,6 @@ from fwdsl.canon.form import Canonical
 from fwdsl.canon.pairs import words_of
 from fwdsl.words import CONVEX, SETS
 
-LOSSES = (MulticlassHinge.name, Softmax.name)
-
 TINY = 1e-300
 
 SHRINK = 1.0 - 1e-12
@@ -53,13 +50,12 @@ EVEN = 0.1
 """The share of a point's mass that is spread evenly where a run starts from it."""
 
 
-def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple[str, ...]:
+def reasons(arrangement: Arrangement) -> tuple[str, ...]:
     """Why a problem is no such game: one loss of several classes, one variable in an l1 ball or a simplex or with a `norm1`, nothing else."""
-    listed = " or ".join(f"`{loss}`" for loss in losses)
     found = [
-        f"`{term.text}`: it takes one {listed} loss and nothing else in the sum"
+        f"`{term.text}`: it takes one `multiclass_hinge` or `softmax` loss and nothing else in the sum"
         for term in arrangement.sums
-        if term.kind != "loss" or term.atom not in losses
+        if term.atom not in VECTOR_LOSSES or VECTOR_LOSSES[term.atom].dual_domain != "simplex"
     ]
     if len(arrangement.sums) != 1 and not found:
         found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")
@@ -168,8 +164,8 @@ class Game:
 
     @property
     def softmax(self) -> bool:
-        """Whether the loss is softmax rather than the hinge."""
-        return self.f.loss is Softmax
+        """Whether the loss is smooth, as softmax, rather than piecewise linear, as the hinge."""
+        return not self.f.loss.piecewise_linear
 
     @cached_property
     def entries(self) -> float:

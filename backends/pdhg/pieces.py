@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
-from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vectors.common import Norm
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector, prox_conjugate
 
@@ -170,16 +168,16 @@ def _of_rows(f: FastRows, y: Array) -> AffinePiece | None:
     n, k = f.f.shape
     u, own, rows = y.reshape(n, k), f.f.y.astype(np.intp), np.arange(n)
     weight = np.where(f.f.w > 0.0, f.f.w, 1.0)[:, None]
-    if f.f.loss is MulticlassHinge:
+    if not f.f.loss.piecewise_linear:
+        return None
+    if f.f.loss.dual_domain == "simplex":
         mass = u / weight
         mass[rows, own] += 1.0
         inside = (mass > AT_END) & (f.f.w > 0.0)[:, None]
         pivot = np.argmax(mass, axis=1)
-    elif f.f.loss is WestonWatkins:
+    else:
         inside = (u > AT_END * weight) & (u < weight * (1.0 - AT_END)) & (f.f.w > 0.0)[:, None]
         pivot = own
-    else:
-        return None
     inside[rows, pivot] = False
     i, l = np.nonzero(inside)
     return AffinePiece(i * k + l, np.ones(i.size), i * k + pivot[i], np.ones(i.size), False)
