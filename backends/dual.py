@@ -284,7 +284,7 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> 
 
 def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
     u, at = f.into_domain(y).reshape(f.shape), np.arange(f.y.size)
-    if f.loss.dual_domain == "box":
+    if f.loss.boxed_dual:
         slack = np.maximum(np.minimum(u, f.w[:, None] - u), 0.0) * f.w[:, None]
         slack[at, f.y] = 0.0
         return _Balanced(slack, f.y)

@@ -37,7 +37,7 @@ __all__ = [
 
 C = TypeVar("C", bound=type[Loss] | type[VectorSet])
 
-_NUMBERS = ("real", "positive", "nonnegative", "unit", "count")
+_NUMBERS = tuple(name for name in words.NUMBERS if name != "seed")
 _SHAPES = ("number", "bound", "entries", "columns")
 _SETTABLE = ("elsewhere", "of", "compact", "polyhedral", "permutable", "place")
 

@@ -9,7 +9,12 @@ from fwdsl.grammar.source import Span
 from fwdsl.grammar.words import found, quoted
 
 FORMATS = ("libsvm", "csv", "npy", "npz", "mtx", "parquet", "coo")
-_SUFFIXES = {"svm": "libsvm", "libsvm": "libsvm", "csv": "csv", "npy": "npy", "npz": "npz", "mtx": "mtx"}
+#: The formats by their suffixes, as the records of sources have them, which the grammar does not know (`tests/words` compares them).
+_SUFFIXES = {
+    **dict.fromkeys(("svm", "libsvm", "svmlight"), "libsvm"),
+    **dict.fromkeys(("parquet", "pq"), "parquet"),
+    **{name: name for name in ("csv", "npy", "npz", "mtx", "coo")},
+}
 _SOURCE = 'A source is a format with a path in double quotes: `libsvm("a.svm")`.'
 _OPERATORS = frozenset("PLUS MINUS STAR SLASH AT TRANSPOSE POWER".split())
 

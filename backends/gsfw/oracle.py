@@ -26,7 +26,6 @@ from fwdsl.atoms.matrices.spectral import Singular
 from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm, OnOwnBall, largest, norm2
 from fwdsl.atoms.vectors.entropy_simplex import EntropySimplex
 from fwdsl.atoms.vectors.group_ball import GroupBall
-from fwdsl.atoms.vectors.group_norm import GroupNorm
 from fwdsl.atoms.vectors.groups import even
 from fwdsl.atoms.vectors.norm1_l2_ball import Norm1L2Ball
 from fwdsl.atoms.vectors.ridge import Ridged
@@ -191,9 +190,12 @@ def _dual_of(g: Norm | Joint) -> str:
 
 def _of_penalty(g: VectorFunction, q: Array, above: float) -> Oracle | None:
     """The oracle of g on the ball of radius R."""
-    if isinstance(g, GroupNorm):
-        r = _radius(above, g.c, g.parts.dual(q)) if g.size else 0.0
-        return Oracle(0.0, g.size, plain=_within(GroupBall(g.size, r, g.parts), r, g.c)) if math.isfinite(r) else None
+    groups = g.groups_of()
+    if groups is not None:
+        r = _radius(above, g.slope, groups.dual(q)) if g.size else 0.0
+        return (
+            Oracle(0.0, g.size, plain=_within(GroupBall(g.size, r, groups), r, g.slope)) if math.isfinite(r) else None
+        )
     if isinstance(g, Singular):
         assert isinstance(g.inner, Norm)
         values = g.spectrum(q)

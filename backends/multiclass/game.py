@@ -55,7 +55,7 @@ def reasons(arrangement: Arrangement) -> tuple[str, ...]:
     found = [
         f"`{term.text}`: it takes one `multiclass_hinge` or `softmax` loss and nothing else in the sum"
         for term in arrangement.sums
-        if term.atom not in VECTOR_LOSSES or VECTOR_LOSSES[term.atom].dual_domain != "simplex"
+        if term.atom not in VECTOR_LOSSES or VECTOR_LOSSES[term.atom].boxed_dual
     ]
     if len(arrangement.sums) != 1 and not found:
         found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")

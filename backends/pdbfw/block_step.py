@@ -16,23 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.vectors.group_ball import GroupBall
 from fwdsl.backends.functions import FastVector
 
 
 def parts(g: VectorFunction) -> int:
     """The number of parts that s counts: groups on a group ball, entries elsewhere."""
-    return g.parts.count if isinstance(g, GroupBall) else g.size
+    groups = g.groups_of()
+    return g.size if groups is None else groups.count
 
 
 def used(g: VectorFunction, x: Array) -> int:
     """The number of parts of x that are not zero."""
-    return int(np.count_nonzero(g.parts.norms(x) if isinstance(g, GroupBall) else x))
+    groups = g.groups_of()
+    return int(np.count_nonzero(x if groups is None else groups.norms(x)))
 
 
 def is_even(g: VectorFunction) -> bool:
     """Whether the s largest parts are the best support: no weights that differ."""
-    return not isinstance(g, GroupBall) or bool(np.ptp(g.parts.weights) == 0.0 if g.parts.count else True)
+    groups = g.groups_of()
+    return groups is None or not groups.count or bool(np.ptp(groups.weights) == 0.0)
 
 
 class BlockStep:
@@ -42,6 +44,7 @@ class BlockStep:
         self.set = g
         self.whole = FastVector(g)
         self.parts = parts(g)
+        self.groups = g.groups_of()
 
     def __call__(self, v: Array, s: int) -> Array:
         """The best point with at most s parts; all of them where s covers the set."""
@@ -51,7 +54,7 @@ class BlockStep:
             return out
         at = self._largest(v, s)
         out[:] = 0.0
-        if isinstance(self.set, GroupBall):
+        if self.groups is not None:
             kept = np.zeros_like(v)
             kept[at] = v[at]
             self.whole.prox(kept, 1.0, out)
@@ -63,8 +66,8 @@ class BlockStep:
 
     def _largest(self, v: Array, s: int) -> NDArray[np.intp]:
         """The entries of the s largest parts, increasing."""
-        if isinstance(self.set, GroupBall):
-            groups = self.set.parts
+        groups = self.groups
+        if groups is not None:
             chosen = np.zeros(groups.count)
             chosen[top(groups.norms(v), s)] = 1.0
             return np.flatnonzero(groups.spread(chosen))

@@ -170,7 +170,7 @@ def _of_rows(f: FastRows, y: Array) -> AffinePiece | None:
     weight = np.where(f.f.w > 0.0, f.f.w, 1.0)[:, None]
     if not f.f.loss.piecewise_linear:
         return None
-    if f.f.loss.dual_domain == "simplex":
+    if not f.f.loss.boxed_dual:
         mass = u / weight
         mass[rows, own] += 1.0
         inside = (mass > AT_END) & (f.f.w > 0.0)[:, None]

@@ -144,7 +144,7 @@ class MulticlassMachine:
     @property
     def weston(self) -> bool:
         """Whether the multipliers of a sample are in a box, as those of Weston and Watkins; else they are in a simplex."""
-        return self.f.loss.dual_domain == "box"
+        return self.f.loss.boxed_dual
 
     @property
     def n(self) -> int:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .conic import Conic
     from .entries import Budget, Entries
     from .loss import Loss
+    from .vectors.groups import Partition
 
 Array = NDArray[np.float64]
 Y = TypeVar("Y")
@@ -306,6 +307,10 @@ class VectorFunction(ABC):
 
     def budget(self) -> Budget | None:
         """The same as a bound of the sum of its entries, or of their sizes; None where it says anything else."""
+        return None
+
+    def groups_of(self) -> Partition | None:
+        """The groups of entries, with their weights, of whose lengths it is a function; None where it is of entries."""
         return None
 
     def enclosing_box(self) -> tuple[Array, Array]:

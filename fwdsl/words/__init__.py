@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .base import Domain, Parameter, Word
+from .base import NUMBERS, Domain, Parameter, Word
 from .features import FEATURE_MAPS, MapWord
 from .functions import (
     CONVEX,
     FUNCTIONS,
     GROUPED,
     LARGEST_SIZE,
-    REDUCTIONS,
     SIZES,
     SQUARES,
     ConvexWord,
+    FunctionWord,
 )
 from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
 from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SetWord
 from .sources import SOURCES, SourceWord
-from .types import SCALAR_TYPES, TYPES, TypeWord
+from .types import SCALAR_TYPES, TYPES, Scalar, TypeWord
 
 __all__ = [
     "ABSOLUTE",
@@ -38,9 +38,9 @@ __all__ = [
     "LARGEST_SIZE",
     "LOSSES",
     "NONNEGATIVE",
+    "NUMBERS",
     "PSD",
     "QUANTILE",
-    "REDUCTIONS",
     "SCALAR_TYPES",
     "SETS",
     "SIMPLEX",
@@ -52,10 +52,12 @@ __all__ = [
     "TYPES",
     "ConvexWord",
     "Domain",
+    "FunctionWord",
     "LossWord",
     "MapWord",
     "OptionWord",
     "Parameter",
+    "Scalar",
     "SetWord",
     "SourceWord",
     "TypeWord",

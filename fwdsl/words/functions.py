@@ -250,33 +250,44 @@ SQUARES = "sum_squares"
 SIZES, LARGEST_SIZE, GROUPED = "norm1", "norm_inf", "group_norm"
 """The sum and the largest of the sizes of entries; the sum of the lengths of groups."""
 
-REDUCTIONS = ("sum", "mean")
-"""The functions that make one number of a loss over samples, or of the entries of an expression."""
-
 _SECOND_SIZE = Parameter("k", optional=True)
 
-FUNCTIONS: dict[str, Word] = {
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionWord(Word):
+    """A function of algebra. One that `reduces` makes one number of a loss over samples, or of the entries of an expression."""
+
+    reduces: bool = False
+
+
+FUNCTIONS: dict[str, FunctionWord] = {
     word.name: word
     for word in (
-        Word(name="inner", formula="Contracts all axes of D but the first with X.", parameters=values("D", "X")),
-        Word(name="quad", formula="u_i' X u_i for the rows u_i of U.", parameters=values("U", "X")),
-        Word(
+        FunctionWord(
+            name="inner", formula="Contracts all axes of D but the first with X.", parameters=values("D", "X")
+        ),
+        FunctionWord(name="quad", formula="u_i' X u_i for the rows u_i of U.", parameters=values("U", "X")),
+        FunctionWord(
             name="eye",
             formula="The identity matrix of size d.",
             parameters=values("d"),
             elsewhere=("identity",),
         ),
-        Word(name="ones", formula="A vector or matrix of ones.", parameters=(*values("n"), _SECOND_SIZE)),
-        Word(name="zeros", formula="A vector or matrix of zeros.", parameters=(*values("n"), _SECOND_SIZE)),
-        Word(
+        FunctionWord(name="ones", formula="A vector or matrix of ones.", parameters=(*values("n"), _SECOND_SIZE)),
+        FunctionWord(name="zeros", formula="A vector or matrix of zeros.", parameters=(*values("n"), _SECOND_SIZE)),
+        FunctionWord(
             name="diag",
             formula="The diagonal matrix of a vector; the diagonal of a matrix.",
             parameters=values("v"),
         ),
-        Word(name="trace", formula="The trace of a square matrix.", parameters=values("X"), elsewhere=("tr",)),
-        Word(name="sum", formula="The sum over all entries, or of a loss over samples.", parameters=_X),
-        Word(name="mean", formula="The mean over all entries, or of a loss over samples.", parameters=_X),
-        Word(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
-        Word(name="dim", formula="The number of columns of a feature map.", parameters=values("Phi")),
+        FunctionWord(name="trace", formula="The trace of a square matrix.", parameters=values("X"), elsewhere=("tr",)),
+        FunctionWord(
+            name="sum", formula="The sum over all entries, or of a loss over samples.", parameters=_X, reduces=True
+        ),
+        FunctionWord(
+            name="mean", formula="The mean over all entries, or of a loss over samples.", parameters=_X, reduces=True
+        ),
+        FunctionWord(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
+        FunctionWord(name="dim", formula="The number of columns of a feature map.", parameters=values("Phi")),
     )
 }

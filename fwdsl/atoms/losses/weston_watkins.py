@@ -22,7 +22,7 @@ class WestonWatkins(VectorLoss):
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True
-    dual_domain = "box"
+    boxed_dual = True
 
     @staticmethod
     def value(z, y, w):
