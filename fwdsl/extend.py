@@ -16,11 +16,11 @@ from .atoms.loss import Loss
 from .atoms.losses import LOSSES
 from .atoms.matrices import maker
 from .atoms.vectors import SETS
-from .atoms.vectors.common import VectorSet
+from .atoms.vectors.outside import VectorSet
 from .grammar.tables import tables
 from .words.base import Parameter
 from .words.losses import LossWord, loss_word
-from .words.sets import SetWord, set_word
+from .words.set_word import SetWord, set_word
 
 __all__ = [
     "Array",

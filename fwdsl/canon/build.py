@@ -30,7 +30,7 @@ from .form import Block, Canonical, Stacked, SumTerm
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
-from .pairs import innermost, key_of
+from .pairs import has_given_bounds, innermost, key_of
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader, build
@@ -238,16 +238,11 @@ class _Builder:
         inner = shape[1:] if plan.type.kind == "family" else shape
         set_ = self.sets.set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
         own = plan.type.element if plan.type.element is not None else plan.type
-        if set_ is not None and self._may_tell_sides_apart(set_[0]) and own.kind in ("symmetric", "psd"):
+        if set_ is not None and has_given_bounds(set_[0]) and own.kind in ("symmetric", "psd"):
             set_ = set_[0], self.sets.symmetric_box(set_[1], inner)
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self.sets.function(norm, set_, plan.type, shape, places)
         return Ridged(g, ridge) if ridge > 0.0 else g
-
-    @staticmethod
-    def _may_tell_sides_apart(key: str) -> bool:
-        """Whether a set has bounds that may differ between an entry and its mirror image."""
-        return key in SETS and SETS[key].given_bounds
 
     def _kept(self, plan: BlockPlan) -> list[str]:
         """The constraints and domains that keep a variable in a set, in the user's words."""
@@ -270,7 +265,7 @@ class _Builder:
             if own.kind in ("symmetric", "psd"):
                 regions = [self._symmetric(r, shape) for r in regions]
                 for r in regions:
-                    if self._may_tell_sides_apart(r.key):
+                    if has_given_bounds(r.key):
                         check_box(r.args["lo"], r.args["hi"], r.text, r.span, self._entry(variable.name, variable.type))
             if len(regions) > 1:
                 check_meeting(regions, shape, self._entry(variable.name, variable.type))
@@ -296,7 +291,7 @@ class _Builder:
         ]
 
     def _symmetric(self, region: Region, shape: tuple[int, ...]) -> Region:
-        if not self._may_tell_sides_apart(region.key):
+        if not has_given_bounds(region.key):
             return region
         return replace(region, args=self.sets.symmetric_box(region.args, shape))
 

@@ -22,7 +22,8 @@ from .functions import (
 )
 from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
-from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SetWord
+from .set_word import NONNEGATIVE, SetWord
+from .sets import BOX, PSD, SETS, SIMPLEX
 from .sources import SOURCES, SourceWord
 from .types import SCALAR_TYPES, TYPES, Scalar, TypeWord
 

@@ -174,7 +174,7 @@ def _rest() -> Iterator[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", _rest())
+@pytest.mark.parametrize("sample", list(_rest()))
 def test_the_rest_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -> None:
     the_same(worker, sample)
 
