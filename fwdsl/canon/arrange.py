@@ -278,8 +278,8 @@ _SUMS = {
 def _merge_boxes(sets: dict[str, list[int]]) -> dict[str, list[int]]:
     """Boxes intersect to a box, and a set that is one is written as one; a set given twice is one (of the smaller radius)."""
     boxes = [s for s in sets if s in SETS and SETS[s].bounds]
-    if len(boxes) < 2 and not any(SETS[s].given_bounds for s in boxes):
-        return sets
+    if len(boxes) < 2:
+        return {BOX if s in boxes and SETS[s].given_bounds else s: ids for s, ids in sets.items()}
     rest = {s: ids for s, ids in sets.items() if s not in boxes}
     return {**rest, BOX: [i for s in boxes for i in sets[s]]}
 

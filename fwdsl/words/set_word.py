@@ -93,7 +93,7 @@ class SetWord(Word):
     @property
     def one_radius(self) -> bool:
         """Whether two of it, of radii that may differ, are one: the smaller one, or none but where the radii are the same."""
-        return self.nested or self.total == "equal"
+        return self.nested or (self.total == "equal" and self.threshold)
 
     @property
     def grouped(self) -> bool:

@@ -93,6 +93,7 @@ def test_the_same_method_is_chosen_and_takes_the_same_steps(ours: str, objective
         (f"{SQUARED} + 0.1 * sum_squares(w)", "simplex(1)", "pdbfw"),
         (SQUARED, "box(-0.3, 0.4)", "coordinate_descent"),
         (SQUARED, "box(-0.3, 0.4)", "pivoting"),
+        (f"{SQUARED} + 0.1 * norm1(w[1:] - w[:-1])", "l1_ball(1)", "lines"),
     ],
 )
 def test_methods_that_are_for_some_sets_take_the_copy(objective: str, ours: str, method: str) -> None:

@@ -119,6 +119,7 @@ def test_the_tables_are_of_files_that_are_there() -> None:
 def test_the_grammar_knows_the_suffixes_of_the_records() -> None:
     known = {suffix.removeprefix("."): name for name, source in SOURCES.items() for suffix in source.suffixes}
     assert known == declarations._SUFFIXES
+    assert [name for name, source in SOURCES.items() if source.serves == "entries"] == list(declarations._OBSERVED)
 
 
 def test_a_name_is_found(tmp_path: Path) -> None:
