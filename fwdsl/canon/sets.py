@@ -128,7 +128,7 @@ class SetReader:
         return out
 
     def _merged_args(self, name: str, constraints: list[Constraint], size: int) -> dict[str, Any]:
-        # what the arrangement writes bounds as that it merged
+        # the arrangement writes bounds that meet as one box
         if name == BOX:
             lo, hi = np.full(size, -math.inf), np.full(size, math.inf)
             for constraint in constraints:
