@@ -8,21 +8,15 @@ from __future__ import annotations
 import math
 
 from fwdsl.atoms.base import LossFunction
-from fwdsl.atoms.loss import Loss
-from fwdsl.atoms.losses.logistic import Logistic
-from fwdsl.atoms.losses.poisson import Poisson
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import MAX_DENSE
 from fwdsl.canon.form import Canonical
-from fwdsl.words import THRESHOLD_SETS
+from fwdsl.words import SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`)."""
-
-NS_PER_SAMPLE: dict[type[Loss], float] = {Logistic: 3.2, Poisson: 9.0}
-"""Value and gradient of a loss, a sample; all others about 1 (`benchmarks/costs.py`)."""
 
 NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
@@ -48,7 +42,7 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
     share = dense / max(1, dense + sparse)
     per_pass = canonical.nnz * (share * NS_PER_NONZERO["dense"] + (1 - share) * NS_PER_NONZERO["csr"])
-    samples = sum(t.f.size * NS_PER_SAMPLE.get(t.f.loss, 1.0) for t in canonical.terms if isinstance(t.f, LossFunction))
+    samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     per_iteration = 1.7 * samples + NS_PER_COORDINATE * canonical.size
     return 1e-9 * (passes * per_pass + iterations * per_iteration) + iterations * OVERHEAD
 
@@ -121,7 +115,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     iterations = (min(25.0, rate) if finishes else rate) * digits + 4.0
     passes = 1.8 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y{' until Newton steps on the support finish' if finishes else ''}"
-    searched = sum(b.size for b in canonical.blocks if b.g.pair[1] in THRESHOLD_SETS)
+    searched = sum(b.size for b in canonical.blocks if b.g.pair[1] in SETS and SETS[b.g.pair[1]].threshold)
     return Estimate(
         passes,
         seconds(canonical, passes, iterations) + 1e-9 * NS_PER_THRESHOLD * searched * iterations,

@@ -22,11 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
-from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.atoms.vectors.box import Box
-from fwdsl.atoms.vectors.nonnegative import Nonnegative
-from fwdsl.atoms.vectors.norm1 import Norm1
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
 
@@ -224,13 +220,8 @@ def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Ar
         return None
     if math.isfinite(f.radius()):
         return np.full(f.size, -math.inf), np.full(f.size, math.inf)
-    if isinstance(f, Norm1):
-        return np.full(f.size, -f.c), np.full(f.size, f.c)
-    if isinstance(f, Box):
-        return np.where(np.isinf(f.lo), 0.0, -math.inf), np.where(np.isinf(f.hi), 0.0, math.inf)
-    if isinstance(f, Nonnegative):
-        return np.full(f.size, -math.inf), np.zeros(f.size)
-    return None
+    found = f.entries()
+    return None if found is None else found.slopes(f.size)
 
 
 def _is_ball(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
@@ -310,7 +301,7 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> 
 
 def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
     u, at = f.into_domain(y).reshape(f.shape), np.arange(f.y.size)
-    if f.loss is WestonWatkins:
+    if f.loss.boxed_dual:
         slack = np.maximum(np.minimum(u, f.w[:, None] - u), 0.0) * f.w[:, None]
         slack[at, f.y] = 0.0
         return _Balanced(slack, f.y)

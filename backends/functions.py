@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.entries import Entries
 from fwdsl.atoms.matrices.lines import Lines
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
-from fwdsl.backends.entrywise import Entrywise, entrywise
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import Pool
 
@@ -187,9 +187,9 @@ class FastVector:
         self.args = f.kernel_args() if f.compiled else ()
 
     @cached_property
-    def entries(self) -> Entrywise | None:
+    def entries(self) -> Entries | None:
         """The function as a sum over entries, where it is one."""
-        return entrywise(self.f)
+        return self.f.entries()
 
     @property
     def is_entrywise(self) -> bool:

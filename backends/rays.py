@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.domain import set_beneath
-from fwdsl.atoms.vectors.box import Box
-from fwdsl.atoms.vectors.nonnegative import Nonnegative
 from fwdsl.backends.dual import DiagonalMetric, move
 from fwdsl.backends.nearby import least_step
 from fwdsl.backends.problem import PreparedProblem
@@ -127,9 +125,8 @@ def _must_vanish(f: object, z: Array) -> NDArray[np.bool_]:
     if isinstance(f, LossFunction):
         lo, hi = f.dual_bounds()
         return np.asarray(np.isinf(np.where(z > 0.0, hi, lo)) & (z != 0.0))
-    if isinstance(f, Box):
-        return np.asarray((np.isfinite(f.lo) & (z < 0.0)) | (np.isfinite(f.hi) & (z > 0.0)))
-    if isinstance(f, Nonnegative):
-        return np.asarray(z < 0.0)
+    found = f.entries() if isinstance(f, VectorFunction) else None
+    if found is not None and not found.ridge:
+        return np.asarray((np.isfinite(found.lo) & (z < 0.0)) | (np.isfinite(found.hi) & (z > 0.0)))
     bounded = isinstance(f, VectorFunction) and (math.isfinite(f.radius()) or f.curvature > 0.0)
     return np.asarray(np.full(z.size, bounded) & (z != 0.0))

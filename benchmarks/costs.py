@@ -24,6 +24,7 @@ from timing import duration, interleaved, timed
 
 import fwdsl as fw
 from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.vectors import SETS
 from fwdsl.backends import costs
@@ -124,9 +125,12 @@ def losses(report: Report) -> list[list[str]]:
         rows.append([name, number(value), number(found[name])])
     report.section("Losses", "Nanoseconds a sample.")
     report.table(["loss", "value", "value and gradient"], rows)
-    named = [fit(f"NS_PER_SAMPLE[{k.__name__}]", v, found[k.name]) for k, v in costs.NS_PER_SAMPLE.items()]
-    others = median(v for k, v in found.items() if LOSSES[k] not in costs.NS_PER_SAMPLE)
-    return [*named, fit("NS_PER_SAMPLE of the others (median)", 1.0, others)]
+    usual = Loss.nanoseconds
+    named = [
+        fit(f"nanoseconds of {k}", LOSSES[k].nanoseconds, v) for k, v in found.items() if LOSSES[k].nanoseconds != usual
+    ]
+    others = median(v for k, v in found.items() if LOSSES[k].nanoseconds == usual)
+    return [*named, fit("nanoseconds of the others (median)", usual, others)]
 
 
 def proxes(report: Report) -> list[list[str]]:

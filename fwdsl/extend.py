@@ -16,11 +16,11 @@ from .atoms.loss import Loss
 from .atoms.losses import LOSSES
 from .atoms.matrices import maker
 from .atoms.vectors import SETS
-from .atoms.vectors.common import VectorSet
+from .atoms.vectors.outside import VectorSet
 from .grammar.tables import tables
 from .words.base import Parameter
 from .words.losses import LossWord, loss_word
-from .words.sets import SetWord, set_word
+from .words.set_word import SetWord, set_word
 
 __all__ = [
     "Array",
@@ -37,9 +37,9 @@ __all__ = [
 
 C = TypeVar("C", bound=type[Loss] | type[VectorSet])
 
-_NUMBERS = ("real", "positive", "nonnegative", "unit", "count")
+_NUMBERS = tuple(name for name in words.NUMBERS if name != "seed")
 _SHAPES = ("number", "bound", "entries", "columns")
-_SETTABLE = ("name", "formula", "parameters", "elsewhere", "of", "compact", "polyhedral", "permutable", "place")
+_SETTABLE = ("elsewhere", "of", "compact", "polyhedral", "permutable", "place")
 
 
 def register(cls: C) -> C:
@@ -124,12 +124,13 @@ def _check_parameters(word: LossWord | SetWord) -> None:
 
 
 def _check_set(cls: type[VectorSet], word: SetWord) -> None:
-    plain = SetWord(name=word.name, formula=word.formula, of="vector")
+    plain = set_word(word.name, word.formula, *word.parameters, ends=word.ends, total=word.total)
     other = [
         f.name for f in fields(word) if f.name not in _SETTABLE and getattr(word, f.name) != getattr(plain, f.name)
     ]
     if other or word.of != "vector":
         raise TypeError(f"the record of `{word.name}` says what only ours may: {', '.join(other or ['of'])}")
+    _check_traits(word)
     if "__dataclass_fields__" not in cls.__dict__:
         raise TypeError(f"{cls.__name__} must be a dataclass: `@dataclass(frozen=True, eq=False)` above it")
     takes = list(inspect.signature(cls).parameters)
@@ -144,3 +145,13 @@ def _check_set(cls: type[VectorSet], word: SetWord) -> None:
         raise TypeError(f"`{word.name}` is {what}, and {cls.__name__} lacks {', '.join(missing)}{told}")
     if cls.compiled is True and cls.prox_kernel is None:
         raise TypeError(f"{cls.__name__} says that it is compiled, and has no prox_kernel")
+
+
+def _check_traits(word: SetWord) -> None:
+    """Whether what a set bounds is told by its parameters."""
+    names = [p.name for p in word.parameters]
+    if word.total and (names != ["r"] or not word.compact):
+        raise ValueError(f"`{word.name}` bounds a total: it is bounded, and its one parameter is the radius `r`")
+    unknown = [end for end in word.ends or () if isinstance(end, str) and end.removeprefix("-") not in names]
+    if unknown:
+        raise ValueError(f"the ends of `{word.name}` are numbers or its parameters, not `{unknown[0]}`")

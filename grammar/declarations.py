@@ -9,7 +9,14 @@ from fwdsl.grammar.source import Span
 from fwdsl.grammar.words import found, quoted
 
 FORMATS = ("libsvm", "csv", "npy", "npz", "mtx", "parquet", "coo")
-_SUFFIXES = {"svm": "libsvm", "libsvm": "libsvm", "csv": "csv", "npy": "npy", "npz": "npz", "mtx": "mtx"}
+#: The formats by their suffixes, as the records of sources have them, which the grammar does not know (`tests/words` compares them).
+_SUFFIXES = {
+    **dict.fromkeys(("svm", "libsvm", "svmlight"), "libsvm"),
+    **dict.fromkeys(("parquet", "pq"), "parquet"),
+    **{name: name for name in ("csv", "npy", "npz", "mtx", "coo")},
+}
+#: What a format is of that is of no matrix.
+_OBSERVED = {"coo": "entries[n, p]"}
 _SOURCE = 'A source is a format with a path in double quotes: `libsvm("a.svm")`.'
 _OPERATORS = frozenset("PLUS MINUS STAR SLASH AT TRANSPOSE POWER".split())
 
@@ -98,7 +105,8 @@ def _meant(f: Failure, name: str) -> str:
         path = next((token.text for token in behind if token.type in ("STRING", "SINGLE")), None)
         if path is not None:
             path = path[1:-1]
-            return f'{name}: {_EXAMPLES["DATA"]} from {_format(path)}("{path}")'
+            format_ = _format(path)
+            return f'{name}: {_OBSERVED.get(format_, _EXAMPLES["DATA"])} from {format_}("{path}")'
     return f"{name}: positive = {f.after.text}" if f.kind == "PARAM" and kinds[:2] == ["EQUAL", "NUMBER"] else ""
 
 

@@ -11,10 +11,6 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vectors.common import ConvexSet, Joint
-from fwdsl.atoms.vectors.l1_ball import L1Ball
-from fwdsl.atoms.vectors.l2_ball import L2Ball
-from fwdsl.atoms.vectors.simplex import Simplex
-from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines.common import (
     Baseline,
@@ -39,16 +35,17 @@ from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.words import ADDITIVE_NORMS, CONVEX, SETS
+from fwdsl.words import CONVEX, SETS, SetWord
 
-BOXES = tuple(name for name, word in SETS.items() if word.bounds)
 
-BALLS = tuple(
-    name
-    for name, word in SETS.items()
-    if word.of != "matrix" and not word.grouped and (word.threshold or (word.norm and CONVEX[word.norm].euclidean))
-)
-"""The sets with one multiplier: a threshold of all entries, or the factor of the Euclidean ball."""
+def _has_multiplier(word: SetWord) -> bool:
+    """Whether a set has one multiplier: a threshold of all entries, or the factor of the Euclidean ball."""
+    return word.of != "matrix" and not word.grouped and (word.threshold or _is_round(word))
+
+
+def _is_round(word: SetWord) -> bool:
+    """Whether it is the Euclidean ball."""
+    return bool(word.norm) and CONVEX[word.norm].euclidean
 
 
 @dataclass
@@ -110,7 +107,9 @@ class SDCA(Baseline):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One loss over samples, a ridge, and a set and norm as above."""
-        sets, norms = (None, *BOXES, *BALLS), (None, *ADDITIVE_NORMS)
+        boxes = [name for name, word in SETS.items() if word.bounds]
+        balls = [name for name, word in SETS.items() if _has_multiplier(word)]
+        sets, norms = (None, *boxes, *balls), (None, *(name for name, word in CONVEX.items() if word.adds_sizes))
         return finite_sum.reasons(arrangement, sets=sets, norms=norms, smooth=False, ridge=True)
 
     @classmethod
@@ -138,7 +137,10 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         (g,) = problem.g
         self.inner = without_ridge(g.f)
         self.on = self.inner.on if isinstance(self.inner, Joint) else self.inner
-        self.has_multiplier = self.on.pair[1] in BALLS
+        word = None if self.on.pair[1] is None else SETS[self.on.pair[1]]
+        self.budget = self.on.budget()
+        self.is_round = word is not None and _is_round(word)
+        self.has_multiplier = self.is_round or self.budget is not None
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SDCAState:
         """y of the start if there is one, else the slopes at x."""
@@ -165,15 +167,15 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         s.x = x
         c = float(getattr(self.inner, "c", 0.0))
         s.threshold, s.inverse = c, 1.0 / mu
-        if isinstance(self.on, L2Ball):
+        if self.is_round:
             soft = np.maximum(np.abs(s.v) - c, 0.0)
             size = float(np.linalg.norm(soft))
             s.inverse = float(np.linalg.norm(x)) / size if size > 0.0 else 1.0 / mu
-        elif self.has_multiplier:
-            signed = isinstance(self.on, L1Ball)
+        elif self.budget is not None:
+            signed = self.budget.signed
             top = float(np.abs(s.v).max(initial=0.0)) if signed else float(s.v.max(initial=-math.inf))
             kept = mu * float(np.abs(x).max(initial=0.0))
-            s.threshold = top - kept if isinstance(self.on, Simplex) else max(c, top - kept)
+            s.threshold = top - kept if self.budget.exact else max(c, top - kept)
 
     def _certify(self, s: SDCAState) -> None:
         """P at the response to v, and D(y): one pass, v being kept."""
@@ -193,7 +195,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
             sdca_rows, of.row_kernels, prox_loss=f.loss.prox, derivative=f.loss.value_gradient, advance=advance
         )
         data, after = of.data, (self.squares, lower, upper, s.y, s.v)
-        signed, bounded = not isinstance(self.on, Simplex | SolidSimplex), lo.size > 0
+        signed, bounded = self.budget is None or self.budget.signed, lo.size > 0
         most = between_looks(of.operator.nnz / of.n, 1, 0)
         parts = np.cumsum([part.size for part in np.array_split(np.empty(of.n), self._parts())])
         epochs = epochs_a_step(of.operator.nnz)
@@ -226,6 +228,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
 
     def _box(self) -> tuple[Array, Array]:
         """The bounds of the box, empty where there is none."""
-        if isinstance(self.on, ConvexSet) and self.on.pair[1] in BOXES:
+        # a set, of the frame of all sets, that is no more than bounds
+        if isinstance(self.on, ConvexSet) and self.on.pair[1] is not None and self.on.entries() is not None:
             return self.on.bounds()
         return np.zeros(0), np.zeros(0)

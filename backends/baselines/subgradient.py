@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
-from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines import samples
@@ -270,8 +269,7 @@ def largest_slope(f: Any) -> float:
         lo, hi = f.loss.dual_bounds_naive(f.b, f.p)
         return float(np.maximum(np.abs(lo), np.abs(hi)).max(initial=0.0))
     assert isinstance(f, VectorLossFunction)
-    # p - e_y with p in the simplex; Weston-Watkins: entries in [0, 1] and minus their sum
-    return math.sqrt(f.k * (f.k - 1.0)) if f.loss is WestonWatkins else math.sqrt(2.0)
+    return f.loss.largest_slope(f.k)
 
 
 def _radius(problem: PreparedProblem, value: float, kty: Array) -> float:

@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.vectors.group_norm import GroupNorm
+from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm
 from fwdsl.atoms.vectors.groups import Partition, even
 from fwdsl.backends.coordinate import loops
-from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import BlockPlan
-from fwdsl.words import CONVEX, SETS
+from fwdsl.words import CONVEX, SETS, SetWord
 from fwdsl.words.functions import ConvexWord
 
 Indices = NDArray[np.intp]
@@ -37,13 +36,17 @@ def fits(block: BlockPlan) -> bool:
     on = SETS.get(block.set) if block.set is not None else None
     if (block.set is not None and on is None) or (word is not None and not _adds_up(word)):
         return False
-    if on is None or (word is not None and on.name == word.ball):
+    if on is None or (word is not None and _is_own_ball(word, on)):
         return True
     if on.bounds:
         return word is None or word.additive
     return word is None and (
-        (on.of == "vector" and on.total == "most") or (bool(on.norm) and _adds_up(CONVEX[on.norm]))
+        (on.threshold and on.total in ("most", "sizes")) or (bool(on.norm) and _adds_up(CONVEX[on.norm]))
     )
+
+
+def _is_own_ball(norm: ConvexWord, on: SetWord) -> bool:
+    return on.name == norm.ball or (norm.adds_sizes and on.total == "sizes")
 
 
 def _adds_up(norm: ConvexWord) -> bool:
@@ -66,41 +69,26 @@ class _Part:
 
 def _part(f: VectorFunction) -> _Part | None:
     """The function of a block; None where it is no sum over entries or groups."""
-    entries, g = entrywise(f), without_ridge(f)
+    entries, g = f.entries(), without_ridge(f)
     if entries is not None:
         return _Part(None, entries.c, lo=entries.lo, hi=entries.hi)
-    if isinstance(g, GroupNorm):
-        return _Part(g.parts, g.c * g.parts.weights)
-    # most programs have none of these: their modules are loaded when they are asked for
-    return _ball(g) or _rows(g)
-
-
-def _ball(g: VectorFunction) -> _Part | None:
-    from fwdsl.atoms.vectors.group_ball import GroupBall
-    from fwdsl.atoms.vectors.group_norm_group_ball import GroupNormGroupBall
-    from fwdsl.atoms.vectors.l1_ball import L1Ball
-    from fwdsl.atoms.vectors.norm1_l1_ball import Norm1L1Ball
-    from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
-
-    if isinstance(g, L1Ball):
-        return _Part(None, 0.0, 1.0, g.r)
-    if isinstance(g, Norm1L1Ball):
-        return _Part(None, g.c, 1.0, g.on.r)
-    if isinstance(g, SolidSimplex):
-        return _Part(None, 0.0, 1.0, g.r, lo=0.0)
-    if isinstance(g, GroupBall):
-        return _Part(g.parts, 0.0, g.parts.weights, g.r)
-    if isinstance(g, GroupNormGroupBall):
-        parts = g.on.parts
-        return _Part(parts, g.c * parts.weights, parts.weights, g.on.r)
-    return None
+    groups, c = g.groups_of(), g.slope
+    on = g.on if isinstance(g, Joint) else g if isinstance(g, ConvexSet) else None
+    if groups is not None:
+        of_groups = c * groups.weights if c else 0.0
+        return _Part(groups, of_groups) if on is None else _Part(groups, of_groups, groups.weights, on.scale)
+    budget = None if on is None else on.budget()
+    if budget is not None and not budget.exact and (on is g or budget.signed):
+        return _Part(None, c, 1.0, budget.r, lo=-np.inf if budget.signed else 0.0)
+    # most programs have no rows: their module is loaded when it is asked for
+    return _rows(g)
 
 
 def _rows(g: VectorFunction) -> _Part | None:
     from fwdsl.atoms.matrices.lines import Lines
-    from fwdsl.atoms.vectors.norm2 import Norm2
 
-    if isinstance(g, Lines) and g.axis == 0 and isinstance(g.inner, Norm2):
+    # frames of functions, with a norm of lengths in each line
+    if isinstance(g, Lines) and g.axis == 0 and isinstance(g.inner, Norm) and g.inner.dual_name == "l2":
         return _Part(even(*g.shape), g.inner.c)
     return None
 

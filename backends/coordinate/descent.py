@@ -42,7 +42,6 @@ from fwdsl.backends.coordinate.coordinates import Coordinates, fits, is_ball, is
 from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
-from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.finite_sum import reasons
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import Estimate, Method, Report, Run
@@ -122,7 +121,7 @@ class CoordinateDescent(Method):
         """Predictions that are columns of data times the variable; groups on that variable alone."""
         found = value_reasons(canonical)
         others = [] if found else other_blocks(canonical.terms[0], canonical.blocks)
-        grouped = [b.name for b in others if entrywise(b.g) is None]
+        grouped = [b.name for b in others if b.g.entries() is None]
         odd = [b.name for b in canonical.blocks if not is_grouped(b.g)]
         flat = [b for b in canonical.blocks if b.g.curvature == 0.0 and is_ball(b.g)]
         tilted = [b.name for b in flat if canonical.q[b.slice].any()]

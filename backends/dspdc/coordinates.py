@@ -30,7 +30,6 @@ from fwdsl.backends.dspdc.loops import (
 from fwdsl.backends.dspdc.scale import POWERS, SAFETY, Sampler, block_scale
 from fwdsl.backends.dspdc.state import DSPDCState
 from fwdsl.backends.dspdc.steps import StepSizes
-from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.compile import Function, kernel
@@ -155,7 +154,7 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     """Why a bound problem of one vector is no such product, or its g no sum over coordinates."""
     (block,) = canonical.blocks
     found = []
-    if entrywise(block.g) is None:
+    if block.g.entries() is None:
         found.append(
             f"{block.text} on {block.name} is no sum over coordinates, and so they cannot be updated one by one"
         )
@@ -183,7 +182,7 @@ class CoordinateSampling:
         self.n, self.p = term.map.rows, problem.size
         self.mu = g.f.curvature
         self.m, self.q = batches(m, q, self.n, self.p)
-        parts = entrywise(g.f)
+        parts = g.f.entries()
         assert parts is not None
         self.entries = parts
         self.bounds = tuple(

@@ -13,14 +13,15 @@ from fwdsl.atoms.matrices.birkhoff import Birkhoff
 from fwdsl.atoms.matrices.lines import Lines
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.canon.arrange import Arrangement, SumPlan
+from fwdsl.canon.pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX
 
 
 def halves(arrangement: Arrangement) -> list[SumPlan]:
     """The terms that are the columns of a `birkhoff` whose rows stay with a block; not those of a family, which is no one polytope here."""
     alone = [b for b in arrangement.blocks if b.type.kind != "family"]
-    kept = {(b.name, i) for b in alone if b.set == "rows(simplex)" for i in b.sets}
+    kept = {(b.name, i) for b in alone if b.set == ROWS_OF_SIMPLEX for i in b.sets}
     return [
-        s for s in arrangement.sums if s.is_constraint and s.atom == "columns(simplex)" and (s.bare, s.origin) in kept
+        s for s in arrangement.sums if s.is_constraint and s.atom == COLUMNS_OF_SIMPLEX and (s.bare, s.origin) in kept
     ]
 
 

@@ -1,20 +1,15 @@
 """A start as a convex combination of vertices, so that a warm start keeps as much as it can.
 
-l1_ball, simplex and solid_simplex have their vertices read off, rows(...), columns(...) and families of them line by line; in any other set the start
-is an atom itself, which loses its weight to vertices. The combination for a product of sets pairs those of the factors as their weights run out:
-at most as many atoms as the factors have together.
+Sets that bound the sum of entries, or of their sizes, have their vertices read off, rows(...), columns(...) and families of them line by line;
+in any other set the start is an atom itself, which loses its weight to vertices. The combination for a product of sets pairs those of the
+factors as their weights run out: at most as many atoms as the factors have together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.vectors.l1_ball import L1Ball
-from fwdsl.atoms.vectors.simplex import Simplex
-from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.frank_wolfe.atoms import Atom, Places, atom_of
 from fwdsl.backends.frank_wolfe.set_factors import factors
 from fwdsl.backends.problem import PreparedProblem
@@ -40,20 +35,17 @@ def _at(atom: Atom, places: Places) -> Atom:
 
 
 def _vertices(g: VectorFunction, x: Array) -> Combination:
-    known: dict[type, Callable[[float, Array], Combination]] = {
-        L1Ball: _of_l1,
-        Simplex: lambda r, x: _of_simplex(r, x, solid=False),
-        SolidSimplex: lambda r, x: _of_simplex(r, x, solid=True),
-    }
-    r = getattr(g, "r", 0.0)
-    return known[type(g)](r, x) if type(g) in known and r > 0.0 else [(1.0, atom_of(x))]
+    found = g.budget()
+    if found is None or not found.r > 0.0:
+        return [(1.0, atom_of(x))]
+    return _of_sizes(found.r, x) if found.signed else _of_simplex(found.r, x, solid=not found.exact)
 
 
 def _unit(i: int, number: float) -> Atom:
     return Atom(np.array([i], dtype=np.int64), np.array([number]))
 
 
-def _of_l1(r: float, x: Array) -> Combination:
+def _of_sizes(r: float, x: Array) -> Combination:
     found = [(abs(float(x[i])) / r, _unit(int(i), float(np.copysign(r, x[i])))) for i in np.flatnonzero(x)]
     rest = 1.0 - sum(w for w, _ in found)
     if rest > LEAST_WEIGHT:

@@ -20,32 +20,18 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.matrices.by_rows import norms2
-from fwdsl.atoms.matrices.l1_inf_ball import L1InfBall, Norm1InfL1InfBall
+from fwdsl.atoms.matrices.l1_inf_ball import L1InfBall
 from fwdsl.atoms.matrices.lines import Lines
 from fwdsl.atoms.matrices.spectral import Singular
-from fwdsl.atoms.vectors.box import Box
-from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm, largest, norm2
+from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm, OnOwnBall, largest, norm2
 from fwdsl.atoms.vectors.entropy_simplex import EntropySimplex
 from fwdsl.atoms.vectors.group_ball import GroupBall
-from fwdsl.atoms.vectors.group_norm import GroupNorm
-from fwdsl.atoms.vectors.group_norm_group_ball import GroupNormGroupBall
 from fwdsl.atoms.vectors.groups import even
-from fwdsl.atoms.vectors.l1_ball import L1Ball
-from fwdsl.atoms.vectors.l2_ball import L2Ball
-from fwdsl.atoms.vectors.linf_ball import LinfBall
-from fwdsl.atoms.vectors.norm1 import Norm1
 from fwdsl.atoms.vectors.norm1_l2_ball import Norm1L2Ball
-from fwdsl.atoms.vectors.norm1_nonnegative import Norm1Nonnegative
-from fwdsl.atoms.vectors.norm2 import Norm2
-from fwdsl.atoms.vectors.norm2_nonnegative import Norm2Nonnegative
-from fwdsl.atoms.vectors.norm_inf import NormInf
-from fwdsl.atoms.vectors.norm_inf_linf_ball import NormInfLinfBall
 from fwdsl.atoms.vectors.ridge import Ridged
-from fwdsl.atoms.vectors.simplex import Simplex
-from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.gsfw import loops
 from fwdsl.backends.kernels.compile import Function, kernel
-from fwdsl.words import CONVEX, NONNEGATIVE
+from fwdsl.words import CONVEX, SETS
 
 Respond = Callable[[Array], Array]
 
@@ -77,7 +63,9 @@ class Oracle:
 
 def is_penalty(norm: str | None, on: str | None) -> bool:
     """Whether a pair of names is a norm, perhaps of nonnegative entries, which bounds x by itself."""
-    return norm is not None and CONVEX[norm].is_norm and on in (None, NONNEGATIVE)
+    return (
+        norm is not None and CONVEX[norm].is_norm and (on is None or (on in SETS and SETS[on].ends == (0.0, math.inf)))
+    )
 
 
 def oracle(g: VectorFunction, q: Array, above: float) -> Oracle | None:
@@ -111,32 +99,32 @@ def _of_ridge(g: Ridged) -> Oracle:
 
 def compiled(g: VectorFunction) -> tuple[Function, tuple[Any, ...]] | None:
     """The kernel of a bounded set, alone or with a norm, and its arguments; None where there is none."""
-    on = g.on if isinstance(g, Joint) else g
-    c = g.c if isinstance(g, Joint) else 0.0
+    # a joint prox is of one norm on one set, both of them ours: these two have oracles that are like no other
     if isinstance(g, EntropySimplex):
         return None
-    if isinstance(g, NormInfLinfBall):
-        return loops.signs_of_linf, (c, g.on.r)
     if isinstance(g, Norm1L2Ball):
-        return loops.soft_on_l2, (c, g.on.r)
-    if isinstance(on, L2Ball):
-        return loops.along_l2, (c, on.r, True)
-    if isinstance(on, L1Ball):
-        return loops.one_of_l1, (c, on.r)
-    if isinstance(on, Simplex):
-        return loops.one_of_simplex, (-math.inf, on.r)
-    if isinstance(on, SolidSimplex):
-        return loops.one_of_simplex, (c, on.r)
-    if isinstance(on, Box | LinfBall):
-        return loops.ends_of_box, (c, *on.bounds())
-    return None
+        return loops.soft_on_l2, (g.c, g.on.r)
+    if isinstance(g, OnOwnBall) and g.coercive() == (g.c, "l1"):
+        return loops.signs_of_linf, (g.c, g.on.scale)
+    on, c = (g.on, g.c) if isinstance(g, Joint) else (g, 0.0)
+    budget, entries = on.budget(), on.entries()
+    if budget is not None:
+        if budget.signed:
+            return loops.one_of_l1, (c, budget.r)
+        return loops.one_of_simplex, (-math.inf if budget.exact else c, budget.r)
+    if entries is not None:
+        lo, hi = (np.ascontiguousarray(end) for end in entries.bounds(g.size))
+        return loops.ends_of_box, (c, lo, hi)
+    if not isinstance(on, ConvexSet) or not on.record.norm or not CONVEX[on.record.norm].euclidean:
+        return None
+    return loops.along_l2, (c, on.scale, True)
 
 
 def _plain(g: VectorFunction) -> Respond | None:
     if isinstance(g, Singular) and g.pair[0] is not None:
         return _of_spectrum(g, compiled(g.inner))
-    if isinstance(g, GroupNormGroupBall | Norm1InfL1InfBall):
-        return _within(g.on, g.on.r, g.c)
+    if isinstance(g, OnOwnBall):
+        return _within(g.on, g.on.scale, g.c)
     if isinstance(g, Joint) or g.lmo(np.zeros(g.size)) is None:
         return None
     return lambda c: _required(g.lmo(c))
@@ -170,8 +158,10 @@ def _of_spectrum(g: Singular, inner: tuple[Function, tuple[Any, ...]] | None) ->
 def _of_lines(g: Lines, q: Array, above: float) -> Oracle | None:
     """A norm of the rows or columns, added up: on a bounded set the oracle of each, without one the largest of them on the ball of the whole."""
     inner = g.inner
-    if isinstance(inner, Norm2 | NormInf | Norm2Nonnegative):
-        positive, largest_of_each = isinstance(inner, Norm2Nonnegative), isinstance(inner, NormInf)
+    # norms whose sum over lines is no sum over entries
+    if is_penalty(*inner.pair) and not CONVEX[str(inner.pair[0])].additive:
+        assert isinstance(inner, Norm | Joint)
+        positive, largest_of_each = inner.pair[1] is not None, _dual_of(inner) == "l1"
         lines = g.lines(np.minimum(q, 0.0) if positive else q)
         duals = np.abs(lines).sum(axis=1) if largest_of_each else norms2(lines)
         r = _radius(above, inner.c, float(duals.max(initial=0.0)))
@@ -191,25 +181,35 @@ def _of_lines(g: Lines, q: Array, above: float) -> Oracle | None:
     return Oracle(one.mu, g.size, plain=each)
 
 
+def _dual_of(g: Norm | Joint) -> str:
+    """The dual of the norm that bounds x: "linf" of the sum of sizes, "l1" of the largest, "l2"."""
+    found = g.coercive()
+    assert found is not None, "a norm bounds x by itself"
+    return found[1]
+
+
 def _of_penalty(g: VectorFunction, q: Array, above: float) -> Oracle | None:
     """The oracle of g on the ball of radius R."""
-    if isinstance(g, GroupNorm):
-        r = _radius(above, g.c, g.parts.dual(q)) if g.size else 0.0
-        return Oracle(0.0, g.size, plain=_within(GroupBall(g.size, r, g.parts), r, g.c)) if math.isfinite(r) else None
+    groups = g.groups_of()
+    if groups is not None:
+        r = _radius(above, g.slope, groups.dual(q)) if g.size else 0.0
+        return (
+            Oracle(0.0, g.size, plain=_within(GroupBall(g.size, r, groups), r, g.slope)) if math.isfinite(r) else None
+        )
     if isinstance(g, Singular):
         assert isinstance(g.inner, Norm)
         values = g.spectrum(q)
         r = _radius(above, g.inner.c, g.inner.dual_norm(values))
-        function = loops.one_of_l1 if isinstance(g.inner, Norm1) else loops.signs_of_linf
+        function = loops.one_of_l1 if _dual_of(g.inner) == "linf" else loops.signs_of_linf
         plain = _of_spectrum(g, (function, (g.inner.c, r))) if math.isfinite(r) else None
         return Oracle(0.0, g.size, plain=plain) if plain is not None else None
     assert isinstance(g, Norm | Joint)
-    signed = isinstance(g, Norm)
+    signed = g.pair[1] is None
     down = q if signed else np.minimum(q, 0.0)
-    if isinstance(g, Norm1 | Norm1Nonnegative):
+    if _dual_of(g) == "linf":
         r = _radius(above, g.c, largest(down))
         function, args = (loops.one_of_l1 if signed else loops.one_of_simplex), (g.c, r)
-    elif isinstance(g, NormInf):
+    elif _dual_of(g) == "l1":
         r = _radius(above, g.c, float(np.abs(q).sum()))
         function, args = loops.signs_of_linf, (g.c, r)
     else:

@@ -6,13 +6,12 @@ import math
 
 from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.losses import smoothness
-from fwdsl.atoms.vectors.norm1 import Norm1
 from fwdsl.backends import costs
 from fwdsl.backends.lines.state import LinesState
 from fwdsl.backends.method import Estimate, Method
-from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.form import Canonical
-from fwdsl.words import BOX, NONNEGATIVE
+from fwdsl.words import CONVEX, SETS
 
 __all__ = ["LinesMethod", "LinesState"]
 
@@ -21,6 +20,12 @@ NS_PER_ENTRY = 120.0
 
 MODELS = 8.0
 """Quadratic models of a loss of the entries themselves until its optimum to 1e-6, measured on logistic, huber and Poisson losses."""
+
+
+def _may_be_of_steps(term: SumPlan) -> bool:
+    """Whether a term is a sum of sizes, or has bounds that may be 0."""
+    norm, on = CONVEX.get(term.atom), SETS.get(term.atom)
+    return (norm is not None and norm.adds_sizes) or (on is not None and on.bounds and not on.scaled)
 
 
 class LinesMethod(Method):
@@ -39,7 +44,7 @@ class LinesMethod(Method):
             if term.kind == "loss":
                 if smoothness(term.atom) is None:
                     reasons.append(f"`{term.text}` is not differentiable")
-            elif term.bare is not None or term.atom not in (Norm1.pair[0], BOX, NONNEGATIVE):
+            elif term.bare is not None or not _may_be_of_steps(term):
                 reasons.append(f"`{term.text}` is no `norm1` and no bound of differences of neighbours")
             else:
                 may = True

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
-from fwdsl.backends.entrywise import Entrywise, entrywise
+from fwdsl.atoms.entries import Entries
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.lines.function import Along, uniform
 from fwdsl.backends.problem import PreparedProblem
@@ -116,7 +116,7 @@ def _looked_at(form: Canonical) -> list[Multiples] | None:
     for entries, t in zip(found, terms, strict=True):
         assert isinstance(t.f, LossFunction)
         entries.add_to(weights, t.f.w)
-    g = entrywise(form.blocks[0].g)
+    g = form.blocks[0].g.entries()
     if g is not None and g.c == 0.0:
         # a cost of what no loss sees has no quadratic model
         return found if g.ridge > 0.0 or not form.q[weights == 0.0].any() else None
@@ -146,9 +146,9 @@ class Separable:
         return g
 
     @cached_property
-    def bounds(self) -> Entrywise | None:
+    def bounds(self) -> Entries | None:
         """g as a sum over entries without a threshold; None where its prox is asked for."""
-        g = entrywise(self.along.g)
+        g = self.along.g.entries()
         return g if g is not None and g.c == 0.0 else None
 
     def bends(self, z: list[Array]) -> Array:

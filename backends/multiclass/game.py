@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
-from fwdsl.atoms.losses.softmax import Softmax
+from fwdsl.atoms.losses import VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.multiclass.loops import entropic
@@ -40,9 +39,7 @@ from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.pairs import words_of
-from fwdsl.words import ADDITIVE_NORMS, SETS
-
-LOSSES = (MulticlassHinge.name, Softmax.name)
+from fwdsl.words import CONVEX, SETS
 
 TINY = 1e-300
 
@@ -53,13 +50,12 @@ EVEN = 0.1
 """The share of a point's mass that is spread evenly where a run starts from it."""
 
 
-def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple[str, ...]:
+def reasons(arrangement: Arrangement) -> tuple[str, ...]:
     """Why a problem is no such game: one loss of several classes, one variable in an l1 ball or a simplex or with a `norm1`, nothing else."""
-    listed = " or ".join(f"`{loss}`" for loss in losses)
     found = [
-        f"`{term.text}`: it takes one {listed} loss and nothing else in the sum"
+        f"`{term.text}`: it takes one `multiclass_hinge` or `softmax` loss and nothing else in the sum"
         for term in arrangement.sums
-        if term.kind != "loss" or term.atom not in losses
+        if term.atom not in VECTOR_LOSSES or VECTOR_LOSSES[term.atom].boxed_dual
     ]
     if len(arrangement.sums) != 1 and not found:
         found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")
@@ -70,7 +66,7 @@ def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple
             found.append(
                 f"{block.name} is in {block.set}: it takes l1_ball, vec(simplex), vec(solid_simplex) or no set"
             )
-        elif block.norm is not None and block.norm not in ADDITIVE_NORMS:
+        elif block.norm is not None and not CONVEX[block.norm].adds_sizes:
             found.append(f"{block.name} has a {block.norm}: it takes norm1 only")
         elif block.norm is None and block.set is None:
             found.append(f"{block.name} is in no l1 ball and has no `norm1({block.name})`")
@@ -108,7 +104,7 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 
 
 def _penalty(g: Any) -> float:
-    coercive = g.coercive() if g.pair[0] in ADDITIVE_NORMS else None
+    coercive = g.coercive() if g.pair[0] is not None and CONVEX[g.pair[0]].adds_sizes else None
     return 0.0 if coercive is None else float(coercive[0])
 
 
@@ -136,7 +132,7 @@ class Game:
         assert found is not None
         on = block.g.pair[1]
         total = SETS[on].total if on is not None else ""
-        parts, exact = 1 if total else 2, total == "equal"
+        parts, exact = 1 if total in ("equal", "most") else 2, total == "equal"
         return Game(problem, term.f, found.c, found.left.A, parts, exact, _penalty(block.g), float(block.g.radius()))
 
     # --- sizes and constants ----------------------------------------------------------------------------------------
@@ -168,8 +164,8 @@ class Game:
 
     @property
     def softmax(self) -> bool:
-        """Whether the loss is softmax rather than the hinge."""
-        return self.f.loss is Softmax
+        """Whether the loss is smooth, as softmax, rather than piecewise linear, as the hinge."""
+        return not self.f.loss.piecewise_linear
 
     @cached_property
     def entries(self) -> float:

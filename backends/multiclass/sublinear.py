@@ -40,7 +40,6 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.finite_sum import draws
@@ -373,7 +372,7 @@ def not_full(canonical: Canonical) -> tuple[str, ...]:
     (term,) = canonical.terms
     assert isinstance(term.f, VectorLossFunction)
     found = []
-    if term.f.loss is not MulticlassHinge:
+    if not term.f.loss.piecewise_linear:
         found.append(f'`sampling="full"` takes `multiclass_hinge` only, and the loss is `{term.f.name}`')
     if np.any(term.map.offset) or np.any(canonical.q):
         found.append('`sampling="full"` takes no constants in predictions and no linear terms')

@@ -10,30 +10,31 @@ monotone in its length alone, and such balls are refused where s is given.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.vectors.group_ball import GroupBall
-from fwdsl.atoms.vectors.l1_ball import L1Ball
-from fwdsl.atoms.vectors.simplex import Simplex
-from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends.functions import FastVector
 
 
 def parts(g: VectorFunction) -> int:
     """The number of parts that s counts: groups on a group ball, entries elsewhere."""
-    return g.parts.count if isinstance(g, GroupBall) else g.size
+    groups = g.groups_of()
+    return g.size if groups is None else groups.count
 
 
 def used(g: VectorFunction, x: Array) -> int:
     """The number of parts of x that are not zero."""
-    return int(np.count_nonzero(g.parts.norms(x) if isinstance(g, GroupBall) else x))
+    groups = g.groups_of()
+    return int(np.count_nonzero(x if groups is None else groups.norms(x)))
 
 
 def is_even(g: VectorFunction) -> bool:
     """Whether the s largest parts are the best support: no weights that differ."""
-    return not isinstance(g, GroupBall) or bool(np.ptp(g.parts.weights) == 0.0 if g.parts.count else True)
+    groups = g.groups_of()
+    return groups is None or not groups.count or bool(np.ptp(groups.weights) == 0.0)
 
 
 class BlockStep:
@@ -43,6 +44,7 @@ class BlockStep:
         self.set = g
         self.whole = FastVector(g)
         self.parts = parts(g)
+        self.groups = g.groups_of()
 
     def __call__(self, v: Array, s: int) -> Array:
         """The best point with at most s parts; all of them where s covers the set."""
@@ -52,25 +54,26 @@ class BlockStep:
             return out
         at = self._largest(v, s)
         out[:] = 0.0
-        if isinstance(self.set, GroupBall):
+        if self.groups is not None:
             kept = np.zeros_like(v)
             kept[at] = v[at]
             self.whole.prox(kept, 1.0, out)
             return out
-        assert isinstance(self.set, L1Ball | Simplex | SolidSimplex)
         found = np.empty(at.size)
-        FastVector(type(self.set)(at.size, self.set.r)).prox(v[at], 1.0, found)
+        FastVector(replace(self.set, size=at.size)).prox(v[at], 1.0, found)  # type: ignore[type-var]
         out[at] = found
         return out
 
     def _largest(self, v: Array, s: int) -> NDArray[np.intp]:
         """The entries of the s largest parts, increasing."""
-        if isinstance(self.set, GroupBall):
-            groups = self.set.parts
+        groups = self.groups
+        if groups is not None:
             chosen = np.zeros(groups.count)
             chosen[top(groups.norms(v), s)] = 1.0
             return np.flatnonzero(groups.spread(chosen))
-        return top(np.abs(v) if isinstance(self.set, L1Ball) else v, s)
+        budget = self.set.budget()
+        assert budget is not None, "requires() allows no other set"
+        return top(np.abs(v) if budget.signed else v, s)
 
 
 def top(sizes: Array, count: int) -> NDArray[np.intp]:

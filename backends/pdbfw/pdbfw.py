@@ -23,7 +23,7 @@ from fwdsl.backends.pdbfw.vector import VectorSpace
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Block, Canonical
-from fwdsl.words import SETS, THRESHOLD_SETS
+from fwdsl.words import SETS
 
 TRACE_BALLS = tuple(name for name, word in SETS.items() if word.trace_norm)
 
@@ -95,7 +95,8 @@ class PDBFW(Method):
         losses = atoms if all(map(_is_smooth, atoms)) else [name for name in LOSSES if _is_smooth(name)]
         if len(arrangement.blocks) == 1 and arrangement.blocks[0].set in TRACE_BALLS:
             return matrix_reasons(arrangement, losses)
-        found = list(reasons(arrangement, losses=losses, sets=(*THRESHOLD_SETS, *TRACE_BALLS), norms=(None,)))
+        balls = [name for name, word in SETS.items() if word.threshold]
+        found = list(reasons(arrangement, losses=losses, sets=(*balls, *TRACE_BALLS), norms=(None,)))
         if len(arrangement.blocks) == 1 and not arrangement.blocks[0].ridges:
             name = arrangement.blocks[0].name
             found.append(f"it needs a `sum_squares({name})`, which makes the primal steps strongly convex")

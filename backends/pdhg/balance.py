@@ -9,7 +9,6 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.atoms.vectors.box import Box
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.form import Block
 
@@ -115,8 +114,9 @@ def _bend(problem: PreparedProblem, pairs: list[tuple[Block, Array]], rows: list
 
 def _of_bounds(f: VectorFunction, s: Array) -> float:
     """The squared size of a set's numbers beside K x, in the scaled rows: finite bounds, or a radius."""
-    if isinstance(f, Box):
-        bounds = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in (f.lo, f.hi)))
+    found = f.entries()
+    if found is not None:
+        bounds = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in found.bounds(f.size)))
         return float(np.sum(np.square(s * bounds)))
     radius = f.radius()
     return float(np.square(radius * s.max(initial=0.0))) if math.isfinite(radius) else 0.0

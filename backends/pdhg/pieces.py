@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
-from fwdsl.atoms.losses.weston_watkins import WestonWatkins
-from fwdsl.atoms.vectors.norm_inf import NormInf
+from fwdsl.atoms.vectors.common import Norm
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector, prox_conjugate
 
 Index = NDArray[np.intp]
@@ -119,7 +117,8 @@ def of_conjugate(f: FastLoss | FastRows | FastVector, w: Array, y: Array, sigma:
         return _of_rows(f, y)
     if f.entries is not None:
         return _of_entries(f, w, sigma)
-    if type(f.f) is NormInf:
+    # the frame of all norms of vectors: where the dual norm is the sum of sizes, y is a projection on its ball
+    if isinstance(f.f, Norm) and f.f.dual_name == "l1":
         return _of_largest(f.f.c, w, y)
     return None
 
@@ -169,16 +168,16 @@ def _of_rows(f: FastRows, y: Array) -> AffinePiece | None:
     n, k = f.f.shape
     u, own, rows = y.reshape(n, k), f.f.y.astype(np.intp), np.arange(n)
     weight = np.where(f.f.w > 0.0, f.f.w, 1.0)[:, None]
-    if f.f.loss is MulticlassHinge:
+    if not f.f.loss.piecewise_linear:
+        return None
+    if not f.f.loss.boxed_dual:
         mass = u / weight
         mass[rows, own] += 1.0
         inside = (mass > AT_END) & (f.f.w > 0.0)[:, None]
         pivot = np.argmax(mass, axis=1)
-    elif f.f.loss is WestonWatkins:
+    else:
         inside = (u > AT_END * weight) & (u < weight * (1.0 - AT_END)) & (f.f.w > 0.0)[:, None]
         pivot = own
-    else:
-        return None
     inside[rows, pivot] = False
     i, l = np.nonzero(inside)
     return AffinePiece(i * k + l, np.ones(i.size), i * k + pivot[i], np.ones(i.size), False)

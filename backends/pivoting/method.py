@@ -28,14 +28,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.entries import Budget
 from fwdsl.atoms.losses import LOSSES
-from fwdsl.atoms.vectors.l1_ball import L1Ball
-from fwdsl.atoms.vectors.simplex import Simplex
-from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.backends import costs
 from fwdsl.backends.dual import dual_value
-from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
@@ -138,9 +135,7 @@ class Pivoting(Method):
             found.append("it has fewer rows than unknowns, and no ridge")
         sums = len(canonical.blocks) == 1 and _sum_of(canonical.blocks[0].g) is not None
         found += [
-            f"{b.name} is in no interval for each entry"
-            for b in canonical.blocks
-            if not sums and entrywise(b.g) is None
+            f"{b.name} is in no interval for each entry" for b in canonical.blocks if not sums and b.g.entries() is None
         ]
         found += [f"{b.name} is in a set of one point" for b in canonical.blocks if not b.g.radius() > 0.0]
         return tuple(found)
@@ -168,13 +163,12 @@ def _is_interval(block: BlockPlan) -> bool:
 
 
 def _is_sum(block: BlockPlan) -> bool:
-    return block.set in [cls.pair[1] for cls in (Simplex, SolidSimplex, L1Ball)]
+    return block.set in SETS and bool(SETS[block.set].total) and SETS[block.set].threshold
 
 
-def _sum_of(g: object) -> Simplex | SolidSimplex | L1Ball | None:
-    """The set that bounds the sum of a block; None where it has none."""
-    inner = without_ridge(g)  # type: ignore[arg-type]
-    return inner if isinstance(inner, Simplex | SolidSimplex | L1Ball) else None
+def _sum_of(g: VectorFunction) -> Budget | None:
+    """The bound of the sum of a block; None where it has none."""
+    return without_ridge(g).budget()
 
 
 class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
@@ -184,15 +178,20 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         super().__init__(problem)
         blocks = problem.canonical.blocks
         self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in blocks])
-        self.set = _sum_of(blocks[0].g)
+        self.budget = _sum_of(blocks[0].g)
         self.lo, self.hi = np.zeros(problem.size), np.full(problem.size, math.inf)
-        if self.set is None:
+        if self.budget is None:
             for block in blocks:
-                entries = entrywise(block.g)
+                entries = block.g.entries()
                 assert entries is not None
                 self.lo[block.slice], self.hi[block.slice] = entries.lo, entries.hi
 
-        self.open = self.set is None and bool(np.any((np.isinf(self.lo) | np.isinf(self.hi)) & (self.ridge == 0.0)))
+        self.open = self.budget is None and bool(np.any((np.isinf(self.lo) | np.isinf(self.hi)) & (self.ridge == 0.0)))
+
+    @property
+    def _signed(self) -> bool:
+        """Whether the sum of sizes is bounded."""
+        return self.budget is not None and self.budget.signed
 
     @cached_property
     def bends(self) -> list[Array]:
@@ -228,15 +227,15 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PivotingState:
         """The projection of x on the set."""
         x = self.problem.prox_g(x, 0.0)
-        if isinstance(self.set, L1Ball):
+        if self._signed:
             places = np.sign(x).astype(np.int8)
         else:
             places = np.where(x <= self.lo, -1, np.where(x >= self.hi, 1, 0)).astype(np.int8)
         state = PivotingState(0, x, [], [], np.zeros(0), places, 0.0, 0.0, -math.inf, [], 0, False)
         self._arrive(state, None)
-        if self.set is not None and x.any():
+        if self.budget is not None and x.any():
             state.nu = -float(np.abs(x) @ (np.sign(x) * state.grad)) / float(np.abs(x).sum())
-        elif isinstance(self.set, L1Ball):
+        elif self._signed:
             # from x = 0: where the first coordinates are in, and far from all
             state.nu = 0.5 * float(np.abs(state.grad).max(initial=0.0))
         return state
@@ -250,7 +249,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         s.grad = kty + problem.q + self.ridge * s.x
         s.value = problem.objective(s.x, s.z)
         ys = s.ys
-        if found is not None and found.factor is not None and self.set is None:
+        if found is not None and found.factor is not None and self.budget is None:
             ys, kty = self._moved_inside(s, found, kty)
         bound = dual_value(problem, ys, kty)
         if self.open:
@@ -328,7 +327,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         look, gram = self.problem.look, self.gram
         if not s.precise or self.root is None:
             return Quadratic(gram, gram @ s.x - s.grad, look)
-        if self.set is None:
+        if self.budget is None:
             return Quadratic(gram, -s.grad, look, self.root, self._rounding(s.ys))
         return Quadratic(gram, self.root.T @ (self.root @ s.x) - s.grad, look, self.root)
 
@@ -357,22 +356,22 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         """Of the quadratic on the set; None where pivoting does not end."""
         from fwdsl.backends.pivoting.pivot import bounded, descended, penalised, with_sum
 
-        if self.set is None and quadratic.root is not None:
+        if self.budget is None and quadratic.root is not None:
             found = descended(quadratic, self.lo - s.x, self.hi - s.x, s.places)
             if found is None:
                 return None
             x = np.where(found.places < 0, self.lo, np.where(found.places > 0, self.hi, s.x + found.x))
             return replace(found, x=x)
-        if self.set is None:
+        if self.budget is None:
             return bounded(quadratic, self.lo, self.hi, s.places)
 
         def inner(nu: float, places: Places, most: int) -> Pivoted | None:
-            if isinstance(self.set, L1Ball):
+            if self._signed:
                 return penalised(quadratic, nu, places, most)
             return bounded(quadratic, self.lo, self.hi, places, nu, most)
 
-        least = -math.inf if isinstance(self.set, Simplex) else 0.0
-        last = with_sum(quadratic, self.set.r, inner, s.nu, s.places, least)
+        least = -math.inf if self.budget.exact else 0.0
+        last = with_sum(quadratic, self.budget.r, inner, s.nu, s.places, least)
         if last is None:
             return None
         s.nu = last[1]

@@ -129,6 +129,7 @@ class L2SVMDual(Method):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One squared hinge loss, a `sum_squares` on every variable but one scalar, and nothing else."""
+        # the method is the dual of this one loss, by its formula
         reasons = [
             f"`{term.text}`: it takes one `squared_hinge` loss and nothing else in the sum"
             for term in arrangement.sums

@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.kernels.compile import kernel
@@ -110,7 +109,7 @@ class MatrixFWRun(Run[PreparedProblem, MatrixFWState], of=MatrixFW):
         a = np.zeros(f.shape)
         if ys is not None and self.variant == "plain":
             a = -f.into_domain(ys[0]).reshape(f.shape)
-        width = f.k if f.loss is WestonWatkins else 1
+        width = f.k if f.loss.boxed_dual else 1
         state = MatrixFWState(0, a, np.zeros(0), np.zeros(0), np.zeros((f.y.size, width), dtype=np.int16))
         if self.variant != "plain":
             # 0 is the vertex of no class but the own
@@ -134,7 +133,7 @@ class MatrixFWRun(Run[PreparedProblem, MatrixFWState], of=MatrixFW):
         """The best vertex, and with it the gap, D and P = D + gap."""
         problem, f = self.problem, self.f
         q = self._gradient(s)
-        codes = matrix.weston_codes if f.loss is WestonWatkins else matrix.singer_codes
+        codes = matrix.weston_codes if f.loss.boxed_dual else matrix.singer_codes
         least = float(kernel(codes)(q, f.w, f.y, s.vertex))
         here = float(np.vdot(s.a, q))
         s.slope = here - least
@@ -148,7 +147,7 @@ class MatrixFWRun(Run[PreparedProblem, MatrixFWState], of=MatrixFW):
     def step(self) -> None:
         """One direction for all samples, with its best step."""
         problem, s, f = self.problem, self.state, self.f
-        weston = f.loss is WestonWatkins
+        weston = f.loss.boxed_dual
         place = kernel(matrix.weston_place if weston else matrix.singer_place)
         slope, most, worst = s.slope, 1.0, -1
         towards = True

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
-from fwdsl.atoms.losses.weston_watkins import WestonWatkins
+from fwdsl.atoms.losses import VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
@@ -42,15 +41,13 @@ SPREAD = 4
 LARGEST_SPREAD = 30_000_000
 """Numbers of such a copy."""
 
-LOSSES = (MulticlassHinge.name, WestonWatkins.name)
-
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
     """Why a problem is no such machine: one of the two losses, and every variable with a `sum_squares` and nothing else."""
     found = [
         f"`{term.text}`: it takes one `multiclass_hinge` or `weston_watkins` loss and nothing else in the sum"
         for term in arrangement.sums
-        if term.kind != "loss" or term.atom not in LOSSES
+        if term.atom not in VECTOR_LOSSES or not VECTOR_LOSSES[term.atom].piecewise_linear
     ]
     if len(arrangement.sums) != 1 and not found:
         found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")
@@ -146,8 +143,8 @@ class MulticlassMachine:
 
     @property
     def weston(self) -> bool:
-        """Whether the loss is that of Weston and Watkins."""
-        return self.f.loss is WestonWatkins
+        """Whether the multipliers of a sample are in a box, as those of Weston and Watkins; else they are in a simplex."""
+        return self.f.loss.boxed_dual
 
     @property
     def n(self) -> int:

@@ -25,7 +25,9 @@ from ..words import CONVEX, SETS, SetWord
 
 if TYPE_CHECKING:
     from .conic import Conic
+    from .entries import Budget, Entries
     from .loss import Loss
+    from .vectors.groups import Partition
 
 Array = NDArray[np.float64]
 Y = TypeVar("Y")
@@ -187,6 +189,8 @@ class VectorFunction(ABC):
     certificate: str = "exact"
     #: `normal_part` depends on x.
     normal_sees_x: ClassVar[bool] = False
+    #: It is the same for every order of its entries.
+    permutable: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -301,6 +305,28 @@ class VectorFunction(ABC):
     def face(self, x: Array) -> Face | None:
         """The face of g at x (exact zeros and active bounds identify it), None where g is curved there (norm2, l2_ball
         on its boundary)."""
+
+    def entries(self) -> Entries | None:
+        """The same as a sum over entries, of sizes, squares and bounds; None where it is no such sum."""
+        return None
+
+    def budget(self) -> Budget | None:
+        """The same as a bound of the sum of its entries, or of their sizes; None where it says anything else."""
+        return None
+
+    def groups_of(self) -> Partition | None:
+        """The groups of entries, with their weights, of whose lengths it is a function; None where it is of entries."""
+        return None
+
+    def enclosing_box(self) -> tuple[Array, Array]:
+        """Bounds of each entry of the points of the domain."""
+        found, r = self.entries(), self.radius()
+        return (np.full(self.size, -r), np.full(self.size, r)) if found is None else found.bounds(self.size)
+
+    def into_recession(self, d: Array) -> Array:
+        """The nearest direction in which the domain has no end; zero where there is none, or none is known."""
+        found = self.entries()
+        return np.zeros_like(d) if found is None else found.into_recession(d)
 
     def conic(self) -> Conic | None:
         """The form that an interior-point method solves with; None where there is none."""

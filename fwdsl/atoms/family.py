@@ -111,6 +111,15 @@ class Repeated(VectorFunction):
         found = self.inner.coercive()
         return (found[0], "l2") if found is not None and found[1] in ("linf", "l2", "spectral") else None
 
+    def enclosing_box(self) -> tuple[Array, Array]:
+        """The blocks', one after the other."""
+        lo, hi = self.inner.enclosing_box()
+        return np.tile(lo, self.count), np.tile(hi, self.count)
+
+    def into_recession(self, d: Array) -> Array:
+        """Block by block."""
+        return np.concatenate([self.inner.into_recession(b) for b in self._blocks(d)]) if self.count else d.copy()
+
     def face(self, x: Array) -> Face | None:
         """The product of the blocks' faces."""
         faces = [self.inner.face(b) for b in self._blocks(x)]

@@ -42,6 +42,13 @@ class VectorLoss(ABC):
     strong_convexity: ClassVar[float] = 0.0
     piecewise_linear: ClassVar[bool] = False
     piecewise_quadratic: ClassVar[bool] = False
+    #: The domain of l*(.; y) is 0 <= u_l <= 1 for each l != y, with u_y minus their sum; else it is u + e_y in the simplex.
+    boxed_dual: ClassVar[bool] = False
+
+    @classmethod
+    def largest_slope(cls, k: int) -> float:
+        """The largest Euclidean size of a subgradient for k classes, that of the farthest point of the domain of l*."""
+        return math.sqrt(k * (k - 1.0)) if cls.boxed_dual else math.sqrt(2.0)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -13,6 +13,7 @@ from ..check.describe import dimensions
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import DataDecl, Dim, Model, Type, evaluate_dim
+from ..words import NUMBERS, SCALAR_TYPES
 
 Array = np.ndarray[Any, Any]
 
@@ -21,7 +22,6 @@ LARGEST = 4_000_000_000
 
 _OBSERVED = 0.1
 _PLAIN_CLASSES = 3
-_PARAMETERS = {"positive": 1.0, "nonnegative": 1.0, "count": 1.0, "real": 0.0}
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def mock(model: Model, dims: Mapping[str, int], seed: int = 0) -> tuple[Mock | N
     rng = np.random.default_rng(seed)
     entries = {d.name: _entries(d, sizes, rng) for d in drawn if d.type.kind == "entries"}
     arrays = {d.name: _array(d.type, sizes, rng) for d in drawn if d.type.kind != "entries"}
-    params = {p.name: _PARAMETERS[p.type.domain] for p in model.params if p.default is None}
+    params = {p.name: NUMBERS[p.type.domain].example for p in model.params if p.default is None}
     return Mock(arrays, entries, params, sizes), ()
 
 
@@ -189,7 +189,7 @@ def _entries(decl: DataDecl, sizes: Mapping[str, int], rng: np.random.Generator)
 
 
 _DRAWS: Mapping[str, Callable[[Type, Mapping[str, int], np.random.Generator], Array]] = {
-    **dict.fromkeys(("real", "positive", "nonnegative", "count"), _real),
+    **dict.fromkeys(SCALAR_TYPES, _real),
     "symmetric": _symmetric,
     "psd": _psd,
     "signs": _signs,

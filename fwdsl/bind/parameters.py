@@ -8,15 +8,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..model import DataDecl, Model, ParamDecl
+from ..words import NUMBERS
 from .bindings import DECLARED, Bindings, describe_supplied, supplied_names
 from .evaluate import evaluate
 from .findings import Findings
-
-_DOMAINS: Mapping[str, tuple[str, Callable[[float], bool]]] = {
-    "positive": ("greater than 0", lambda v: v > 0.0),
-    "nonnegative": ("0 or greater", lambda v: v >= 0.0),
-    "count": ("a whole number from 1", lambda v: v >= 1.0 and v == math.floor(v)),
-}
 
 
 def bind_parameters(
@@ -64,7 +59,7 @@ def check_domain(
     name: str, value: float, domain: str, decl: DataDecl | ParamDecl, origin: str, findings: Findings
 ) -> bool:
     """Whether a scalar is finite and within its domain; noted if not."""
-    expected, fits = _DOMAINS.get(domain, ("finite", lambda v: True))
+    expected, fits = NUMBERS[domain].promised, NUMBERS[domain].holds
     if math.isfinite(value):
         if fits(value):
             return True

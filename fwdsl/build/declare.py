@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..errors import misuse
 from ..grammar import tree
+from ..words import SCALAR_TYPES, TYPES, Scalar
 from .built import describe_value
 from .convert import array, dimension_node, identifier, operand
 from .expression import Expression, SetExpression
@@ -111,10 +112,7 @@ def data(name: str, *given: object, in_: SetExpression | None = None) -> Express
     return Expression(use(leaf))
 
 
-Domain = Literal["real", "positive", "nonnegative", "count"]
-
-
-def param(name: str, value: float | Expression | None = None, domain: Domain | None = None) -> Expression:
+def param(name: str, value: float | Expression | None = None, domain: Scalar | None = None) -> Expression:
     """A parameter, with or without a default: `fw.param("delta", 5.0)`, `fw.param("mu", 10 / fw.dim("n"), "nonnegative")`.
 
     Without a domain, the default's sign tells it: `positive`, `nonnegative` for 0, and otherwise `real`.
@@ -124,8 +122,9 @@ def param(name: str, value: float | Expression | None = None, domain: Domain | N
     if domain is None:
         size = float(value) if isinstance(value, numbers.Real) else -1.0
         domain = "positive" if size > 0.0 else "nonnegative" if size == 0.0 else "real"
-    if domain not in ("real", "positive", "nonnegative", "count"):
-        raise misuse("FW0304", f"{domain!r} is not a domain", hint='write "real", "positive", "nonnegative" or "count"')
+    if domain not in TYPES or not TYPES[domain].of_parameters:
+        *names, last = (f'"{name}"' for name in SCALAR_TYPES)
+        raise misuse("FW0304", f"{domain!r} is not a domain", hint=f"write {', '.join(names)} or {last}")
     return Expression(use(ParamLeaf(name, tree.TypeExpr(tree.Ident(domain)), default)))
 
 

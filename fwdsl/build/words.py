@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ..grammar import tree
-from ..words import REDUCTIONS, SETS, ConvexWord, LossWord, SetWord, Word, function_named
+from ..words import SETS, ConvexWord, FunctionWord, LossWord, SetWord, Word, function_named
 from .built import Built
 from .convert import literal, operand
 from .expression import Expression, SetExpression
@@ -28,7 +28,7 @@ def word(name: str) -> Made:
 
 def _function(word: Word) -> Callable[..., Expression]:
     per_sample = isinstance(word, LossWord)
-    reduces = isinstance(word, ConvexWord) or word.name in REDUCTIONS
+    reduces = isinstance(word, ConvexWord) or (isinstance(word, FunctionWord) and word.reduces)
 
     def call(*args: object, **keywords: object) -> Expression:
         node, given = _call(word, args, keywords)

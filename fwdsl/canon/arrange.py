@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..bind.features import implicit_maps
 from ..model import Constraint, Expr, Model, SetRef, Term, Type, once_per_model
-from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX, SOLID_SIMPLEX, SQUARED
+from ..words import BOX, CONVEX, LOSSES, SETS
 from .groups import overlapping, same_groups
 from .matrix_prediction import MatrixPrediction, matrix_prediction
 from .pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key_of, kind_of, rank
@@ -85,7 +85,7 @@ def is_ridge(term: Term) -> bool:
     if term.kind == "loss":
         target = term.target
         empty = target is not None and (target.op == "zeros" or (target.op == "const" and target.value == 0.0))
-        return term.atom == SQUARED and empty and term.weights is None
+        return LOSSES[term.atom].square and empty and term.weights is None
     word = CONVEX.get(term.atom) if term.kind == "function" else None
     if word is None or not word.as_loss:
         return False
@@ -214,7 +214,7 @@ def _arrange_block(
     # keeping both beats keeping the set, which beats keeping the norm: points then satisfy the set exactly
     norm, set_ = max(pairs, key=lambda p: 2 * (p[1] is not None) + (p[0] is not None))
     kept_sets = tuple(groups.get(set_, ())) if set_ else ()
-    if set_ is not None and not (set_ in SETS and (SETS[set_].bounds or SETS[set_].nested or set_ == SIMPLEX)):
+    if set_ is not None and not (set_ in SETS and (SETS[set_].bounds or SETS[set_].one_radius)):
         # only one of several with numbers of their own
         kept_sets = kept_sets[:1]
     kept_norms = tuple(norms.get(norm, ())) if norm else ()
@@ -252,25 +252,34 @@ def _of_same_groups(
 
 def _recognise_simplex(model: Model, name: str, sets: dict[str, list[int]], facts: list[str]) -> None:
     """x >= 0 with sum(x) == r is simplex(r), with sum(x) <= r solid_simplex(r)."""
-    if NONNEGATIVE not in sets or SIMPLEX in sets or SOLID_SIMPLEX in sets:
-        return
-    for relation, recognised in (("eq", SIMPLEX), ("le", SOLID_SIMPLEX)):
+    for recognised in _SUMS.values():
+        if recognised.cone not in sets or any(word.name in sets for word in _SUMS.values()):
+            return
+    for relation, recognised in _SUMS.items():
         for i, constraint in enumerate(model.constraints):
             if (
                 constraint.relation == relation
                 and sum_of_variable(constraint.argument) == name
                 and not constraint.flipped
             ):
-                sets[recognised] = [*sets.pop(NONNEGATIVE), i]
-                facts.append(f"{name}: {NONNEGATIVE} and `{constraint.text}` are {recognised}")
+                sets[recognised.name] = [*sets.pop(recognised.cone), i]
+                facts.append(f"{name}: {recognised.cone} and `{constraint.text}` are {recognised.name}")
                 return
 
 
+#: The sets of vectors that bound the sum of nonnegative entries, by the relation of the sum to the bound.
+_SUMS = {
+    {"equal": "eq", "most": "le"}[word.total]: word
+    for word in SETS.values()
+    if word.of == "vector" and word.total in ("equal", "most")
+}
+
+
 def _merge_boxes(sets: dict[str, list[int]]) -> dict[str, list[int]]:
-    """Boxes intersect to a box; a set given twice is one (of the smaller radius)."""
+    """Boxes intersect to a box, and a set that is one is written as one; a set given twice is one (of the smaller radius)."""
     boxes = [s for s in sets if s in SETS and SETS[s].bounds]
     if len(boxes) < 2:
-        return sets
+        return {BOX if s in boxes and SETS[s].given_bounds else s: ids for s, ids in sets.items()}
     rest = {s: ids for s, ids in sets.items() if s not in boxes}
     return {**rest, BOX: [i for s in boxes for i in sets[s]]}
 

@@ -18,7 +18,7 @@ from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, Type, VarDecl, evaluate_dim, once_per_model
-from ..words import BOX, CONVEX, SETS
+from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
@@ -30,7 +30,7 @@ from .form import Block, Canonical, Stacked, SumTerm
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
-from .pairs import innermost, key_of
+from .pairs import has_given_bounds, innermost, key_of
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader, build
@@ -239,9 +239,8 @@ class _Builder:
         inner = shape[1:] if plan.type.kind == "family" else shape
         set_ = self.sets.set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
         own = plan.type.element if plan.type.element is not None else plan.type
-        if plan.set == BOX and own.kind in ("symmetric", "psd"):
-            assert set_ is not None
-            set_ = BOX, self.sets.symmetric_box(set_[1], inner)
+        if set_ is not None and has_given_bounds(set_[0]) and own.kind in ("symmetric", "psd"):
+            set_ = set_[0], self.sets.symmetric_box(set_[1], inner)
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self.sets.function(norm, set_, plan.type, shape, places)
         return Ridged(g, ridge) if ridge > 0.0 else g
@@ -255,7 +254,7 @@ class _Builder:
     def _check_sets(self) -> None:
         """Raise `Empty` if numbers alone show that a set is empty, or that two sets of one variable do not meet."""
         for c in self.model.constraints:
-            if c.set is not None and innermost(c.set).name == BOX:
+            if c.set is not None and innermost(c.set).word.given_bounds:
                 bounds = self.sets.bounds(innermost(c.set))
                 bare = c.set.inner is None and c.argument.op == "var"
                 check_box(*bounds, c.text, c.span, self._entry(c.argument.name if bare else "", c.argument.type))
@@ -267,7 +266,7 @@ class _Builder:
             if own.kind in ("symmetric", "psd"):
                 regions = [self._symmetric(r, shape) for r in regions]
                 for r in regions:
-                    if r.key == BOX:
+                    if has_given_bounds(r.key):
                         check_box(r.args["lo"], r.args["hi"], r.text, r.span, self._entry(variable.name, variable.type))
             if len(regions) > 1:
                 check_meeting(regions, shape, self._entry(variable.name, variable.type))
@@ -293,7 +292,7 @@ class _Builder:
         ]
 
     def _symmetric(self, region: Region, shape: tuple[int, ...]) -> Region:
-        if region.key != BOX:
+        if not has_given_bounds(region.key):
             return region
         return replace(region, args=self.sets.symmetric_box(region.args, shape))
 

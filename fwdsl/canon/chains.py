@@ -7,7 +7,6 @@ places apart: 1 for a vector and along the rows of a matrix, its number of colum
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,12 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, VectorFunction
-from ..atoms.vectors import Ridged
-from ..atoms.vectors.box import Box
-from ..atoms.vectors.free import Free
-from ..atoms.vectors.nonnegative import Nonnegative
-from ..atoms.vectors.norm1 import Norm1
-from ..words import CONVEX, SETS
 from .combined_maps import Add, Compose, Scaled
 from .data_maps import Matrix
 from .maps import Diagonal, Identity, LinearMap, Select
@@ -113,33 +106,15 @@ def chains_of(canonical: Canonical) -> tuple[tuple[Chain, ...], str]:
     chains = []
     for at, terms in sorted(found.items()):
         block = canonical.blocks[at]
-        if not is_symmetric(block.g):
+        # the prox of a function that is the same for every order keeps the order of entries, ties among them, along which functions of steps
+        # have all their subgradients: the prox of the sum is then this prox after that of the steps
+        if not block.g.permutable:
             return (), f"what else holds for {block.name} ({block.g.describe()}) tells its entries apart"
         apart = {int(d) for _, i, j, *_ in terms for d in (np.abs(j - i).min(), np.abs(j - i).max())}
         if len(apart) != 1:
             return (), f"the differences of {block.name} are not along one direction"
         chains.append(_chain(at, block.size, apart.pop(), terms))
     return tuple(chains), "" if chains else "no term is of the differences of neighbours"
-
-
-def is_symmetric(g: VectorFunction) -> bool:
-    """Whether g is the same for every order of its entries: the prox of its sum with functions of steps is then its prox after theirs.
-
-    (Its prox keeps the order of entries, ties among them, along which functions of steps have all their subgradients.)
-    """
-    if isinstance(g, Ridged):
-        return is_symmetric(g.inner)
-    if type(g).__module__.rpartition(".")[0] != Free.__module__.rpartition(".")[0]:
-        return False
-    norm, set_ = g.pair
-    if norm is not None and (CONVEX[norm].grouped or CONVEX[norm].spectrum):
-        return False
-    if set_ is None:
-        return True
-    on = getattr(g, "on", g)
-    if isinstance(on, Box):
-        return bool(np.all(on.lo == on.lo[:1]) and np.all(on.hi == on.hi[:1]))
-    return SETS[set_].permutable
 
 
 def _pairs(term: SumTerm) -> tuple[Places, Places, Array, float, float] | None:
@@ -152,16 +127,18 @@ def _pairs(term: SumTerm) -> tuple[Places, Places, Array, float, float] | None:
 
 
 def _ends(f: Any) -> tuple[float, float] | None:
-    """The domain of f* where it is one interval for all entries, and f* is 0 on it."""
-    if type(f) is Norm1:
-        return -f.c, f.c
-    if isinstance(f, Nonnegative):
-        return -math.inf, 0.0
-    if isinstance(f, Box) and f.size:
-        lo, hi = float(f.lo[0]), float(f.hi[0])
-        if lo in (0.0, -math.inf) and hi in (0.0, math.inf) and np.all(f.lo == lo) and np.all(f.hi == hi):
-            return (0.0 if math.isinf(lo) else -math.inf), (0.0 if math.isinf(hi) else math.inf)
-    return None
+    """The domain of f* where it is one interval for all entries, and f* is 0 on it: f is homogeneous, and entries have bounds of 0 or none."""
+    found = f.entries() if isinstance(f, VectorFunction) else None
+    if found is None or found.ridge or not f.size:
+        return None
+    slopes = found.slopes(f.size)
+    assert slopes is not None, "there is no ridge"
+    (lo, hi), (least, most) = found.bounds(f.size), slopes
+    if not np.all(((lo == 0.0) | np.isinf(lo)) & ((hi == 0.0) | np.isinf(hi))):
+        return None
+    if not (np.all(least == least[0]) and np.all(most == most[0])):
+        return None
+    return float(least[0]), float(most[0])
 
 
 def _differences(m: LinearMap) -> tuple[Places, Places, Array] | None:

@@ -19,7 +19,7 @@ from ..atoms.base import Array
 from ..atoms.matrices import build_matrix
 from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
-from ..words import BOX, CONVEX, NONNEGATIVE, SETS
+from ..words import CONVEX, SETS
 from .pairs import words_of
 
 SLACK = 1e-9
@@ -213,7 +213,7 @@ def _sums(a: Region) -> tuple[int | None, ...]:
     outer, inner = words_of(a.key)
     if outer.written_as == "rows and columns":
         return 0, 1
-    if inner.of != "vector" or not inner.total or (inner.total == "most" and outer is not inner):
+    if inner.of != "vector" or inner.total not in ("equal", "most") or (inner.total == "most" and outer is not inner):
         return ()
     return {"rows": (1,), "columns": (0,)}.get(outer.inner, (None,))
 
@@ -244,9 +244,7 @@ def _nearest(a: Region, shape: tuple[int, ...]) -> Array | None:
 
 
 def _bounds(a: Region) -> tuple[Any, Any]:
-    if a.key == BOX:
-        return a.args["lo"], a.args["hi"]
-    return (0.0, math.inf) if a.key == NONNEGATIVE else (-_radius(a), _radius(a))
+    return SETS[a.key].bounds_of(a.args, float, np.negative)
 
 
 def _misses_box(a: Region, lo: Array, hi: Array) -> str:

@@ -71,7 +71,7 @@ class IndicatorReader:
             return self._hull(constraint, own, lines, stacked)
         if word.grouped and (apart or overlapping(own.args)):
             return self._groups(own, lines, stacked)
-        if own.name == BOX and self.empty:
+        if word.given_bounds and self.empty:
             return self._bounds_apart(own, lines, stacked)
         inner = shape[1:] if type_.kind == "family" else shape
         spec = self.sets.set_spec(key, [constraint], math.prod(inner))

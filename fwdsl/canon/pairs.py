@@ -32,6 +32,11 @@ def is_compact(key: str | None) -> bool:
     return key is not None and words_of(key)[1].compact
 
 
+def has_given_bounds(key: str) -> bool:
+    """Whether a set has bounds that may differ from entry to entry."""
+    return key in SETS and SETS[key].given_bounds
+
+
 def rank(key: str) -> tuple[int, str]:
     """The order in which g prefers sets."""
     outer, inner = words_of(key)

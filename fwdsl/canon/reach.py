@@ -11,14 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..atoms.base import Array, VectorFunction
+from ..atoms.base import Array
 from ..atoms.domain import set_beneath
-from ..atoms.family import Repeated
-from ..atoms.matrices import EigenSet, Lines
-from ..atoms.vectors.box import Box
-from ..atoms.vectors.nonnegative import Nonnegative
-from ..atoms.vectors.simplex import Simplex
-from ..atoms.vectors.solid_simplex import SolidSimplex
 from .emptiness import Empty
 from .form import Block, SumTerm
 from .maps import LinearMap
@@ -38,11 +32,12 @@ def check_reach(term: SumTerm, told: Mapping[str, Sequence[str]]) -> None:
     `told` has what keeps each variable in its set, in the user's words.
     """
     on, parts = term.domain, term.map.parts
-    if not isinstance(on, Box | Nonnegative) or not all(_is_small(m) for _, m in parts):
+    bounds = None if on is None else on.entries()
+    if bounds is None or not all(_is_small(m) for _, m in parts):
         return
     if parts and all(set_beneath(block.g) is None for block, _ in parts):
         return
-    lo, hi = _implied(on)
+    lo, hi = bounds.bounds(term.map.rows)
     least, most, sizes, widest = term.map.offset.copy(), term.map.offset.copy(), np.abs(term.map.offset), 0
     # what overflows or is not known shows nothing
     with np.errstate(all="ignore"):
@@ -90,29 +85,4 @@ def _written(m: LinearMap) -> Array:
 
 def _implied_of(block: Block) -> tuple[Array, Array]:
     on = set_beneath(block.g)
-    return _implied(on) if on is not None else _ball(block.size, math.inf)
-
-
-def _implied(on: VectorFunction) -> tuple[Array, Array]:
-    """Bounds of each entry of the points of a set."""
-    if isinstance(on, Box):
-        return on.lo, on.hi
-    if isinstance(on, Nonnegative):
-        return np.zeros(on.size), np.full(on.size, math.inf)
-    if isinstance(on, Repeated):
-        lo, hi = _implied(on.inner)
-        return np.tile(lo, on.count), np.tile(hi, on.count)
-    if isinstance(on, Lines):
-        lo, hi = (np.tile(bound, (on.shape[on.axis], 1)) for bound in _implied(on.inner))
-        return on.flat(lo), on.flat(hi)
-    lo, hi = _ball(on.size, on.radius())
-    if isinstance(on, Simplex | SolidSimplex):
-        lo[:] = 0.0
-    if isinstance(on, EigenSet) and isinstance(on.inner, Nonnegative):
-        # no entry of the diagonal is negative
-        lo[:: math.isqrt(on.size) + 1] = 0.0
-    return lo, hi
-
-
-def _ball(size: int, r: float) -> tuple[Array, Array]:
-    return np.full(size, -r), np.full(size, r)
+    return on.enclosing_box() if on is not None else (np.full(block.size, -math.inf), np.full(block.size, math.inf))

@@ -15,7 +15,7 @@ from ..atoms.vectors import ConvexSet
 from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
 from ..model import Constraint, Expr, SetRef, Term, Type
-from ..words import BOX, CONVEX, NONNEGATIVE, SETS, SIMPLEX
+from ..words import BOX, CONVEX, SETS, SIMPLEX
 from .affine import AffineReader
 from .arrange import parts_of
 from .emptiness import ROUNDING, Empty, numbers, ordered
@@ -102,9 +102,7 @@ class SetReader:
 
     def bounds(self, ref: SetRef) -> tuple[Any, Any]:
         """The bounds of a box as given, even where they leave no room for a point."""
-        given = dict(ref.args)
-        lo, hi = (self._argument(given[end]) for end in _ENDS)
-        return lo, hi
+        return ref.word.bounds_of({name: self._argument(e) for name, e in ref.args}, float, np.negative)
 
     def _argument(self, expr: Expr) -> Any:
         if not expr.type.array_shape:
@@ -123,11 +121,14 @@ class SetReader:
         if "groups" in given:
             out.update(self.group_args(given))
         out |= {p.name: int(out[p.name]) for p in SETS[ref.name].parameters if p.domain == "count"}
-        if ref.name == BOX:
-            out["lo"], out["hi"] = ordered(out["lo"], out["hi"])
+        ends = ref.word.ends or ()
+        if ends and all(end in out for end in ends):
+            # rounding alone may have them cross
+            out.update(zip(map(str, ends), ordered(*(out[str(end)] for end in ends)), strict=True))
         return out
 
     def _merged_args(self, name: str, constraints: list[Constraint], size: int) -> dict[str, Any]:
+        # the arrangement writes bounds that meet as one box
         if name == BOX:
             lo, hi = np.full(size, -math.inf), np.full(size, math.inf)
             for constraint in constraints:
@@ -137,14 +138,14 @@ class SetReader:
             return dict(zip(_ENDS, ordered(lo, hi), strict=True))
         if not SETS[name].parameters:
             return {}
-        if not SETS[name].nested and name != SIMPLEX:
+        if not SETS[name].one_radius:
             assert constraints[0].set is not None
             return self.own_args(constraints[0].set)
-        sums = [c for c in constraints if c.set is None or c.set.name != NONNEGATIVE]
+        sums = [c for c in constraints if c.set is None or c.set.name != SETS[name].cone]
         bound = next((c for c in constraints if c not in sums), None)
         radii = [self._radius(c, bound) for c in sums]
         least, most = min(radii), max(radii)
-        if name == SIMPLEX and most - least > ROUNDING * most:
+        if SETS[name].total == "equal" and most - least > ROUNDING * most:
             first, last = sums[radii.index(least)], sums[radii.index(most)]
             said = numbers(least, most)
             raise Empty(
@@ -168,13 +169,8 @@ class SetReader:
         )
 
     def _box_bounds(self, ref: SetRef, size: int) -> tuple[Array, Array]:
-        args = dict(ref.args)
-        if ref.name == NONNEGATIVE:
-            return np.zeros(size), np.full(size, math.inf)
-        if SETS[ref.name].scaled:
-            r = self.reader.scalar(args["r"])
-            return np.full(size, -r), np.full(size, r)
-        return self.reader.vector(args["lo"], size), self.reader.vector(args["hi"], size)
+        given = {name: self.reader.vector(e, size) for name, e in ref.args}
+        return ref.word.bounds_of(given, lambda end: np.full(size, end), np.negative)
 
 
 def stated(constraint: Constraint, size: int, reader: AffineReader) -> ConvexSet:

@@ -35,12 +35,8 @@ import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
 from ..atoms.domain import set_beneath
-from ..atoms.family import Repeated
-from ..atoms.matrices import EigenSet, Lines
 from ..atoms.vectors import Ridged
-from ..atoms.vectors.box import Box
 from ..atoms.vectors.common import largest, largest_share
-from ..atoms.vectors.nonnegative import Nonnegative
 from ..canon.form import Canonical, SumTerm
 from ..words import CONVEX
 from .certificate import CertificateKind
@@ -140,8 +136,9 @@ def _carrying_rows(canonical: Canonical, y: Sequence[Array]) -> list[Array] | No
     for term, yi in zip(canonical.terms, y, strict=True):
         part = np.abs(term.map.offset * yi)
         on = term.domain
-        if isinstance(on, Box):
-            ends = np.where(yi > 0.0, on.hi, on.lo)
+        entries = None if on is None else on.entries()
+        if entries is not None:
+            ends = np.where(yi > 0.0, entries.hi, entries.lo)
             part = part + np.abs(np.where(np.isfinite(ends), ends, 0.0) * yi)
         elif on is not None and yi.any():
             part = part + abs(on.conjugate(yi)) * (yi != 0.0)
@@ -181,7 +178,7 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
     for term in canonical.terms:
         if term.is_indicator and isinstance(term.f, VectorFunction) and is_of_one_block(term):
             at = term.map.parts[0][0].slice
-            d[at] = _onto_cone(term.f, d[at])
+            d[at] = term.f.into_recession(d[at])
     slope = float(canonical.q @ d)
     sizes = float(np.abs(canonical.q) @ np.abs(d))
     missed = 0.0
@@ -196,7 +193,7 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
             missed = max(missed, _hidden(z, terms, sizes_of_terms(term, carrying)))
         if term.is_indicator:
             assert isinstance(term.f, VectorFunction)
-            missed = max(missed, largest_share(np.abs(z - _onto_cone(term.f, z)), terms))
+            missed = max(missed, largest_share(np.abs(z - term.f.into_recession(z)), terms))
             continue
         growth = _growth(term.f, z) if isinstance(term.f, VectorFunction) else _loss_growth(term, z, terms)
         slope, sizes = slope + growth, sizes + abs(growth)
@@ -218,9 +215,6 @@ def _multiplier(term: SumTerm, direction: Array) -> Array:
     y, on = direction, term.domain
     if on is None:
         return np.zeros(term.map.rows)
-    if isinstance(on, Box):
-        y = np.where(np.isinf(on.hi), np.minimum(y, 0.0), y)
-        return np.where(np.isinf(on.lo), np.maximum(y, 0.0), y)
     return y if math.isfinite(on.conjugate(y)) else on.dual_project(y)
 
 
@@ -242,23 +236,7 @@ def _into_recession(g: VectorFunction, d: Array) -> Array:
     if g.curvature > 0.0 or math.isfinite(g.radius()):
         return np.zeros_like(d)
     on = set_beneath(g)
-    return d if on is None else _onto_cone(on, d)
-
-
-def _onto_cone(on: VectorFunction, d: Array) -> Array:
-    """d moved into the recession cone of a set; zero where the cone is not known."""
-    if isinstance(on, Repeated):
-        return np.concatenate([_onto_cone(on.inner, part) for part in d.reshape(on.count, -1)])
-    if isinstance(on, Lines):
-        return on.flat(np.array([_onto_cone(on.inner, line) for line in on.lines(d)]))
-    if isinstance(on, Box):
-        d = np.where(np.isfinite(on.lo), np.maximum(d, 0.0), d)
-        return np.where(np.isfinite(on.hi), np.minimum(d, 0.0), d)
-    if isinstance(on, Nonnegative):
-        return np.maximum(d, 0.0)
-    if isinstance(on, EigenSet) and isinstance(on.inner, Nonnegative):
-        return on.prox(d, 0.0)
-    return np.zeros_like(d)
+    return d if on is None else on.into_recession(d)
 
 
 def _growth(g: VectorFunction, d: Array) -> float:
@@ -309,10 +287,11 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
 def _has_constants(term: SumTerm) -> Array:
     """Whether the rows of a constraint have a constant or a bound that is not 0; of a set that is no product of intervals all or none do."""
     f, offset = term.f, term.map.offset
-    if isinstance(f, Box):
-        bounds = (np.isfinite(f.lo) & (f.lo != 0.0)) | (np.isfinite(f.hi) & (f.hi != 0.0))
-        return np.asarray(bounds | (offset != 0.0))
     assert isinstance(f, VectorFunction)
+    found = f.entries()
+    if found is not None:
+        bounds = [np.isfinite(end) & (end != 0.0) for end in found.bounds(f.size)]
+        return np.asarray(bounds[0] | bounds[1] | (offset != 0.0))
     if f.entrywise:
         return np.asarray(offset != 0.0)
     return np.full(offset.size, bool(offset.any()) or math.isfinite(f.radius()))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import sqrt
+from math import inf, sqrt
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, Sign, Type
+from ..model import Dim, Expr, SetRef, Sign, Type
 from . import shapes, signs
 from .shapes import REAL
 
@@ -23,6 +23,22 @@ ONE = const(1.0)
 def number(expr: Expr) -> float | None:
     """The value of a literal number, or None for any other expression."""
     return expr.value if expr.op == "const" and isinstance(expr.value, float) else None
+
+
+def bounds(ref: SetRef) -> tuple[Expr, Expr] | None:
+    """The least and the largest value of the entries of a set that says no more; None for any other set."""
+    return ref.word.bounds_of(dict(ref.args), const, negate) if ref.word.bounds else None
+
+
+def numeric_bounds(ref: SetRef) -> tuple[float | None, float | None]:
+    """These bounds as far as they are literal numbers."""
+    found = bounds(ref)
+    return (None, None) if found is None else (number(found[0]), number(found[1]))
+
+
+def is_sign(ref: SetRef | None) -> bool:
+    """Whether a set says that every entry is at least 0, and no more."""
+    return ref is not None and numeric_bounds(ref) == (0.0, inf)
 
 
 def make(

@@ -8,7 +8,7 @@ from math import isfinite
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..model import Expr
-from ..words import Domain, Parameter
+from ..words import NUMBERS, Domain, Parameter
 from . import algebra, shapes, signs
 from .context import Context
 from .scalars import scalar_sign
@@ -96,15 +96,16 @@ def signature(name: str, parameters: Sequence[Parameter]) -> str:
 
 # --- options -------------------------------------------------------------------------------------------------------
 
-_WORDS: dict[Domain, str] = {
-    "real": "a number",
-    "positive": "a positive number",
-    "nonnegative": "a number that is not negative",
-    "unit": "a number between 0 and 1",
-    "count": "a whole number of at least 1",
-    "seed": "a whole number that is not negative",
+DOMAIN_WORDS: dict[str, str] = {
+    **{name: domain.told for name, domain in NUMBERS.items()},
+    "path": "a quoted path",
+    "string": "a quoted text",
     "boolean": "`true` or `false`",
+    "column": "a quoted column name or a position counted from 0",
+    "columns": 'a list of column names or positions, like `["a", "b"]`',
+    "base": "0 or 1",
 }
+"""What an argument is, by its domain."""
 
 
 def option(ctx: Context, func: str, parameter: Parameter, node: tree.Expr | None) -> Expr | None:
@@ -124,7 +125,7 @@ def option(ctx: Context, func: str, parameter: Parameter, node: tree.Expr | None
     depends = isinstance(value, Combination) or not value.is_constant
     ctx.error(
         "FW3010" if depends else "FW2012",
-        f"`{parameter.name}` of `{func}` is {_WORDS[parameter.domain]}, "
+        f"`{parameter.name}` of `{func}` is {DOMAIN_WORDS[parameter.domain]}, "
         + (f"and `{ctx.text(node)}` depends on a variable" if depends else f"not `{ctx.text(node)}`"),
         node.span,
         rule="Options are constant, and within the domain of the function.",
@@ -143,23 +144,19 @@ def _fits(value: Expr, domain: Domain) -> bool:
     number = algebra.number(value)
     if number is None:
         return _sign_fits(value, domain)
-    whole = number == number // 1 if isfinite(number) else False
-    return isfinite(number) and {
-        "positive": number > 0,
-        "nonnegative": number >= 0,
-        "unit": 0 < number < 1,
-        "count": whole and number >= 1,
-        "seed": whole and number >= 0,
-    }.get(domain, True)
+    return isfinite(number) and (domain not in NUMBERS or NUMBERS[domain].holds(number))
 
 
 def _sign_fits(value: Expr, domain: Domain) -> bool:
-    sign = scalar_sign(value)
-    if domain in ("count", "seed"):
-        return value.op == "dim" or (value.op == "param" and value.type.domain == "count")
-    if domain in ("positive", "unit"):
+    sign, wanted = scalar_sign(value), NUMBERS.get(domain)
+    if wanted is None:
+        return True
+    if wanted.whole:
+        return value.op == "dim" or (value.op == "param" and NUMBERS[value.type.domain].whole)
+    if wanted.sign == "positive":
+        # that a number is below 1 no sign tells
         return sign == "positive" or (domain == "unit" and sign == "nonnegative")
-    return signs.is_nonnegative(sign) if domain == "nonnegative" else True
+    return signs.is_nonnegative(sign) if wanted.sign == "nonnegative" else True
 
 
 def _could_fit(value: Expr, domain: Domain) -> bool:
@@ -213,38 +210,17 @@ def literal(node: tree.Expr) -> object:
 def literal_fits(value: object, domain: str) -> bool:
     """Whether a literal is in a domain of source arguments or solve options."""
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
-    whole = number is not None and isfinite(number) and number == number // 1
+    if domain in NUMBERS:
+        return number is not None and NUMBERS[domain].holds(number)
     match domain:
         case "path" | "string":
             return isinstance(value, str) and bool(value)
         case "boolean":
             return isinstance(value, bool)
         case "column":
-            return isinstance(value, str) or (whole and number is not None and number >= 0)
+            return isinstance(value, str) or literal_fits(value, "seed")
         case "columns":
             return isinstance(value, tuple) and bool(value) and all(literal_fits(v, "column") for v in value)
         case "base":
-            return whole and number in (0, 1)
-        case "count":
-            return whole and number is not None and number >= 1
-        case "seed":
-            return whole and number is not None and number >= 0
-        case "positive":
-            return number is not None and number > 0
-        case "nonnegative":
-            return number is not None and number >= 0
+            return number in (0, 1)
     return False
-
-
-DOMAIN_WORDS = {
-    "path": "a quoted path",
-    "string": "a quoted text",
-    "boolean": "`true` or `false`",
-    "column": "a quoted column name or a position counted from 0",
-    "columns": 'a list of column names or positions, like `["a", "b"]`',
-    "base": "0 or 1",
-    "count": "a whole number of at least 1",
-    "seed": "a whole number that is not negative",
-    "positive": "a positive number",
-    "nonnegative": "a number that is not negative",
-}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ..grammar import tree
 from ..model import DataDecl, Expr, ParamDecl, Sign, Type, VarDecl
-from ..words import FEATURE_MAPS, TYPES
+from ..words import FEATURE_MAPS, NUMBERS, TYPES
 from . import algebra, shapes, signs
 from .context import Context, Entry
 from .data import data_item, serve
@@ -40,14 +40,6 @@ def declare(ctx: Context, node: tree.Declaration, out: Declared) -> None:
             _variable(ctx, item, out)
 
 
-_DOMAIN_SIGNS: dict[str, Sign] = {
-    "real": "unknown",
-    "positive": "positive",
-    "nonnegative": "nonnegative",
-    "count": "positive",
-}
-
-
 def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
     type_ = resolve_type(ctx, item.type, "param")
     if type_ is not None and type_.kind != "real":
@@ -78,7 +70,7 @@ def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
     default = None if item.value is None else _default(ctx, item, item.value, type_)
     value = None
     if type_ is not None:
-        sign = _DOMAIN_SIGNS[type_.domain]
+        sign = NUMBERS[type_.domain].sign
         value = Expr("param", type_, name=item.name.name, sign=sign, span=item.name.span)
     entry = Entry(item.name.name, "param", item.name.span, value, f"`{ctx.text(item.type)}`", item.type.span)
     if ctx.declare(entry) and type_ is not None:
@@ -105,17 +97,18 @@ def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None)
         )
         return None
     number, sign = algebra.number(value), scalar_sign(value)
-    wrong = (
-        (type_.domain in ("positive", "count") and signs.is_nonpositive(sign))
-        or (type_.domain == "nonnegative" and sign == "negative")
-        or (type_.domain == "count" and number is not None and number != number // 1)
-    )
+    domain = NUMBERS[type_.domain]
+    if number is None:
+        wrong = (domain.sign == "positive" and signs.is_nonpositive(sign)) or (
+            domain.sign == "nonnegative" and sign == "negative"
+        )
+    else:
+        wrong = not domain.holds(number)
     if not wrong and (number is None or abs(number) < float("inf")):
         return value
-    wrong_as = {"positive": "not positive", "nonnegative": "negative", "count": "not a whole number of at least 1"}
     ctx.error(
         "FW2029",
-        f"the default `{ctx.text(node)}` of `{name}` is {wrong_as.get(type_.domain, 'not finite')}",
+        f"the default `{ctx.text(node)}` of `{name}` is {domain.missed if wrong else 'not finite'}",
         node.span,
         labels=ctx.declared(tree.Name(name)),
         rule=f"A default is in the domain of its parameter, here `{type_.domain}`.",

@@ -90,7 +90,7 @@ def resolve_type(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None
     shape = tuple(d for d in dims if d is not None)
     if not _counts(ctx, node, signature) or len(shape) < len(dims):
         return None
-    if name in SCALAR_TYPES:
+    if signature.of_parameters:
         return Type("real", domain=name)  # type: ignore[arg-type]
     if node.of is None:
         if signature.of_required:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..grammar.diagnostic import Label
 from ..model import Constraint, Expr, SetRef
-from ..words import BOX, NONNEGATIVE, SETS
+from ..words import SETS
 from . import algebra
 from .context import Context
 
@@ -63,13 +63,13 @@ def _within(a: SetRef, b: SetRef) -> bool:
     """Whether a is a subset of b, as far as the text shows."""
     if a.inner is not None and b.inner is not None:
         return a.name == b.name and (a.inner == b.inner or _within(a.inner, b.inner))
-    first = SETS[a.name]
-    if first.inner == "rows" and b.name == NONNEGATIVE and a.inner is not None:
+    first = a.word
+    if first.inner and b.word.bounds and a.inner is not None:
         return _within(a.inner, b)
     if first.cone == b.name:
         return True
     x, y = dict(a.args), dict(b.args)
-    if BOX in (a.name, b.name):
+    if a.word.given_bounds or b.word.given_bounds:
         return _box_within(a, b)
     if b.name in (a.name, *first.within) and "r" in x and "r" in y:
         same = {k: v for k, v in x.items() if k != "r"} == {k: v for k, v in y.items() if k != "r"}
@@ -82,18 +82,17 @@ def _within(a: SetRef, b: SetRef) -> bool:
 
 def _bounds(s: SetRef) -> tuple[float, float] | None:
     """The literal bounds of every entry; None where the text does not show them."""
-    if s.name == NONNEGATIVE:
-        return 0.0, float("inf")
-    args, word = dict(s.args), SETS[s.name]
-    if s.name == BOX:
-        low, high = algebra.number(args["lo"]), algebra.number(args["hi"])
+    word = s.word
+    if word.bounds:
+        low, high = algebra.numeric_bounds(s)
         return None if low is None or high is None else (low, high)
+    args = dict(s.args)
     r = algebra.number(args["r"]) if "r" in args else None
     if r is None:
         return None
-    if word.cone == NONNEGATIVE:
+    if word.cone and SETS[word.cone].bounds:
         return 0.0, r
-    return (-r, r) if word.bounds or _LARGEST_SIZE in word.within else None
+    return (-r, r) if _LARGEST_SIZE in word.within else None
 
 
 #: The set that bounds every entry by its radius.
@@ -102,6 +101,6 @@ _LARGEST_SIZE = next(name for name, word in SETS.items() if word.bounds and word
 
 def _box_within(a: SetRef, b: SetRef) -> bool:
     inner, outer = _bounds(a), _bounds(b)
-    if inner is None or outer is None or not SETS[b.name].bounds:
+    if inner is None or outer is None or not b.word.bounds:
         return False
     return outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..grammar.source import Source, Span
 from ..grammar.tree import NOWHERE, Call, Program
+from ..words import CONVEX, SETS, ConvexWord, SetWord
 from .expr import Expr
 from .types import Dim, Type
 
@@ -56,6 +57,11 @@ class SetRef:
     inner: SetRef | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
+    @property
+    def word(self) -> SetWord:
+        """The record of its name."""
+        return SETS[self.name]
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -78,6 +84,11 @@ class Term:
     name: str = ""
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def convex(self) -> ConvexWord | None:
+        """The record of its function; None for a loss and for an affine term."""
+        return CONVEX[self.atom] if self.kind == "function" else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from ..words import Scalar
+
 Dim = int | str
 """A dimension: an integer, a name (`"n"`), the column count of a feature map (`"dim(Phi)"`), the number of observations of
 `entries` data (`"len(M)"`), or one of these plus or minus an integer (`"p+1"`, `"n-2"`: intercepts and slices)."""
@@ -61,7 +63,7 @@ class Type:
 
     kind: Kind
     shape: tuple[Dim, ...] = ()
-    domain: Literal["real", "positive", "nonnegative", "count"] = "real"
+    domain: Scalar = "real"
     element: Type | None = None
     classes: Dim | None = None
 

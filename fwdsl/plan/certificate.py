@@ -8,7 +8,7 @@ from ..atoms.base import VectorFunction
 from ..canon.arrange import Arrangement, BlockPlan
 from ..canon.forms import Form, FormKind
 from ..canon.pairs import is_compact, words_of
-from ..words import BOX, CONVEX
+from ..words import CONVEX
 
 UNBOUNDED = "an equality of the dual: exact where met to rounding, else conditional"
 
@@ -51,7 +51,7 @@ def _of_block(plan: BlockPlan, g: VectorFunction | None, moved: bool, certain: b
         known, ridge = g.certificate, g.curvature > 0.0
         norm = None if g.pair[0] is None else plan.norm
         bounded = plan.set is not None and math.isfinite(g.radius())
-    elif bounded and words_of(str(plan.set))[1].name == BOX:
+    elif bounded and words_of(str(plan.set))[1].given_bounds:
         # whose bounds are not known
         bounded, clause = (
             False,

@@ -16,7 +16,7 @@ from ..canon.affine import AffineReader
 from ..canon.form import Block, Canonical
 from ..canon.sets import part_of_bounds, stated
 from ..model import Constraint
-from ..words import BOX, SETS, SetWord
+from ..words import SETS, SetWord
 
 
 # the multipliers of a run whose numbers overflowed do so too, which its status says
@@ -88,7 +88,7 @@ def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: 
     if own.name == merged.cone:
         # on the simplex the normal is the sum's multiplier in every entry, less that of each bound
         return _radius_dual(on, normal) - normal
-    if own.bounds and merged.name == BOX:
+    if own.bounds and merged.given_bounds:
         own_bounds = stated(constraint, on.size, reader)
         normal, on = part_of_bounds(normal, own_bounds, on), own_bounds
     elif own.scaled and _radius(constraint, reader) > on.scale:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,6 @@ from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..model import DataDecl, Dim, Model, Term
 from ..results.row_counts import with_row_names
-from ..words import CONVEX, SQUARES
 
 RULE = (
     "Folds leave out samples: the rows along one dimension, which every loss counts, and which is the first of all data that have it "
@@ -56,8 +55,12 @@ def samples_of(model: Model) -> Samples:
 
 def _counted(model: Model) -> list[tuple[int, Dim]]:
     """The terms that sum over rows of data, by position, with the dimension: the losses, or where there are none `sum_squares`, else `norm1`."""
-    norms = {name for name, word in CONVEX.items() if word.is_norm and word.additive}
-    for ours in ((lambda t: t.kind == "loss"), (lambda t: t.atom == SQUARES), (lambda t: t.atom in norms)):
+    kinds: tuple[Callable[[Term], bool], ...] = (
+        lambda t: t.kind == "loss",
+        lambda t: t.convex is not None and t.convex.adds_squares,
+        lambda t: t.convex is not None and t.convex.adds_sizes,
+    )
+    for ours in kinds:
         found = [(i, dim) for i, t in enumerate(model.terms) if ours(t) and (dim := _rows(t)) is not None]
         if found:
             return found

@@ -236,16 +236,50 @@ def members_are_told(case: FunctionCase) -> None:
             require(outside, "a point that the projection moves has a violation", case.at(v=v))
 
 
+def bounds_its_sum(case: FunctionCase) -> None:
+    """What `budget` says has the same support function."""
+    budget = case.g.budget()
+    if budget is None or not case.g.size:
+        return
+    for v in case.points(18):
+        most = float(np.abs(v).max() if budget.signed else v.max())
+        most = most if budget.exact else max(most, 0.0)
+        what = "`total`: the support function is that of the sum that the record bounds"
+        close(case.g.conjugate(v), budget.r * most, what, case.at(v=v), 1e-12)
+
+
+def is_the_sum_of_its_entries(case: FunctionCase) -> None:
+    """What `entries` says has the same prox, and the same domain of the conjugate."""
+    g, found = case.g, case.g.entries()
+    if found is None:
+        return
+    for v in case.points(17):
+        for t in (0.1, 1.0, 10.0):
+            what = f"`entries`: the sum over entries has the same prox for t = {t:g}"
+            size = float(np.abs(v).max(initial=0.0))
+            close(found.prox(v, t), g.prox(v, t), what, case.at(v=v), 1e-12, 1e-12 * size)
+        slopes = found.slopes(g.size)
+        if slopes is not None and not math.isfinite(g.radius()):
+            y = np.clip(v, *slopes)
+            close(g.dual_project(v), y, "`entries`: the conjugate has the same domain", case.at(v=v), 1e-12, 1e-12)
+
+
 FUNCTION_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (
     prox_is_in_the_domain,
     prox_is_optimal_and_moreau_holds,
     conjugate_bounds_every_point,
     domain_of_the_conjugate,
     infimum_coercivity_and_radius,
+    is_the_sum_of_its_entries,
 )
 """Of functions with a prox."""
 
-SET_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (lmo_attains_the_support_function, members_are_told)
+
+SET_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (
+    lmo_attains_the_support_function,
+    members_are_told,
+    bounds_its_sum,
+)
 
 
 # --- of records ------------------------------------------------------------------------------------------------------

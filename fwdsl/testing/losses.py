@@ -197,6 +197,8 @@ def facts_hold(case: LossCase) -> None:
     same = np.allclose(moved, loss.value_naive(z, f.b, f.p), rtol=1e-12 * case.slack, atol=1e-12 * case.slack)
     told = "the loss of z + 0.75 for b + 0.75 is that of z for b exactly where the record says `residual`"
     require(same == loss.word.residual, told)
+    if loss.word.square:
+        close(loss.value_naive(z, f.b, f.p), np.square(z - f.b), "`square`: the loss is (z - b)^2", rtol=1e-12)
     other = z + np.random.default_rng(4).normal(0.0, 1.0, f.size)
     change = (loss.gradient_naive(other, f.b, f.p) - loss.gradient_naive(z, f.b, f.p)) / (other - z)
     where = case.at("z", z)

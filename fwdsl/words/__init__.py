@@ -8,28 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .base import Domain, Parameter, Word
+from .base import NUMBERS, Domain, Parameter, Word
 from .features import FEATURE_MAPS, MapWord
 from .functions import (
-    ADDITIVE_NORMS,
     CONVEX,
     FUNCTIONS,
     GROUPED,
     LARGEST_SIZE,
-    REDUCTIONS,
     SIZES,
     SQUARES,
     ConvexWord,
+    FunctionWord,
 )
-from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED, SQUARED_HINGE, LossWord
+from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
-from .sets import BOX, NONNEGATIVE, PSD, SETS, SIMPLEX, SOLID_SIMPLEX, THRESHOLD_SETS, SetWord
+from .set_word import NONNEGATIVE, SetWord
+from .sets import BOX, PSD, SETS, SIMPLEX
 from .sources import SOURCES, SourceWord
-from .types import SCALAR_TYPES, TYPES, TypeWord
+from .types import SCALAR_TYPES, TYPES, Scalar, TypeWord
 
 __all__ = [
     "ABSOLUTE",
-    "ADDITIVE_NORMS",
     "BOX",
     "CONVEX",
     "FEATURE_MAPS",
@@ -40,27 +39,26 @@ __all__ = [
     "LARGEST_SIZE",
     "LOSSES",
     "NONNEGATIVE",
+    "NUMBERS",
     "PSD",
     "QUANTILE",
-    "REDUCTIONS",
     "SCALAR_TYPES",
     "SETS",
     "SIMPLEX",
     "SIZES",
-    "SOLID_SIMPLEX",
     "SOLVE_OPTIONS",
     "SOURCES",
-    "SQUARED",
     "SQUARED_HINGE",
     "SQUARES",
-    "THRESHOLD_SETS",
     "TYPES",
     "ConvexWord",
     "Domain",
+    "FunctionWord",
     "LossWord",
     "MapWord",
     "OptionWord",
     "Parameter",
+    "Scalar",
     "SetWord",
     "SourceWord",
     "TypeWord",

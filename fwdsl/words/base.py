@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -32,6 +33,56 @@ Shape = Literal[
     "columns",  # a matrix with a column for each entry of the expression
     "right",  # a number, or a vector with an entry for each row of the matrix before it
 ]
+
+
+def _is_whole(v: float) -> bool:
+    return math.isfinite(v) and v == math.floor(v)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberDomain:
+    """A domain of numbers: what one is (`told`), has to be (`promised`) and is not (`missed`), for sentences; which numbers are in it.
+
+    `sign` is what it says of their sign, `example` one of them.
+    """
+
+    told: str
+    promised: str
+    missed: str
+    holds: Callable[[float], bool]
+    sign: Literal["unknown", "positive", "nonnegative"]
+    example: float
+    whole: bool = False
+
+
+NUMBERS: dict[str, NumberDomain] = {
+    "real": NumberDomain("a number", "finite", "not finite", lambda v: True, "unknown", 0.0),
+    "positive": NumberDomain("a positive number", "greater than 0", "not positive", lambda v: v > 0.0, "positive", 1.0),
+    "nonnegative": NumberDomain(
+        "a number that is not negative", "0 or greater", "negative", lambda v: v >= 0.0, "nonnegative", 1.0
+    ),
+    "unit": NumberDomain(
+        "a number between 0 and 1", "between 0 and 1", "not between 0 and 1", lambda v: 0.0 < v < 1.0, "positive", 0.5
+    ),
+    "count": NumberDomain(
+        "a whole number of at least 1",
+        "a whole number from 1",
+        "not a whole number of at least 1",
+        lambda v: _is_whole(v) and v >= 1.0,
+        "positive",
+        1.0,
+        whole=True,
+    ),
+    "seed": NumberDomain(
+        "a whole number that is not negative",
+        "a whole number from 0",
+        "not a whole number of at least 0",
+        lambda v: _is_whole(v) and v >= 0.0,
+        "nonnegative",
+        0.0,
+        whole=True,
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)

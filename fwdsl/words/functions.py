@@ -67,6 +67,16 @@ class ConvexWord(Word):
         return self.degree == 1
 
     @property
+    def adds_sizes(self) -> bool:
+        """Whether it is the norm that is a sum over entries: that of their sizes."""
+        return self.is_norm and self.additive
+
+    @property
+    def adds_squares(self) -> bool:
+        """Whether it is the sum of the squares of the entries themselves, and of no map of them."""
+        return self.degree == 2 and not self.root_of
+
+    @property
     def options(self) -> tuple[Parameter, ...]:
         """The parameters behind the argument."""
         return self.parameters[1:]
@@ -234,42 +244,50 @@ CONVEX: dict[str, ConvexWord] = {
     )
 }
 
-ADDITIVE_NORMS = tuple(name for name, word in CONVEX.items() if word.is_norm and word.additive)
-"""The norms that are sums over entries."""
-
 SQUARES = "sum_squares"
 """The function that joins whatever else is on a variable, as its prox always does."""
 
 SIZES, LARGEST_SIZE, GROUPED = "norm1", "norm_inf", "group_norm"
 """The sum and the largest of the sizes of entries; the sum of the lengths of groups."""
 
-REDUCTIONS = ("sum", "mean")
-"""The functions that make one number of a loss over samples, or of the entries of an expression."""
-
 _SECOND_SIZE = Parameter("k", optional=True)
 
-FUNCTIONS: dict[str, Word] = {
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionWord(Word):
+    """A function of algebra. One that `reduces` makes one number of a loss over samples, or of the entries of an expression."""
+
+    reduces: bool = False
+
+
+FUNCTIONS: dict[str, FunctionWord] = {
     word.name: word
     for word in (
-        Word(name="inner", formula="Contracts all axes of D but the first with X.", parameters=values("D", "X")),
-        Word(name="quad", formula="u_i' X u_i for the rows u_i of U.", parameters=values("U", "X")),
-        Word(
+        FunctionWord(
+            name="inner", formula="Contracts all axes of D but the first with X.", parameters=values("D", "X")
+        ),
+        FunctionWord(name="quad", formula="u_i' X u_i for the rows u_i of U.", parameters=values("U", "X")),
+        FunctionWord(
             name="eye",
             formula="The identity matrix of size d.",
             parameters=values("d"),
             elsewhere=("identity",),
         ),
-        Word(name="ones", formula="A vector or matrix of ones.", parameters=(*values("n"), _SECOND_SIZE)),
-        Word(name="zeros", formula="A vector or matrix of zeros.", parameters=(*values("n"), _SECOND_SIZE)),
-        Word(
+        FunctionWord(name="ones", formula="A vector or matrix of ones.", parameters=(*values("n"), _SECOND_SIZE)),
+        FunctionWord(name="zeros", formula="A vector or matrix of zeros.", parameters=(*values("n"), _SECOND_SIZE)),
+        FunctionWord(
             name="diag",
             formula="The diagonal matrix of a vector; the diagonal of a matrix.",
             parameters=values("v"),
         ),
-        Word(name="trace", formula="The trace of a square matrix.", parameters=values("X"), elsewhere=("tr",)),
-        Word(name="sum", formula="The sum over all entries, or of a loss over samples.", parameters=_X),
-        Word(name="mean", formula="The mean over all entries, or of a loss over samples.", parameters=_X),
-        Word(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
-        Word(name="dim", formula="The number of columns of a feature map.", parameters=values("Phi")),
+        FunctionWord(name="trace", formula="The trace of a square matrix.", parameters=values("X"), elsewhere=("tr",)),
+        FunctionWord(
+            name="sum", formula="The sum over all entries, or of a loss over samples.", parameters=_X, reduces=True
+        ),
+        FunctionWord(
+            name="mean", formula="The mean over all entries, or of a loss over samples.", parameters=_X, reduces=True
+        ),
+        FunctionWord(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
+        FunctionWord(name="dim", formula="The number of columns of a feature map.", parameters=values("Phi")),
     )
 }

@@ -20,6 +20,8 @@ class LossWord(Word):
     scores: bool = False
     #: It depends on z - b alone, so that a shift of the targets is one of the predictions.
     residual: bool = False
+    #: It is (z - b)^2.
+    square: bool = False
 
     @property
     def classifies(self) -> bool:
@@ -44,6 +46,7 @@ def loss_word(
     *options: Parameter,
     target: Literal["real", "signs", "labels"] = "real",
     residual: bool = False,
+    square: bool = False,
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
@@ -55,7 +58,8 @@ def loss_word(
         elsewhere=elsewhere,
         target=target,
         scores=target == "labels",
-        residual=residual,
+        residual=residual or square,
+        square=square,
     )
 
 
@@ -63,7 +67,7 @@ _EPS = Parameter("eps", "nonnegative", 0.1)
 
 LOSSES: dict[str, LossWord] = Words(
     (
-        loss_word("squared", "(z - b)^2.", residual=True, elsewhere=("least_squares", "mse")),
+        loss_word("squared", "(z - b)^2.", square=True, elsewhere=("least_squares", "mse")),
         loss_word("absolute", "|z - b|.", residual=True, elsewhere=("mae",)),
         loss_word(
             "quantile",
@@ -103,6 +107,6 @@ LOSSES: dict[str, LossWord] = Words(
     )
 )
 
-SQUARED, ABSOLUTE, QUANTILE, HUBER = "squared", "absolute", "quantile", "huber"
+ABSOLUTE, QUANTILE, HUBER = "absolute", "quantile", "huber"
 HINGE, SQUARED_HINGE = "hinge", "squared_hinge"
 """The losses that slack variables and norms of residuals stand for."""

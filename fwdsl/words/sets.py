@@ -2,96 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import math
 
-from .base import GROUPS, Parameter, Word, Words
-
-Of = Literal["vector", "entrywise", "matrix", "square", "symmetric"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetWord(Word):
-    """A convex set. `of` says what it is a set of.
-
-    "vector": vectors only; "entrywise": vectors and, entry by entry, matrices; "matrix"; "square"; "symmetric". Entrywise sets and those marked
-    `scalar` hold for a number too. A set with a parameter `r` is r times a set.
-    """
-
-    of: Of
-    scalar: bool = False
-    #: It is made of a vector set, which it asks of each row, of each column or of all entries.
-    inner: Literal["", "rows", "columns", "entries"] = ""
-    #: The norm whose ball it is.
-    norm: str = ""
-    #: It is the ball of the trace norm, in which a matrix is kept as factors.
-    trace_norm: bool = False
-    #: It is bounded. A box is, where its bounds are finite.
-    compact: bool = True
-    #: It is the solution set of finitely many linear inequalities.
-    polyhedral: bool = True
-    #: It bounds each entry by itself; several such sets meet in a box.
-    bounds: bool = False
-    #: Of two with different radii the smaller one is their intersection.
-    nested: bool = False
-    #: The cone it lies in, whatever its radius.
-    cone: str = ""
-    #: Sets of the same radius that contain it, whatever the dimension.
-    within: tuple[str, ...] = ()
-    #: The sum of its entries, or the trace of its matrices: r, or at most r.
-    total: Literal["", "equal", "most"] = ""
-    #: Its projection takes one number from the sizes of all entries, or of all groups: the multiplier of its bound.
-    threshold: bool = False
-    #: It is the same under every permutation of the entries.
-    permutable: bool = False
-    #: It does not tell a matrix from its transpose (a box, once its bounds are made so).
-    transposable: bool = False
-    #: The vector set that it asks of the eigenvalues (of "symmetric") or the singular values.
-    spectrum: str = ""
-    #: How its support function is known: to rounding, or by a dense decomposition, rounded up.
-    certificate: Literal["exact", "rigorous"] = "exact"
-    #: What it is written with instead of a prox of its own: A x = b, a'x <= b, a convex combination of points, or its rows and columns.
-    written_as: Literal["", "equations", "inequality", "hull", "rows and columns"] = ""
-    #: The order in which the nonsmooth part of a block prefers sets: compact ones that bound the dual first, entrywise ones last.
-    place: int = 1
-    #: The same for a matrix, where this one is of vectors only; what to write for a vector, where it is of matrices.
-    of_matrices: str = ""
-    of_vectors: str = ""
-    #: Another notation for a set of vectors of radius 1, asked of each row: (`rows`, the set).
-    stands_for: tuple[str, ...] = ()
-
-    @property
-    def grouped(self) -> bool:
-        """Whether it is of groups of entries."""
-        return any(p.name == GROUPS[0].name for p in self.parameters)
-
-    @property
-    def scaled(self) -> bool:
-        """Whether it has a radius: it is r times the set of radius 1."""
-        return any(p.name == "r" for p in self.parameters)
-
-
-def set_word(
-    name: str,
-    formula: str,
-    *parameters: Parameter,
-    compact: bool = True,
-    polyhedral: bool = False,
-    permutable: bool = False,
-    elsewhere: tuple[str, ...] = (),
-) -> SetWord:
-    """The record of a set of vectors that has no place of its own in the canonical form; see `SetWord`."""
-    return SetWord(
-        name=name,
-        formula=formula,
-        parameters=parameters,
-        elsewhere=elsewhere,
-        of="vector",
-        compact=compact,
-        polyhedral=polyhedral,
-        permutable=permutable,
-    )
-
+from .base import GROUPS, Parameter, Words
+from .set_word import SetWord
 
 _RADIUS = (Parameter("r", "positive"),)
 _INNER = (Parameter("set", "set"),)
@@ -100,10 +14,8 @@ _SPECTRAL_BALLS = ("nuclear_ball", "fro_ball", "spectral_ball")
 
 # The sets that the language has another notation for (comparisons, types), and those that the canonical form writes others with.
 BOX = "box"
-NONNEGATIVE = "nonnegative"
 PSD = "psd"
 SIMPLEX = "simplex"
-SOLID_SIMPLEX = "solid_simplex"
 
 SETS: dict[str, SetWord] = Words(
     (
@@ -116,7 +28,7 @@ SETS: dict[str, SetWord] = Words(
             norm="norm1",
             nested=True,
             within=("l2_ball", "linf_ball"),
-            threshold=True,
+            total="sizes",
             permutable=True,
             transposable=True,
         ),
@@ -140,7 +52,7 @@ SETS: dict[str, SetWord] = Words(
             elsewhere=("linf",),
             of="entrywise",
             norm="norm_inf",
-            bounds=True,
+            ends=("-r", "r"),
             nested=True,
             permutable=True,
             transposable=True,
@@ -153,7 +65,7 @@ SETS: dict[str, SetWord] = Words(
             elsewhere=("interval", "bounds"),
             of="entrywise",
             scalar=True,
-            bounds=True,
+            ends=("lo", "hi"),
             transposable=True,
             place=5,
         ),
@@ -164,7 +76,7 @@ SETS: dict[str, SetWord] = Words(
             of="entrywise",
             scalar=True,
             compact=False,
-            bounds=True,
+            ends=(0.0, math.inf),
             permutable=True,
             transposable=True,
             place=6,
@@ -178,7 +90,6 @@ SETS: dict[str, SetWord] = Words(
             cone="nonnegative",
             within=("solid_simplex", *_ALL_BALLS),
             total="equal",
-            threshold=True,
             permutable=True,
             place=0,
         ),
@@ -191,7 +102,6 @@ SETS: dict[str, SetWord] = Words(
             cone="nonnegative",
             within=_ALL_BALLS,
             total="most",
-            threshold=True,
             permutable=True,
         ),
         SetWord(
@@ -209,7 +119,6 @@ SETS: dict[str, SetWord] = Words(
             of="vector",
             norm="group_norm",
             polyhedral=False,
-            threshold=True,
         ),
         SetWord(
             name="affine",
@@ -375,6 +284,3 @@ SETS: dict[str, SetWord] = Words(
         ),
     )
 )
-
-THRESHOLD_SETS = tuple(name for name, word in SETS.items() if word.threshold)
-"""The sets whose projection searches for one number."""

@@ -11,7 +11,8 @@ from .features import FEATURE_MAPS
 from .functions import CONVEX, FUNCTIONS
 from .losses import LOSSES, LossWord
 from .options import SOLVE_OPTIONS
-from .sets import SETS, SetWord
+from .set_word import SetWord
+from .sets import SETS
 from .sources import SOURCES
 from .types import TYPES, TypeWord
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-SCALAR_TYPES = ("real", "positive", "nonnegative", "count")
+Scalar = Literal["real", "positive", "nonnegative", "count"]
+SCALAR_TYPES: tuple[Scalar, ...] = get_args(Scalar)
+"""The types of numbers, each the domain of its name (`NUMBERS`)."""
 
 
 @dataclass(frozen=True, slots=True)

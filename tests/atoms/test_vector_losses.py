@@ -149,6 +149,28 @@ def test_facts(name: str) -> None:
 
 
 @each
+def test_the_domain_of_the_conjugate_is_that_which_the_loss_names(name: str) -> None:
+    """Points that `into_domain` makes of anything lie in it, its largest point is as long as `largest_slope`, and no subgradient is longer."""
+    loss, f, z = sample(name, 300)
+    at = np.arange(f.y.size)
+    u = loss.into_domain_naive(np.random.default_rng(5).normal(0.0, 3.0, f.shape), f.y)
+    np.testing.assert_allclose(u.sum(axis=1), 0.0, rtol=0, atol=1e-12)
+    if not loss.boxed_dual:
+        u[at, f.y] += 1.0
+    else:
+        u[at, f.y] = 0.0
+    assert u.min() >= -1e-12 and u.max() <= 1.0 + 1e-12
+    # the other loss's domain is told apart
+    assert (np.abs(u.sum(axis=1) - 1.0).max() < 1e-9) == (not loss.boxed_dual)
+    far = np.linalg.norm(loss.gradient_naive(100.0 * z, f.y), axis=1)
+    assert far.max() <= loss.largest_slope(f.k) * (1 + 1e-12)
+    wrong = np.full((1, f.k), 100.0)
+    wrong[0, 0] = 0.0
+    one = loss.gradient_naive(wrong, np.array([0]))
+    assert not loss.boxed_dual or np.linalg.norm(one) == pytest.approx(loss.largest_slope(f.k))
+
+
+@each
 def test_prox_for_all_steps(name: str) -> None:
     """Where the step dwarfs the predictions and where it vanishes beside them, to the rounding of their sum."""
     _, f, v = sample(name, 30, 5)

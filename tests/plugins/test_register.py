@@ -130,11 +130,15 @@ def test_a_set_that_contradicts_its_record() -> None:
         register(set_of(set_word("made", "f.", AXES), without="lmo"))
     with pytest.raises(TypeError, match="is not bounded, and Made lacks dual_scale, dual_project"):
         register(set_of(set_word("made", "f.", AXES, compact=False)))
-    with pytest.raises(TypeError, match="says what only ours may: bounds, total"):
+    with pytest.raises(TypeError, match="says what only ours may: norm, nested"):
         word = SetWord(
-            name="made", formula="f.", of="vector", parameters=(AXES,), polyhedral=False, bounds=True, total="most"
+            name="made", formula="f.", of="vector", parameters=(AXES,), polyhedral=False, norm="norm1", nested=True
         )
         register(set_of(word))
+    with pytest.raises(ValueError, match="bounds a total: it is bounded, and its one parameter is the radius"):
+        register(set_of(set_word("made", "f.", AXES, total="most")))
+    with pytest.raises(ValueError, match="the ends of `made` are numbers or its parameters, not `b`"):
+        register(set_of(set_word("made", "f.", AXES, ends=("-a", "b"))))
     with pytest.raises(TypeError, match="must be a dataclass"):
         register(type("Plain", (Ellipsoid,), {"word": set_word("made", "f.", AXES)}))
 

@@ -9,7 +9,18 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.model.options import Options
-from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES
+from fwdsl.words import (
+    CONVEX,
+    FEATURE_MAPS,
+    FUNCTIONS,
+    LOSSES,
+    NUMBERS,
+    SCALAR_TYPES,
+    SETS,
+    SOLVE_OPTIONS,
+    SOURCES,
+    TYPES,
+)
 from fwdsl.words.tables import PAGE, TABLES, written
 
 RECORDS = {
@@ -47,3 +58,16 @@ def test_a_function_of_python_says_what_it_is() -> None:
     assert fw.hinge.__doc__ == "max(0, 1 - y z) per sample; y are signs."
     assert fw.squared.__doc__ == "(z - b)^2 per sample."
     assert fw.norm_fro.__doc__ == CONVEX["norm_fro"].formula
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_domain_of_numbers_has_its_example_and_no_number_of_another_sign(name: str) -> None:
+    domain = NUMBERS[name]
+    assert domain.holds(domain.example)
+    assert domain.holds(-1.0) == (domain.sign == "unknown")
+    assert domain.sign != "positive" or not domain.holds(0.0)
+    assert domain.whole != domain.holds(0.5)
+
+
+def test_types_of_numbers_are_domains() -> None:
+    assert [name for name, word in TYPES.items() if word.of_parameters] == [n for n in NUMBERS if n in SCALAR_TYPES]

@@ -22,6 +22,7 @@ class WestonWatkins(VectorLoss):
     smoothness = None
     piecewise_linear = True
     piecewise_quadratic = True
+    boxed_dual = True
 
     @staticmethod
     def value(z, y, w):

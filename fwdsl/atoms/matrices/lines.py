@@ -132,6 +132,15 @@ class Lines(VectorFunction):
     def entrywise(self) -> bool:  # type: ignore[override]
         return self.inner.entrywise
 
+    def enclosing_box(self) -> tuple[Array, Array]:
+        """Those of each line."""
+        lo, hi = (self.flat(np.tile(end, (self.shape[self.axis], 1))) for end in self.inner.enclosing_box())
+        return lo, hi
+
+    def into_recession(self, d: Array) -> Array:
+        """Line by line."""
+        return self.flat(np.array([self.inner.into_recession(line) for line in self.lines(d)])) if d.size else d.copy()
+
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """The largest of a line."""
         lines, size = self.lines(x), self.lines(self.own_sizes(x) if sizes is None else sizes)

@@ -319,6 +319,19 @@ class Eigen(Spectral):
 class EigenSet(Eigen, ConvexSet):
     """The indicator of h(lambda(X))."""
 
+    def into_recession(self, d: Array) -> Array:
+        """That of the eigenvalues."""
+        values, rebuild = self.decompose(d)
+        return rebuild(self.inner.into_recession(values))
+
+    def enclosing_box(self) -> tuple[Array, Array]:
+        """The radius bounds every entry; those of the diagonal lie between the bounds of the eigenvalues."""
+        lo, hi = super().enclosing_box()
+        ends = self.inner.enclosing_box()
+        if self.size:
+            lo[:: self.shape[0] + 1], hi[:: self.shape[0] + 1] = (float(e[0]) for e in ends)
+        return lo, hi
+
 
 def _symmetric(q: Array, values: Array) -> Array:
     """Q diag(values) Q', flat and exactly symmetric."""

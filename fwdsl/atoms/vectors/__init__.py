@@ -63,7 +63,15 @@ def class_of(norm: str | None, set: str | None) -> type[VectorFunction] | None:
     """The class of c * norm on a set of vectors, told from names; None where no joint prox is registered for this pair."""
     if norm is None:
         return SETS.get(set)
-    return NORMS.get(norm) if set is None else JOINTS.get((norm, set))
+    return NORMS.get(norm) if set is None else JOINTS.get((norm, _ours(set)))
+
+
+def _ours(name: str) -> str:
+    """Our set that is the same as another one of which the record says all: joint proxes are of ours."""
+    word = words.SETS[name]
+    if not (word.total and word.threshold):
+        return name
+    return next(n for n, other in words.SETS.items() if other.total == word.total and other.threshold)
 
 
 def build(
@@ -83,6 +91,9 @@ def build(
     name, c = norm[:2]
     if set is None:
         return NORMS[name](size, c, **(norm[2] if len(norm) > 2 else {}))  # type: ignore[call-arg]
+    assert set is not None
+    if _ours(set[0]) != set[0]:
+        on = SETS[_ours(set[0])](size, **set[1])  # type: ignore[call-arg]
     joint = JOINTS.get((NORMS[name].pair[0], on.pair[1]))
     if isinstance(on, GroupBall):
         return None if joint is None else _on_group_ball(norm, on)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form
+from ..entries import Entries
 from .common import ConvexSet, face, largest_share
 
 
@@ -45,6 +46,11 @@ class Box(ConvexSet):
     def bounded(self) -> bool:
         """Whether all bounds are finite."""
         return bool(np.all(np.isfinite(self.lo)) and np.all(np.isfinite(self.hi)))
+
+    @property
+    def permutable(self) -> bool:  # type: ignore[override]
+        """Where all entries have the same bounds."""
+        return bool(np.all(self.lo == self.lo[:1]) and np.all(self.hi == self.hi[:1]))
 
     def radius(self) -> float:
         """The length of the farthest vertex."""
@@ -101,6 +107,10 @@ class Box(ConvexSet):
     def face(self, x: Array) -> Face:
         """The entries strictly between the bounds move."""
         return face(np.flatnonzero((self.lo < x) & (x < self.hi)))
+
+    def entries(self) -> Entries:
+        """The bounds."""
+        return Entries(0.0, 0.0, self.lo, self.hi)
 
     def conic(self) -> Conic:
         return box_form(self.lo, self.hi)

@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...words import CONVEX, SETS, SetWord
 from ..base import Array, Face, VectorFunction
 from ..conic import Conic
+from ..entries import Budget, Entries
 
 INSIDE = 1.0 - 1e-12
 """A point whose norm is below this share of the radius is in the interior, for telling faces."""
@@ -111,6 +113,12 @@ class Norm(VectorFunction):
         """Its dual norm."""
 
     @property
+    def permutable(self) -> bool:  # type: ignore[override]
+        """Norms of vectors are, but those of groups; norms of matrices have no order of entries."""
+        word = CONVEX[str(self.pair[0])]
+        return not (word.grouped or word.spectrum)
+
+    @property
     def slope(self) -> float:
         """c."""
         return self.c
@@ -164,6 +172,30 @@ class ConvexSet(VectorFunction):
         """v for a bounded set."""
         return v.copy()
 
+    @property
+    def record(self) -> SetWord:
+        """What the language knows of it."""
+        return SETS[str(self.pair[1])]
+
+    @property
+    def permutable(self) -> bool:  # type: ignore[override]
+        return self.record.permutable
+
+    def budget(self) -> Budget | None:
+        """Its radius with what its record says that this bounds; None for sets of matrices, whose traces are no such sums."""
+        if self.pair[1] is None:
+            return None
+        word = self.record
+        if word.of not in ("vector", "entrywise") or not word.total:
+            return None
+        return Budget(self.scale, word.total == "sizes", word.total == "equal")
+
+    def enclosing_box(self) -> tuple[Array, Array]:
+        """The bounds, or else the radius, and 0 where only nonnegative entries are summed."""
+        lo, hi = super().enclosing_box()
+        budget = self.budget()
+        return (lo, hi) if budget is None or budget.signed else (np.zeros(self.size), hi)
+
     def bounds(self) -> tuple[Array, Array]:
         """The least and the largest value that an entry may have, where the set says no more of it; infinite where it does."""
         return np.full(self.size, -math.inf), np.full(self.size, math.inf)
@@ -188,41 +220,6 @@ class ConvexSet(VectorFunction):
     @abstractmethod
     def diameter(self) -> float:
         """sup of |x - y|_2 over the set; inf where it is unbounded."""
-
-
-class VectorSet(ConvexSet):
-    """A set of vectors from outside, made as `cls(size, **parameters)`; it carries its record: `word = set_word(...)`.
-
-    A class must have `radius`, `violation`, `prox` (the projection) and `conjugate` (the support function); `lmo` where it is bounded,
-    `dual_scale` and `dual_project` where it is not. The rest has defaults here.
-    """
-
-    compiled = False
-    #: A class that has a kernel says `compiled = True` and names its arguments in `kernel_args`.
-    prox_kernel = None  # type: ignore[assignment]
-
-    def describe(self) -> str:
-        """`name(parameters)`, arrays by the names of their parameters."""
-        given = {p.name: getattr(self, p.name) for p in self.word.parameters}
-        written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in given.items())
-        return f"{self.word.name}({', '.join(written)})" if given else self.word.name
-
-    def diameter(self) -> float:
-        """Twice the radius, which bounds it."""
-        return 2.0 * self.radius()
-
-    def face(self, x: Array) -> Face | None:
-        """None: a method then takes no step along a face."""
-        return None
-
-    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
-        vertex = self.lmo(c) if self.polyhedral else None
-        return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
-
-    def kernel_args(self) -> tuple[Any, ...]:
-        """None: there is no kernel."""
-        return ()
 
 
 @dataclass(frozen=True)
@@ -315,6 +312,17 @@ class Joint(VectorFunction):
     def dual_project(self, v: Array) -> Array:
         """v."""
         return v.copy()
+
+    @property
+    def permutable(self) -> bool:  # type: ignore[override]
+        """Where norm and set are."""
+        word = CONVEX[str(self.pair[0])]
+        return not (word.grouped or word.spectrum) and self.on.permutable
+
+    def entries(self) -> Entries | None:
+        """The bounds of the set with c times the sizes; None where norm or set is no sum over entries."""
+        on, norm = self.on.entries(), CONVEX[str(self.pair[0])]
+        return replace(on, c=self.c) if on is not None and norm.adds_sizes else None
 
     def norm_form(self) -> Conic | None:
         """The conic form of the norm part."""

@@ -61,6 +61,7 @@ class Entropy(VectorFunction):
     pair = ("entropy", None)
     polyhedral = False
     entrywise = True
+    permutable = True
     prox_kernel = staticmethod(entropy_kernel)
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic
+from ..entries import Entries
 from .common import ConvexSet, face
 
 
@@ -28,6 +29,7 @@ class Free(ConvexSet):
     pair = (None, None)
     polyhedral = True
     entrywise = True
+    permutable = True
     prox_kernel = staticmethod(free_kernel)
 
     def radius(self) -> float:
@@ -65,6 +67,10 @@ class Free(ConvexSet):
     def face(self, x: Array) -> Face:
         """Everything moves."""
         return face(np.arange(self.size))
+
+    def entries(self) -> Entries:
+        """Without bounds."""
+        return Entries(0.0, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:
         return Conic(self.size)

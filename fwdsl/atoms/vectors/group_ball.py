@@ -52,6 +52,10 @@ class GroupBall(ConvexSet):
         """Twice the radius."""
         return 2.0 * self.radius()
 
+    def groups_of(self) -> Partition:
+        """Its groups."""
+        return self.parts
+
     def describe(self) -> str:
         """`group_ball(r, groups)`."""
         return f"group_ball({self.r:g}, {self.parts.describe()})"

@@ -38,6 +38,15 @@ class GroupNorm(VectorFunction):
         """inf."""
         return math.inf if self.size else 0.0
 
+    def groups_of(self) -> Partition:
+        """Its groups."""
+        return self.parts
+
+    @property
+    def slope(self) -> float:
+        """c."""
+        return self.c
+
     def describe(self) -> str:
         """`c * group_norm(groups)`."""
         return f"{self.c:g} * group_norm({self.parts.describe()})"

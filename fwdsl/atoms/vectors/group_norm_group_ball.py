@@ -10,7 +10,7 @@ from ..base import Array, Face
 from ..conic import Conic
 from .common import OnOwnBall
 from .group_ball import GroupBall
-from .groups import groups_kernel, project_weighted, smallest
+from .groups import Partition, groups_kernel, project_weighted, smallest
 
 
 class GroupNormGroupBall(OnOwnBall):
@@ -24,6 +24,10 @@ class GroupNormGroupBall(OnOwnBall):
 
     def norm_form(self) -> Conic:
         return self.on.parts.lengths(self.c)
+
+    def groups_of(self) -> Partition:
+        """Its groups."""
+        return self.on.parts
 
     def value(self, x: Array) -> float:
         """c sum_g w_g |x_g|."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form
+from ..entries import Entries
 from .common import Ball, face, largest, norm1
 
 
@@ -51,6 +52,10 @@ class LinfBall(Ball):
     def face(self, x: Array) -> Face:
         """The entries strictly between the bounds move."""
         return face(np.flatnonzero(np.abs(x) < self.r))
+
+    def entries(self) -> Entries:
+        """From -r to r."""
+        return Entries(0.0, 0.0, -self.r, self.r)
 
     def conic(self) -> Conic:
         return box_form(np.full(self.size, -self.r), np.full(self.size, self.r))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form
+from ..entries import Entries
 from .common import ConvexSet, face, largest_share
 
 
@@ -70,6 +71,10 @@ class Nonnegative(ConvexSet):
     def face(self, x: Array) -> Face:
         """The positive entries move."""
         return face(np.flatnonzero(x > 0.0))
+
+    def entries(self) -> Entries:
+        """From 0 on."""
+        return Entries(0.0, 0.0, 0.0, math.inf)
 
     def conic(self) -> Conic:
         return box_form(np.zeros(self.size), np.full(self.size, math.inf))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, norm1_form
+from ..entries import Entries
 from .common import Norm, face, largest, norm1, soft
 
 
@@ -41,6 +42,10 @@ class Norm1(Norm):
         """The support moves, with slope c sign(x)."""
         free = np.flatnonzero(x)
         return face(free, self.c * np.sign(x[free]))
+
+    def entries(self) -> Entries:
+        """c times the sizes."""
+        return Entries(self.c, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:
         return norm1_form(self.size, self.c)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
 from ..conic import Conic
+from ..entries import Entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,10 @@ class Ridged(VectorFunction):
     def curvature(self) -> float:  # type: ignore[override]
         """2 c, and the inner function's."""
         return 2.0 * self.c + self.inner.curvature
+
+    @property
+    def permutable(self) -> bool:  # type: ignore[override]
+        return self.inner.permutable
 
     @property
     def proximable(self) -> bool:  # type: ignore[override]
@@ -118,6 +123,11 @@ class Ridged(VectorFunction):
         """The inner face, its slope steeper by 2 c x; `curvature` is the rest."""
         inner = self.inner.face(x)
         return None if inner is None else Face(inner.free, inner.normals, inner.slope + 2.0 * self.c * x[inner.free])
+
+    def entries(self) -> Entries | None:
+        """The inner function's, with the square."""
+        inner = self.inner.entries()
+        return None if inner is None else replace(inner, ridge=inner.ridge + self.c)
 
     def lmo(self, c: Array) -> Array | None:
         return self.inner.lmo(c)

@@ -20,7 +20,7 @@ from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
 from ...model import Constraint, Dim, Expr, Term, VarDecl
-from ...words import BOX, HINGE, NONNEGATIVE, SQUARED_HINGE, SQUARES
+from ...words import HINGE, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
 from .expressions import length, number_and_rest, sum_of
@@ -137,7 +137,7 @@ def _objective(draft: Draft, name: str, sign: float) -> tuple[Expr, Expr, int, E
                 share = algebra.ratio(share, length(n))
             linear = algebra.plus(linear, algebra.times(c, share))
             continue
-        if term.kind != "function" or term.atom != SQUARES:
+        if term.convex is None or not term.convex.adds_squares:
             return None
         k, bare = number_and_rest(term.argument)
         c = algebra.times(algebra.const(k * k), c)
@@ -161,15 +161,14 @@ def _limits(draft: Draft, name: str) -> tuple[Expr | None, int | None] | None:
         if c.relation == "eq" and equality is None and _is_homogeneous(c, name):
             equality = i
             continue
-        if c.set is None or c.argument.op != "var" or c.set.name not in (BOX, NONNEGATIVE):
+        bounds = algebra.bounds(c.set) if c.set is not None and c.argument.op == "var" else None
+        if bounds is None:
             return None
-        given = dict(c.set.args)
-        low = algebra.number(given["lo"]) if c.set.name == BOX else 0.0
+        low, top = algebra.number(bounds[0]), bounds[1]
         if low not in (0.0, -np.inf):
             return None
         signed = signed or low == 0.0
-        top = given.get("hi")
-        if top is not None and algebra.number(top) != np.inf:
+        if algebra.number(top) != np.inf:
             if high is not None or top.type.array_shape or scalar_sign(top) != "positive":
                 return None
             high = top

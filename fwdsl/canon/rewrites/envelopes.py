@@ -18,7 +18,7 @@ from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
 from ...model import Expr, Term, VarDecl
-from ...words import HUBER, LOSSES, NONNEGATIVE, SIZES, SQUARES
+from ...words import HUBER, LOSSES, SIZES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
 from .expressions import changed, multiples, number_and_rest, parts, split, times
@@ -67,7 +67,9 @@ def enveloped(draft: Draft) -> tuple[Draft, Outliers] | None:
 
 def _outliers(draft: Draft, name: str, i: int, j: int) -> tuple[Draft, Outliers] | None:
     squares, sizes = draft.model.terms[i], draft.model.terms[j]
-    if not (squares.kind == sizes.kind == "function" and squares.atom == SQUARES and sizes.atom == SIZES):
+    if not (squares.convex is not None and squares.convex.adds_squares):
+        return None
+    if not (sizes.convex is not None and sizes.convex.adds_sizes):
         return None
     part, (d, bare) = split(squares.argument, name), number_and_rest(sizes.argument)
     if part is None or not part.k or part.rest is None or bare.op != "var" or bare.name != name:
@@ -131,9 +133,7 @@ def parted(draft: Draft) -> tuple[Draft, Parts] | None:
 def _is_signed(draft: Draft, name: str) -> bool:
     """Whether its sign is all that a variable's constraints say."""
     constraints = [draft.model.constraints[i] for i in draft.using(name)[1]]
-    return bool(constraints) and all(
-        c.argument.op == "var" and c.set is not None and c.set.name == NONNEGATIVE for c in constraints
-    )
+    return bool(constraints) and all(c.argument.op == "var" and algebra.is_sign(c.set) for c in constraints)
 
 
 def _one(draft: Draft, u: VarDecl, v: VarDecl) -> tuple[Draft, Parts] | None:
@@ -199,7 +199,7 @@ def _difference(u: VarDecl, v: VarDecl) -> tuple[Expr, Callable[[Expr], Expr | N
 
 def _costs(term: Term, pair: set[str]) -> dict[str, float] | None:
     """The numbers that multiply the sums of both variables in an affine term of nothing else."""
-    if term.kind == "function" and term.atom == SIZES and term.argument.op == "var":
+    if term.convex is not None and term.convex.adds_sizes and term.argument.op == "var":
         # of nonnegative entries the sizes are the entries
         return {term.argument.name: 1.0}
     if term.kind != "affine":

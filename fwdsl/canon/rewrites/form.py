@@ -11,10 +11,8 @@ import numpy as np
 from ...atoms.base import Array, VectorFunction
 from ...atoms.domain import set_beneath
 from ...atoms.vectors import ConvexSet, Ridged
-from ...atoms.vectors.box import Box
 from ...bind.instance import Instance
 from ...model import Model, evaluate_dim, once_per_model
-from ...words import SETS
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
 from ..form import Block, Canonical, SumTerm
@@ -283,7 +281,7 @@ class Rewritten:
                 if ref is None:
                     continue
                 part = normal if first else np.zeros_like(normal)
-                if len(plan.sets) > 1 and SETS[ref.name].bounds and isinstance(on, Box):
+                if len(plan.sets) > 1 and ref.word.bounds and isinstance(on, ConvexSet):
                     # of two bounds that are the same the first one holds
                     part = part_of_bounds(normal, stated(model.constraints[i], on.size, reader), on)
                     normal = normal - part

@@ -20,7 +20,7 @@ from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
 from ...model import Constraint, Expr, SetRef, Term
-from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE, SETS, SIZES
+from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
 from .expressions import changed, length, number_and_rest, parts, plus, times
@@ -96,7 +96,7 @@ def _shown(c: Constraint) -> str:
 
 def _term(term: Term) -> Term | None:
     argument = changed(term.argument, _identity)
-    if term.kind == "function" and term.atom == SIZES and argument.type.kind in ("vector", "matrix"):
+    if term.convex is not None and term.convex.adds_sizes and argument.type.kind in ("vector", "matrix"):
         live, constant = parts(argument)
         if constant is not None:
             shape = argument.type.array_shape
@@ -142,27 +142,21 @@ def _set_of(c: Constraint, k: float, rest: Expr | None, x: Expr) -> SetRef | Non
     """The set of x, where k x + rest is to be in that of a constraint."""
     if c.relation == "eq":
         return None
-    given = dict(c.set.args) if c.set is not None else {}
-    name = c.set.name if c.set is not None else ""
     if c.set is not None and (c.set.inner is not None or x.type.kind == "family"):
         return None
-    if c.set is None:
-        lo, hi = None, algebra.const(0.0)
-    elif name == NONNEGATIVE:
-        lo, hi = algebra.const(0.0), None
-    elif SETS[name].bounds:
-        lo, hi = (given["lo"], given["hi"]) if name == BOX else (algebra.negate(given["r"]), given["r"])
-    elif rest is None and SETS[name].norm and SETS[name].scaled:
+    bounds = (algebra.const(-np.inf), algebra.const(0.0)) if c.set is None else algebra.bounds(c.set)
+    if bounds is None:
+        assert c.set is not None
+        if rest is not None or not (c.set.word.norm and c.set.word.scaled):
+            return None
         args = tuple((n, times(1.0 / abs(k), e) if n == "r" else e) for n, e in c.set.args)
         return replace(c.set, args=args)
-    else:
-        return None
-    ends = [_moved(e, k, rest) if e is not None else None for e in (lo, hi)]
+    ends = [_moved(e, k, rest) for e in bounds]
     low, high = ends if k > 0.0 else ends[::-1]
     if high is None and low is not None and algebra.number(low) == 0.0:
         return SetRef(NONNEGATIVE, span=c.span)
-    bounds = (("lo", low or algebra.const(-np.inf)), ("hi", high or algebra.const(np.inf)))
-    return SetRef(BOX, bounds, span=c.span)
+    args = (("lo", low or algebra.const(-np.inf)), ("hi", high or algebra.const(np.inf)))
+    return SetRef(BOX, args, span=c.span)
 
 
 def _moved(end: Expr, k: float, rest: Expr | None) -> Expr | None:
@@ -254,7 +248,7 @@ def _sums(constraints: tuple[Constraint, ...]) -> dict[str, float]:
 def _is_nonnegative(c: Constraint, name: str) -> bool:
     if c.set is None or c.argument.op != "var" or c.argument.name != name:
         return False
-    return c.set.name == NONNEGATIVE or (c.set.name == BOX and algebra.number(dict(c.set.args)["lo"]) == 0.0)
+    return algebra.numeric_bounds(c.set)[0] == 0.0
 
 
 def _implied(c: Constraint, sums: dict[str, float]) -> Constraint | None:
@@ -262,12 +256,11 @@ def _implied(c: Constraint, sums: dict[str, float]) -> Constraint | None:
     if c.set is None or c.argument.op != "var" or c.argument.name not in sums or c.set.inner is not None:
         return c
     r, given = sums[c.argument.name], dict(c.set.args)
-    if c.set.name == BOX:
-        lo, hi = (algebra.number(given[end]) for end in ("lo", "hi"))
-        if lo == 0.0 and hi is not None and np.isfinite(hi) and hi >= r:
-            return replace(c, set=SetRef(NONNEGATIVE, span=c.set.span))
+    lo, hi = algebra.numeric_bounds(c.set)
+    if lo == 0.0 and hi is not None and np.isfinite(hi) and hi >= r:
+        return replace(c, set=SetRef(NONNEGATIVE, span=c.set.span))
     radius = algebra.number(given["r"]) if "r" in given else None
-    word = SETS[c.set.name]
+    word = c.set.word
     if radius is not None and radius >= r and word.norm and not word.grouped and word.norm in CONVEX:
         # of nonnegative entries with sum r every norm of vectors is at most r
         return None

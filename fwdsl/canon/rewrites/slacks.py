@@ -19,7 +19,7 @@ from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
 from ...model import Constraint, Expr, SetRef, Term, VarDecl
-from ...words import ABSOLUTE, CONVEX, HINGE, LARGEST_SIZE, LOSSES, NONNEGATIVE, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
+from ...words import ABSOLUTE, CONVEX, HINGE, LARGEST_SIZE, LOSSES, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
 from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, sum_of, times
@@ -186,7 +186,7 @@ def _cost(terms: list[Term], variable: VarDecl, sense: int) -> Cost | None:
 
 def _squares(term: Term, name: str, sense: int) -> Cost | None:
     c, rest = number_and_rest(term.argument)
-    own = term.kind == "function" and term.atom == SQUARES
+    own = term.convex is not None and term.convex.adds_squares
     if not own or rest.op != "var" or rest.name != name or not rest.type.array_shape:
         return None
     return Cost(tidied(algebra.times(algebra.const(c * c), term.coefficient)), "sum", "squares")
@@ -214,14 +214,14 @@ def _beside(cost: Cost, e: Expr) -> tuple[float, list[tuple[Expr, Expr]]]:
 
 
 def _is_sign(c: Constraint) -> bool:
-    return c.relation == "in" and c.argument.op == "var" and c.set is not None and c.set.name == NONNEGATIVE
+    return c.relation == "in" and c.argument.op == "var" and algebra.is_sign(c.set)
 
 
 def _bound(c: Constraint, key: Key, variable: VarDecl) -> Bound | None:
     """The bound from below that a constraint states."""
     sign = 1.0
     if c.relation == "in":
-        if c.set is None or c.set.name != NONNEGATIVE:
+        if not algebra.is_sign(c.set):
             return None
         sign = -1.0
     elif c.relation != "le":

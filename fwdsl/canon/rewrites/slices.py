@@ -17,7 +17,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...model import Constraint, Dim, Expr, SetRef, Term, Type, VarDecl, shift_dim
-from ...words import BOX, CONVEX, GROUPED, NONNEGATIVE, SQUARES
+from ...words import BOX, CONVEX, GROUPED
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
 from .expressions import changed, number_and_rest, times
@@ -134,13 +134,13 @@ def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
         c, at = _slice_of(term.argument, name, dim)
         if name not in term.argument.variables:
             continue
-        word = CONVEX.get(term.atom) if term.kind == "function" else None
-        if at is None or word is None or not (word.is_norm or word.name == SQUARES) or word.grouped:
+        word = term.convex
+        if at is None or word is None or not (word.is_norm or word.adds_squares) or word.grouped:
             others.append(term.argument)
             continue
         lengths = word.euclidean and word.is_norm
         sign: tuple[object, ...] = (term.atom, term.coefficient, c)
-        found.append(Piece(key, at, c, sign, word.additive or word.name == SQUARES, lengths, term=term))
+        found.append(Piece(key, at, c, sign, word.additive or word.adds_squares, lengths, term=term))
     for constraint, key in zip(model.constraints, draft.constraints, strict=True):
         if name not in constraint.argument.variables:
             continue
@@ -148,9 +148,8 @@ def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
         if at is None or constraint.set is None or constraint.set.inner is not None or c != 1.0:
             others.append(constraint.argument)
             continue
-        entrywise = constraint.set.name in (NONNEGATIVE, BOX) and not any(
-            e.type.array_shape for _, e in constraint.set.args
-        )
+        word_of_set, args = constraint.set.word, constraint.set.args
+        entrywise = word_of_set.bounds and not word_of_set.scaled and not any(e.type.array_shape for _, e in args)
         sign = (constraint.set.name, tuple(constraint.set.args), c)
         found.append(Piece(key, at, c, sign, entrywise, False, constraint=constraint))
     return found, others
@@ -356,7 +355,7 @@ def _on(constraint: Constraint, argument: Expr) -> Constraint:
     """The constraint of another argument: a vector's set of one number is that number's."""
     ref = constraint.set
     assert ref is not None
-    if not argument.type.array_shape and ref.name not in (NONNEGATIVE, BOX):
+    if not argument.type.array_shape:
         r = dict(ref.args).get("r")
         if r is not None:
             ref = SetRef(BOX, (("lo", algebra.negate(r)), ("hi", r)), span=ref.span)

@@ -1,0 +1,70 @@
+"""Sets of vectors from outside, which carry their record: what `fwdsl.extend` makes words of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...words import SetWord
+from ..base import Array, Face
+from ..entries import Entries
+from .common import ConvexSet
+
+
+class VectorSet(ConvexSet):
+    """A set of vectors from outside, made as `cls(size, **parameters)`; it carries its record: `word = set_word(...)`.
+
+    A class must have `radius`, `violation`, `prox` (the projection) and `conjugate` (the support function); `lmo` where it is bounded,
+    `dual_scale` and `dual_project` where it is not. The rest has defaults here.
+    """
+
+    compiled = False
+    #: A class that has a kernel says `compiled = True` and names its arguments in `kernel_args`.
+    prox_kernel = None  # type: ignore[assignment]
+
+    @property
+    def record(self) -> SetWord:
+        """The record that the class carries."""
+        return self.word
+
+    @property
+    def entrywise(self) -> bool:  # type: ignore[override]
+        """Whether its record says that bounds of the entries are all of it."""
+        return self.word.bounds
+
+    def bounds(self) -> tuple[Array, Array]:
+        """The ends that its record names."""
+        if not self.word.bounds:
+            return super().bounds()
+        given = {p.name: getattr(self, p.name) for p in self.word.parameters}
+        ends = (np.asarray(end, dtype=np.float64) for end in self.word.bounds_of(given, float, np.negative))
+        lo, hi = (np.ascontiguousarray(np.broadcast_to(end, (self.size,))) for end in ends)
+        return lo, hi
+
+    def describe(self) -> str:
+        """`name(parameters)`, arrays by the names of their parameters."""
+        given = {p.name: getattr(self, p.name) for p in self.word.parameters}
+        written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in given.items())
+        return f"{self.word.name}({', '.join(written)})" if given else self.word.name
+
+    def diameter(self) -> float:
+        """Twice the radius, which bounds it."""
+        return 2.0 * self.radius()
+
+    def face(self, x: Array) -> Face | None:
+        """None: a method then takes no step along a face."""
+        return None
+
+    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
+        """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
+        vertex = self.lmo(c) if self.polyhedral else None
+        return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
+
+    def entries(self) -> Entries | None:
+        """The bounds, where these are all of it."""
+        return Entries(0.0, 0.0, *self.bounds()) if self.entrywise else None
+
+    def kernel_args(self) -> tuple[Any, ...]:
+        """None: there is no kernel."""
+        return ()

@@ -1,0 +1,161 @@
+"""A word under another name is treated as ours is: the same method is chosen, takes the same steps and says the same of its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.frank_wolfe.starts import combination
+from fwdsl.backends.gsfw.oracle import compiled
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon import canonicalise
+from fwdsl.testing import check_loss, check_set, registered
+from tests.plugins.copies import Between, Quadratic, Shares, Sizes
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 8))
+Y = X @ RNG.normal(size=8) + RNG.normal(size=60)
+DATA = {"X": X, "y": Y, "s": np.sign(Y)}
+
+PROGRAM = """\
+data X: matrix[n, p]
+data y: vector[n]
+data s: signs[n]
+var w: vector[p]
+
+minimize {}
+subject to
+  inside: w in {}
+"""
+
+SETS = {"l1_ball(1)": "sizes(1)", "simplex(1)": "shares(1)", "box(-0.3, 0.4)": "between(-0.3, 0.4)"}
+SQUARED = "mean(squared(X @ w, y))"
+LOGISTIC = "mean(logistic(X @ w, s))"
+HINGE = "mean(hinge(X @ w, s)) + 0.1 * sum_squares(w)"
+
+
+@pytest.fixture(autouse=True)
+def words() -> Iterator[None]:
+    """The words for the time of a test."""
+    with registered(Sizes, Shares, Between, Quadratic):
+        yield
+
+
+def outcome(text: str, method: str) -> tuple[Any, ...]:
+    """What a solve does and says: the method, its steps, the value, the certificate, the multipliers; or that it does not apply."""
+    try:
+        found = fw.parse(text).bind(**DATA).solve(method=method)
+    except fw.PlanError as error:
+        return (error.code,)
+    duals = tuple(np.ravel(found.dual[name]) for name in sorted(found.dual))
+    return found.method, found.iterations, found.status, found.certificate.kind, found.objective, duals
+
+
+def compare(ours: str, other: str, method: str) -> tuple[Any, ...]:
+    first, second = outcome(ours, method), outcome(other, method)
+    assert first[:4] == second[:4]
+    if len(first) > 1:
+        assert second[4] == pytest.approx(first[4], rel=1e-12)
+        for a, b in zip(first[5], second[5], strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-12)
+    return first
+
+
+def test_the_copies_conform() -> None:
+    check_set(Sizes)
+    check_set(Shares)
+    check_set(Between, {"low": -0.3, "high": 0.7}, {"low": np.linspace(-1.0, 0.0, 5), "high": np.linspace(0.5, 2.0, 5)})
+    check_loss(Quadratic)
+
+
+@pytest.mark.parametrize("objective", [SQUARED, LOGISTIC, HINGE, f"{LOGISTIC} + 0.05 * norm1(w)"])
+@pytest.mark.parametrize("ours", SETS)
+def test_the_same_method_is_chosen_and_takes_the_same_steps(ours: str, objective: str) -> None:
+    found = compare(PROGRAM.format(objective, ours), PROGRAM.format(objective, SETS[ours]), "auto")
+    assert found[2] == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("objective", "ours", "method"),
+    [
+        (SQUARED, "l1_ball(1)", "away_frank_wolfe"),
+        (SQUARED, "l1_ball(1)", "coordinate_descent"),
+        (f"{SQUARED} + 0.1 * sum_squares(w)", "l1_ball(1)", "pdbfw"),
+        (HINGE, "l1_ball(1)", "sdca"),
+        (LOGISTIC, "l1_ball(1)", "gsfw"),
+        (f"{LOGISTIC} + 0.05 * norm1(w)", "l1_ball(1)", "coordinate_descent"),
+        (SQUARED, "simplex(1)", "pivoting"),
+        (SQUARED, "simplex(1)", "pairwise_frank_wolfe"),
+        (f"{SQUARED} + 0.1 * sum_squares(w)", "simplex(1)", "pdbfw"),
+        (SQUARED, "box(-0.3, 0.4)", "coordinate_descent"),
+        (SQUARED, "box(-0.3, 0.4)", "pivoting"),
+        (f"{SQUARED} + 0.1 * norm1(w[1:] - w[:-1])", "l1_ball(1)", "lines"),
+    ],
+)
+def test_methods_that_are_for_some_sets_take_the_copy(objective: str, ours: str, method: str) -> None:
+    found = compare(PROGRAM.format(objective, ours), PROGRAM.format(objective, SETS[ours]), method)
+    assert found[0] == method and found[2] == "optimal"
+
+
+@pytest.mark.parametrize("ours", SETS)
+def test_the_plan_says_the_same_of_the_certificate(ours: str) -> None:
+    lines = []
+    for on in (ours, SETS[ours]):
+        plan = str(fw.parse(PROGRAM.format(SQUARED, on)).plan())
+        (line,) = (line for line in plan.splitlines() if line.strip().startswith("certificate"))
+        lines.append(line.replace(on.partition("(")[0], "SET"))
+    # bounds are written as a box, whatever their name
+    assert lines[0] == lines[1].replace("its box", "its SET")
+
+
+def test_a_start_is_taken_apart_and_the_oracle_is_compiled_alike() -> None:
+    found = []
+    x = np.array([0.2, -0.3, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
+    for on in ("l1_ball(1)", "sizes(1)"):
+        form, _ = canonicalise(fw.parse(PROGRAM.format(SQUARED, on)).bind(**DATA).instance)
+        problem = PreparedProblem(form, 1)
+        parts = [(w, a.places.tolist(), a.numbers.tolist()) for w, a in combination(problem, x)]
+        found.append((parts, compiled(form.blocks[0].g)))
+    assert found[0] == found[1]
+    assert len(found[0][0]) == 5
+
+
+def test_bounds_of_a_copy_meet_others_in_one_box() -> None:
+    """The tighter of two bounds holds, whatever the names, and only it has a multiplier."""
+    text = PROGRAM.format(SQUARED, "{}") + "  other: w in {}\n"
+    (first, second), (a, b) = (
+        [fw.parse(text.format(*sets)).bind(**DATA).solve() for sets in pair]
+        for pair in (
+            (("box(-0.3, 0.4)", "box(-0.2, 1)"), ("box(-0.2, 1)", "box(-0.3, 0.4)")),
+            (("between(-0.3, 0.4)", "box(-0.2, 1)"), ("between(-0.2, 1)", "between(-0.3, 0.4)")),
+        )
+    )
+    for ours, other in ((first, a), (second, b)):
+        assert other.status == "optimal" and other.objective == pytest.approx(ours.objective, rel=1e-9)
+        for name in ("inside", "other"):
+            np.testing.assert_allclose(other.dual[name], ours.dual[name], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "objective", [f"{SQUARED} + 0.1 * norm1(w)", SQUARED, f"{LOGISTIC} + 0.3 * sum(squared(w, zeros(p)))"]
+)
+def test_a_loss_that_is_the_square_is_taken_as_squares(objective: str) -> None:
+    free = PROGRAM.partition("subject to")[0]
+    found = compare(free.format(objective), free.format(objective.replace("squared", "quadratic")), "auto")
+    assert found[2] == "optimal"
+
+
+@pytest.mark.parametrize(("total", "told"), [("most", "`total`"), ("equal", "`total`")])
+def test_a_total_that_is_none_is_found(total: Any, told: str) -> None:
+    from fwdsl.extend import set_word
+    from tests.plugins.copies import RADIUS
+
+    wrong = type(
+        "Wrong", (Sizes,), {"word": set_word("wrong", "f.", RADIUS, total=total), "describe": lambda _: "wrong"}
+    )
+    with pytest.raises(AssertionError, match=told):
+        check_set(wrong)
