@@ -27,7 +27,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     For a bounded norm it is the derivative in the bound as written (r of `2 * norm1(x) <= r`), for a set with a radius that in the radius;
     for `<=`, `>=`, `==` between affine expressions an array (a number where the constraint is one); for `nonnegative` and `box` the
     derivative in a shift of the bounds, entry by entry. Of several constraints that were merged into one set, those that are not the
-    binding one get 0.
+    binding one get 0, and of those that are the same the first has it all.
     """
     if len(ys) != len(canonical.terms):
         return {}
@@ -35,6 +35,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     v = -canonical.q
     for term, y in zip(canonical.terms, ys, strict=True):
         term.map.adjoint(-y, v)
+    told: set[int] = set()  # blocks whose set has given its multiplier to a constraint
     reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
     for constraint, places in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
         shape = reader.shape(constraint.argument)
@@ -42,7 +43,11 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
         value: float | Array = 0.0 if places else np.zeros(shape)
         for where, k in places:
             if where == "block":
-                value = value + _of_block(constraint, canonical.blocks[k], x, v, reader)
+                found = _of_block(constraint, canonical.blocks[k], x, v, reader)
+                if _is_the_set(constraint, canonical.blocks[k]) and np.any(found):
+                    found = 0.0 * found if k in told else found
+                    told.add(k)
+                value = value + found
                 continue
             term = canonical.terms[k]
             side = term.side
@@ -58,6 +63,12 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
 
 def _word(constraint: Constraint) -> SetWord | None:
     return SETS[constraint.set.name] if constraint.set is not None else None
+
+
+def _is_the_set(constraint: Constraint, block: Block) -> bool:
+    """Whether a constraint is the set of a block, but for its radius: no part of it, as bounds and the sum of a simplex are."""
+    own, merged = _word(constraint), SETS[str(block.g.pair[1])]
+    return own is not None and own.name == merged.name and not own.bounds
 
 
 def _has_radius(constraint: Constraint) -> bool:

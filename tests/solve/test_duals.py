@@ -129,3 +129,22 @@ def test_a_trace_and_an_entrywise_bound() -> None:
     solution = fw.parse(text).bind(A=A, Y=RNG.standard_normal((20, 2))).solve(tol=1e-8, threads=1)
     assert solution.dual["c"].shape == (6, 2)
     assert np.all(solution.dual["c"] <= 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("sets", "total"),
+    [
+        (("x in l1_ball(1)", "norm1(x) <= 1", "norm1(x) <= 2"), -4.0),
+        (("norm1(x) <= 2", "2 * norm1(x) <= 2", "x in l1_ball(1)"), -4.0),
+        (("x in simplex(1)", "x in simplex(1)"), -4.0),
+    ],
+)
+def test_constraints_that_say_the_same_share_one_multiplier(sets: tuple[str, ...], total: float) -> None:
+    """(x_0 - 3)^2 + (x_1 - 1)^2 over |x|_1 <= 1 has x = (1, 0), and the derivative -4 in the radius."""
+    text = "var x: vector[2]\nminimize sum_squares(x[0] - 3) + sum_squares(x[1] - 1)\nsubject to\n"
+    text += "".join(f"    c{i}: {s}\n" for i, s in enumerate(sets))
+    s = fw.parse(text).solve(tol=1e-9)
+    factors = [2.0 if "2 * norm1" in of else 1.0 for of in sets]
+    found = [s.dual[f"c{i}"] * factor for i, factor in enumerate(factors)]
+    assert sum(value != 0.0 for value in found) == 1
+    assert sum(found) == pytest.approx(total, rel=1e-6)
