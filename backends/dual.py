@@ -148,7 +148,7 @@ def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> t
 
 
 def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
-    """Whether the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
+    """True if the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
     # all sizes together, which need no product
     total = float(np.abs(problem.q).sum())
     for y, rows in zip(ys, problem.row_sums, strict=True):
@@ -217,7 +217,7 @@ def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Ar
 
 
 def _is_ball(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
-    """Whether the domain of f* is a ball about 0 that is no box: of a norm, which scaling then leads back into it."""
+    """True if the domain of f* is a ball about 0 that is no box: of a norm, which scaling then leads back into it."""
     return isinstance(f, VectorFunction) and f.coercive() is not None and _interval(f) is None
 
 

@@ -26,7 +26,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Report:
-    """Where a run stands, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
+    """A report on a run, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
 
     `bound` may be optimistic (an equality of the dual point still to be repaired): only the verifier certifies. `infeasibility` is that
     of the constraints that moved into the sum, `hidden` how much of P it may hide (multiplier times violation); `failure` says why further steps are
@@ -85,7 +85,7 @@ class Run(ABC, Generic[P, S]):
 
     @abstractmethod
     def report(self) -> Report:
-        """Where the run stands, at no cost: from the last step's numbers."""
+        """Report on the run, at no cost: from the last step's numbers."""
 
     @abstractmethod
     def candidate(self) -> tuple[Any, list[Array] | None]:
@@ -103,7 +103,7 @@ class Run(ABC, Generic[P, S]):
         return None
 
     def scales(self) -> tuple[Array | None, list[Array] | None]:
-        """How large the unknowns and the rows of the terms are, in their units, as far as the method knows; None where it does not."""
+        """The sizes of the unknowns and of the rows of the terms, in their units, as far as the method knows; None where it does not."""
         return None, None
 
 
@@ -165,7 +165,7 @@ class Method(ABC):
     @classmethod
     @abstractmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Why the method does not apply, one sentence each; empty where it does."""
+        """The reasons why the method does not apply, one sentence each; empty where it does."""
 
     @classmethod
     def requires_values(cls, form: Any) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ class Method(ABC):
 
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Any) -> str:
-        """Why the planner chooses it whatever the predicted times, where it applies (`form` is None without data); "" where times decide."""
+        """The reason to choose the method whatever the predicted times, where it applies (`form` is None without data); "" where times decide."""
         return ""
 
     @classmethod

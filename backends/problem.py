@@ -76,7 +76,7 @@ class PreparedProblem:
 
     @property
     def must_stop(self) -> Callable[[], bool]:
-        """Whether the run is to end now (its time is over, Ctrl-C), which the driver knows.
+        """A function, set by the driver, that is true if the run is to end now (its time is over, or Ctrl-C).
 
         A method whose steps are long asks within them, and returns with a state that its next step goes on from; or it takes a `look`.
         """
@@ -148,7 +148,7 @@ class PreparedProblem:
         return out
 
     def can_form(self, free: int) -> bool:
-        """Whether a Gram matrix of so many coordinates costs little: all maps are data by columns, or the columns are few numbers.
+        """True if a Gram matrix of so many coordinates costs little: all maps are data by columns, or the columns are few numbers.
 
         Columns of an operator cost a product each.
         """

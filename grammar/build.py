@@ -41,7 +41,7 @@ from fwdsl.grammar.tree import (
 )
 
 Parts = list[Any]
-"""What the symbols of a rule have become: nodes, tokens, lists of them, None."""
+"""The values of the symbols of a rule: nodes, tokens, lists of them, None."""
 
 UNITS = {"s": 1.0, "min": 60.0}
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}

@@ -86,7 +86,7 @@ def _same(a: Program, b: Program) -> bool:
 
 
 def _equal(a: Sequence[object], b: Sequence[object]) -> bool:
-    """Whether two sequences of nodes are equal, without recursion."""
+    """True if two sequences of nodes are equal, without recursion."""
     todo: list[tuple[object, object]] = [(a, b)]
     while todo:
         x, y = todo.pop()
@@ -114,7 +114,7 @@ class _Notes:
 
     @property
     def inside(self) -> bool:
-        """Whether comments force a line for each piece of the statement."""
+        """True if comments force a line for each piece of the statement."""
         return bool(self.head or any(self.over) or any(self.behind[:-1]))
 
     @property

@@ -77,7 +77,7 @@ class _Reading:
         self._close_list()
 
     def _meant_as_keyword(self, index: int) -> bool:
-        """Whether a name at the start of a line is a misspelt keyword. Within a statement only two operands in a row show it."""
+        """True if a name at the start of a line is a misspelt keyword. Within a statement only two operands in a row show it."""
         return mend_start(self.source, self.tokens, index, True) is not None
 
     def _take(self, line: Line) -> int:
@@ -154,7 +154,7 @@ class _Reading:
         return None, resume
 
     def _at_end(self, index: int) -> bool:
-        """Whether no constraint follows."""
+        """True if no constraint follows."""
         index = skip_newlines(self.tokens, index)
         return index == len(self.tokens) or self.tokens[index].type in STARTERS
 

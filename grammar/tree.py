@@ -50,7 +50,7 @@ class Number(Node):
 
     @property
     def is_integer(self) -> bool:
-        """Whether the number was written as a whole number (`2`, not `2.0`)."""
+        """True if the number was written as a whole number (`2`, not `2.0`)."""
         return self.value == self.value // 1 and abs(self.value) < 2**53 and not set(self.text) & set(".eE")
 
 

@@ -53,7 +53,7 @@ BALLS = tuple(
 
 @dataclass
 class SDCAState(BaselineState):
-    """Where a run of `sdca` stands; x is the response to v at the multiplier."""
+    """The state of a run of `sdca`; x is the response to v at the multiplier."""
 
     y: Array = field(default_factory=lambda: np.zeros(0))  # the dual point
     v: Array = field(default_factory=lambda: np.zeros(0))  # -(q + K'y)

@@ -32,7 +32,7 @@ NEWTON_STEPS = 50
 
 
 def fits(block: BlockPlan) -> bool:
-    """Whether g is a sum over entries or groups, or the ball of one, told from the records of its words."""
+    """True if g is a sum over entries or groups, or the ball of one, told from the records of its words."""
     word = CONVEX[block.norm] if block.norm is not None else None
     on = SETS.get(block.set) if block.set is not None else None
     if (block.set is not None and on is None) or (word is not None and not _adds_up(word)):
@@ -47,7 +47,7 @@ def fits(block: BlockPlan) -> bool:
 
 
 def _adds_up(norm: ConvexWord) -> bool:
-    """Whether it is a sum over entries, groups or, of Euclidean lengths, rows."""
+    """True if a norm is a sum over entries, groups or, of Euclidean lengths, rows."""
     lengths = norm.grouped or (bool(norm.rows) and CONVEX[norm.rows].euclidean)
     return norm.is_norm and (norm.additive or lengths)
 
@@ -106,12 +106,12 @@ def _rows(g: VectorFunction) -> _Part | None:
 
 
 def is_grouped(g: VectorFunction) -> bool:
-    """Whether a block's function is a sum over entries, or over groups of them, or the ball of one."""
+    """True if a block's function is a sum over entries, or over groups of them, or the ball of one."""
     return _part(g) is not None
 
 
 def is_ball(g: VectorFunction) -> bool:
-    """Whether there is a ball among them."""
+    """True if there is a ball among them."""
     found = _part(g)
     return found is not None and found.radius < math.inf
 
@@ -158,7 +158,6 @@ class Coordinates:
 
     @cached_property
     def is_ball(self) -> bool:
-        """Whether there is a ball."""
         return self.radius < math.inf
 
     @cached_property
@@ -172,7 +171,7 @@ class Coordinates:
 
     @cached_property
     def alone(self) -> bool:
-        """Whether each group is one coordinate."""
+        """True if each group is one coordinate."""
         return self.c.size == self.order.size
 
     @cached_property
@@ -182,7 +181,7 @@ class Coordinates:
 
     @cached_property
     def in_order(self) -> bool:
-        """Whether groups stand together, one after the other."""
+        """True if groups stand together, one after the other."""
         return bool(np.array_equal(self.order, np.arange(self.order.size)))
 
     def at(self, work: Indices, multiplier: float) -> Coordinates:

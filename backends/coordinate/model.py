@@ -84,7 +84,7 @@ class OnColumns:
         self.first = x, self.r.copy()
 
     def reset(self) -> None:
-        """Back to x."""
+        """Return to x."""
         self.u, self.r = self.first[0].copy(), self.first[1].copy()
 
     def square(self) -> float | None:
@@ -147,7 +147,7 @@ class OnGram:
         self.first = x, self.slope.copy()
 
     def reset(self) -> None:
-        """Back to x."""
+        """Return to x."""
         self.u, self.slope = self.first[0].copy(), self.first[1].copy()
 
     def square(self) -> float | None:
@@ -275,7 +275,7 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> bool:
     hi = np.where(sign < 0.0, np.minimum(hi, 0.0), hi)
 
     def change_to(new: Array) -> float:
-        """By how much the model changes where the free entries are new."""
+        """The change of the model where the free entries are new."""
         step, moved = new - here, u.copy()
         moved[free] = new
         change = float(slopes @ step) + 0.5 * float(step @ (matrix @ step))

@@ -76,7 +76,7 @@ SNAP = 1e-6
 
 @dataclass
 class DCDState(State):
-    """Where a run of `dcd` stands."""
+    """The state of a run of `dcd`."""
 
     v: Array  # the dual point, signs turned
     x: Array  # (c A'v - q) / mu
@@ -101,7 +101,7 @@ class DCDState(State):
 
     @property
     def within(self) -> bool:
-        """Whether a sweep has begun and is to go on."""
+        """True if a sweep has begun and is to go on."""
         return bool(self.places[2] > 0)
 
     def counts(self) -> dict[str, int]:

@@ -33,7 +33,7 @@ EIGEN = 25.0
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why the predictions of a bound problem are no sum of links."""
+    """The reasons why the predictions of a bound problem are no sum of links."""
     found = []
     for block, m in canonical.terms[0].map.parts:
         if links_of(block, m) is None:

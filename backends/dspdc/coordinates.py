@@ -152,7 +152,7 @@ def factors(m: LinearMap) -> tuple[float, list[LinearMap]] | None:
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound problem of one vector is no such product, or its g no sum over coordinates."""
+    """The reasons why a bound problem of one vector is no such product, or its g no sum over coordinates."""
     (block,) = canonical.blocks
     found = []
     if entrywise(block.g) is None:

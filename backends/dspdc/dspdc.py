@@ -265,12 +265,12 @@ def _counts(canonical: Canonical) -> tuple[int, int]:
 
 
 def _by_coordinates(canonical: Canonical) -> bool:
-    """Whether there is one vector variable, no family, no matrix."""
+    """True if there is one vector variable, no family, no matrix."""
     return len(canonical.blocks) == 1 and len(canonical.blocks[0].shape) == 1
 
 
 def _losses(arrangement: Arrangement) -> list[str]:
-    """Why several variables are under no one smooth loss."""
+    """The reasons why several variables are under no one smooth loss."""
     found = []
     if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
         others = [f"`{t.text}`" for t in arrangement.sums if t.kind != "loss"]

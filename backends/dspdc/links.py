@@ -107,7 +107,7 @@ class Link:
         return LinkPart(start, stop, self.c, _some(self.maps[t], self.tasks[1][index[at]]), at)
 
     def all_rows(self) -> Iterator[LinkPart]:
-        """Its maps with the samples of each."""
+        """The maps of all rows with the samples of each."""
         for t, m in enumerate(self.maps):
             start = self.start + t * self.width
             at = slice(None) if self.tasks is None else np.flatnonzero(self.tasks[0] == t)
@@ -146,7 +146,7 @@ class LinkPart:
         out[self.start : self.stop] += self.c * self.map.adjoint(y[self.at])
 
     def narrowed(self, start: int, stop: int) -> LinkPart:
-        """Its part for one of several blocks in a row."""
+        """The part for one of several blocks in a row."""
         if (start, stop) == (self.start, self.stop):
             return self
         assert isinstance(self.map, Matrix)

@@ -183,7 +183,7 @@ class GSFW(Baseline):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """With a ridge 1 + kappa / n epochs for each factor e of the gap; else 2 / tol, as its bounds took on a9a, w8a and mushrooms."""
+        """Estimate 1 + kappa / n epochs for each factor e of the gap with a ridge; else 2 / tol, as its bounds took on a9a, w8a and mushrooms."""
         n, kappa = conditioning(canonical)
         (block,) = canonical.blocks
         of = oracle(block.g, canonical.q, 1.0)

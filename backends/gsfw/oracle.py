@@ -76,7 +76,7 @@ class Oracle:
 
 
 def is_penalty(norm: str | None, on: str | None) -> bool:
-    """Whether a pair of names is a norm, perhaps of nonnegative entries, which bounds x by itself."""
+    """True if a pair of names is a norm, perhaps of nonnegative entries, which bounds x by itself."""
     return norm is not None and CONVEX[norm].is_norm and on in (None, NONNEGATIVE)
 
 

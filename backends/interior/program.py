@@ -92,7 +92,6 @@ class ConicProgram:
         return cls(canonical, T, tuple(parts), P, c, A[rows], b[rows], rows, batches)
 
     def point(self, v: Array) -> Array:
-        """x."""
         return np.asarray(self.reduced @ v[: self.reduced.shape[1]])
 
     def multipliers(self, v: Array, z: Array, tau: float = 1.0) -> list[Array]:

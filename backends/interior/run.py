@@ -46,7 +46,7 @@ PATIENCE = 25
 """Steps after which a run begins anew, in the units of the solution as far as it is known."""
 
 ANEW = 2
-"""How often it does so."""
+"""The number of times that it does so."""
 
 SHORT = 1e-3
 """The length of the step that sharpens a point, as a share of its size."""
@@ -55,7 +55,7 @@ CLOSE, ACTIVE = 1e-4, 500
 """Complementary products beside tau^2 from which on active rows are told, and how many of them a point is moved onto at most."""
 
 SHARE, NEAR = 1.0, 1e-8
-"""How many times the gap a sharpened point may cost, and the relative violation that it may have."""
+"""The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
 
 VANISHED = 1e-8
 """tau beside kappa from which on the embedding's point looks like a ray."""
@@ -259,7 +259,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         )
 
     def _ended(self) -> str:
-        """Why further steps say nothing; "" while they may."""
+        """The reason why further steps say nothing; "" while they may say something."""
         now = self.state
         if now.tau < VANISHED**2 * now.kappa:
             return "the iterates leave for infinity, and no direction of theirs proves that there is no solution"
@@ -323,7 +323,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         return other if other.value + other.hidden <= allowed and other.infeasibility <= NEAR else plain
 
     def _is_near(self) -> bool:
-        """Whether the products <s, z> are small enough to tell active rows from others."""
+        """True if the products <s, z> are small enough to tell active rows from others."""
         now = self.state
         return float(now.s @ now.z) + now.tau * now.kappa < CLOSE * now.tau**2
 

@@ -85,17 +85,17 @@ def _of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
 
 
 def is_of_entries(form: Canonical) -> bool:
-    """Whether the losses are sums over the entries of the one variable, and quadratic models of them have a prox along its lines."""
+    """True if the losses are sums over the entries of the one variable, and quadratic models of them have a prox along its lines."""
     return _alone(form) is not None
 
 
 def is_one_prox(form: Canonical) -> bool:
-    """Whether all losses are squares of entries, so that one prox is the answer."""
+    """True if all losses are squares of entries, so that one prox is the answer."""
     return is_of_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
 
 
 _KNOWN: WeakKeyDictionary[Canonical, list[Multiples] | None] = WeakKeyDictionary()
-"""What was found of a form, as long as it lives: the planner and the run ask the same."""
+"""The parts found of a form, as long as it lives: the planner and the run ask the same."""
 
 
 def _alone(form: Canonical) -> list[Multiples] | None:
@@ -135,7 +135,7 @@ class Separable:
 
     @staticmethod
     def of(form: Canonical, problem: PreparedProblem) -> Separable | None:
-        """None where it is none, or its models have no prox along the lines."""
+        """The separable parts of a form; None where it has none, or its models have no prox along the lines."""
         found = _alone(form)
         return None if found is None else Separable(problem, found, is_one_prox(form))
 

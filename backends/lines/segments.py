@@ -63,7 +63,7 @@ class Levels:
 
     @staticmethod
     def at(problem: PreparedProblem, x: Array, ridged: bool = True) -> Levels | None:
-        """None where g is curved there, nothing is free, or the system would be too large; without blocks that have a ridge, where not `ridged`."""
+        """The levels of the lines at x, or of blocks without a ridge only; None where g is curved, nothing is free, or the system is too large."""
         rows, columns, slopes, curvatures = [], [], [], []
         count = 0
         for block in problem.canonical.blocks:

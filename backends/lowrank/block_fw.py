@@ -60,7 +60,7 @@ FIRST_BLOCK = 10
 
 @dataclass
 class BlockFWState(State):
-    """Where a run of `block_fw` stands: X = U diag(s) V' (thin SVD)."""
+    """The state of a run of `block_fw`: X = U diag(s) V' (thin SVD)."""
 
     U: Array
     s: Array
@@ -175,7 +175,7 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         s.iteration += 1
 
     def _move(self, L: Array, kept: Array, W: Array) -> None:
-        """To the best point of the segment from X to S = L diag(kept) W'."""
+        """Move to the best point of the segment from X to S = L diag(kept) W'."""
         problem, s = self.problem, self.state
         U, S = s.U * s.s, L * kept
         d = _predict(problem, S, W) - s.z

@@ -74,7 +74,7 @@ TRIPLETS = 3
 
 @dataclass
 class FactoredFWState(State):
-    """Where a run of `factored_fw` stands: X = P C Q'."""
+    """The state of a run of `factored_fw`: X = P C Q'."""
 
     P: Array
     C: Array
@@ -170,7 +170,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
             s.value = _value(problem, s.z, s.C)
 
     def _step_outside(self, face: ThinFactors, G: LinearOperator, along: float) -> None:
-        """Towards or away, with one oracle call."""
+        """Move towards a vertex or away from one, with one oracle call."""
         problem, s = self.problem, self.state
         nuclear = float(face.s.sum())
         along += 2.0 * problem.ridge * float(face.s @ face.s)

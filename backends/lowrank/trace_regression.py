@@ -40,7 +40,7 @@ LEAST_RANK = 10
 
 @dataclass
 class RegressionState(State):
-    """Where a run on a product with data stands. An iterate X = U V' is kept as U, V, A U and A'A U."""
+    """The state of a run on a product with data. An iterate X = U V' is kept as U, V, A U and A'A U."""
 
     X: tuple[Array, Array, Array, Array]  # the iterate
     X_old: tuple[Array, Array, Array, Array]  # its predecessor

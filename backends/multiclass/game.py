@@ -54,7 +54,7 @@ EVEN = 0.1
 
 
 def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple[str, ...]:
-    """Why a problem is no such game: one loss of several classes, one variable in an l1 ball or a simplex or with a `norm1`, nothing else."""
+    """The reasons why a problem is no such game of one loss of several classes and one variable in an l1 ball or a simplex or with `norm1`."""
     listed = " or ".join(f"`{loss}`" for loss in losses)
     found = [
         f"`{term.text}`: it takes one {listed} loss and nothing else in the sum"
@@ -80,14 +80,14 @@ def reasons(arrangement: Arrangement, losses: tuple[str, ...] = LOSSES) -> tuple
 
 
 def _is_taken(key: str) -> bool:
-    """Whether a set of a matrix is an l1 ball, a simplex or a filled one, of all entries."""
+    """True if a set of a matrix is an l1 ball, a simplex or a filled one, of all entries."""
     outer, inner = words_of(key)
     is_of_entries = outer.of == "entrywise" if outer is inner else outer.inner == "entries"
     return is_of_entries and inner.threshold and not inner.grouped
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound problem that passed `reasons` is still none: its predictions, a penalty or a radius of 0, fewer than two classes."""
+    """The reasons why a bound problem that passed `reasons` is still none: its predictions, a penalty or a radius of 0, fewer than two classes."""
     ((block, m), *others) = canonical.terms[0].map.parts or ((canonical.blocks[0], None),)
     found = []
     if others or m is None or product_of(m) is None:
@@ -168,7 +168,7 @@ class Game:
 
     @property
     def softmax(self) -> bool:
-        """Whether the loss is softmax rather than the hinge."""
+        """True if the loss is softmax rather than the hinge."""
         return self.f.loss is Softmax
 
     @cached_property

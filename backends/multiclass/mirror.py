@@ -205,11 +205,11 @@ class _MirrorRun(GameRun[MirrorState]):
 
 
 class MirrorDescentState(MirrorState):
-    """Where a run of `mirror_descent` stands."""
+    """The state of a run of `mirror_descent`."""
 
 
 class MirrorProxState(MirrorState):
-    """Where a run of `mirror_prox` stands."""
+    """The state of a run of `mirror_prox`."""
 
 
 class MirrorDescent(GameMethod):
@@ -251,7 +251,7 @@ class MirrorDescentRun(_MirrorRun, of=MirrorDescent):
         self.multiplier, self.horizon = step, horizon
 
     def iterate(self, look: Callable[[], None] = nothing) -> None:
-        """Both steps from the same point."""
+        """Take both steps from the same point."""
         game, s = self.game, self.state
         t = self.horizon if self.horizon is not None else s.k - s.began + 1
         s.gamma = self.multiplier / (game.pace(s.radius) * math.sqrt(5.0 * t))

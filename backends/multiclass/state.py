@@ -1,4 +1,4 @@
-"""Where a run of a mirror method stands, and the numbers of its certificates."""
+"""The state of a run of a mirror method, and the numbers of its certificates."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fwdsl.backends.method import State
 from fwdsl.backends.multiclass.game import EVEN, Game
 
 BOUND = 0.75
-"""Where |U|_1 is less than this part of the radius, the radius does not bind, as it seems."""
+"""The radius seems not to bind where |U|_1 is less than this part of it."""
 
 SOLVED = 0.1
-"""Where the gap within the radius is this part of the problem's, it does bind: means of noisy iterates are smaller than these."""
+"""The radius does bind where the gap within it is this part of the problem's: means of noisy iterates are smaller than these."""
 
 OUTSIDE = 1e-9
 """The share of the radius by which a point may be outside of the set, and P still counts as at the nearest point inside."""
@@ -28,7 +28,7 @@ def nothing() -> Array:
 
 @dataclass
 class GameState(State):
-    """Where a run on the game stands."""
+    """The state of a run on the game."""
 
     radius: float  # of U
     k: int = 0  # iterations of the method
@@ -45,7 +45,7 @@ class GameState(State):
 
 @dataclass
 class MirrorState(GameState):
-    """Where a run with both points written out stands."""
+    """The state of a run with both points written out."""
 
     U: Array = field(default_factory=nothing)  # (parts, d k)
     V: Array = field(default_factory=nothing)  # (n, k)

@@ -32,7 +32,7 @@ def used(g: VectorFunction, x: Array) -> int:
 
 
 def is_even(g: VectorFunction) -> bool:
-    """Whether the s largest parts are the best support: no weights that differ."""
+    """True if the s largest parts are the best support: no weights that differ."""
     return not isinstance(g, GroupBall) or bool(np.ptp(g.parts.weights) == 0.0 if g.parts.count else True)
 
 

@@ -42,7 +42,7 @@ class VectorSpace:
         return z
 
     def is_heavy(self, rows: Rows) -> bool:
-        """Whether half the stored numbers take part, or more."""
+        """True if half the stored numbers take part, or more."""
         return 2 * self.view.operator.storage.cost_of_rows(rows) > self.view.operator.nnz
 
     def balanced(self, cap: int) -> float:

@@ -63,7 +63,7 @@ HUGE = 1e240
 
 @dataclass
 class PDHGState(State):
-    """Where a run of `pdhg` stands; T is one step of primal-dual hybrid gradient."""
+    """The state of a run of `pdhg`; T is one step of primal-dual hybrid gradient."""
 
     x: Array  # the Halpern point z = (x, y)
     ys: list[Array]

@@ -76,7 +76,7 @@ class Step:
 
 
 def applies(problem: PreparedProblem) -> bool:
-    """Whether the entries of all maps can be read."""
+    """True if the entries of all maps can be read."""
     return all(readable(m) for t in problem.terms for _, m in t.map.parts)
 
 

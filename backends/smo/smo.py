@@ -59,7 +59,7 @@ SETTLED = 0.05
 
 @dataclass
 class SMOState(State):
-    """Where a run of `smo` stands."""
+    """The state of a run of `smo`."""
 
     v: Array  # the dual point, signs turned
     g: Array  # kappa K v + s v - t
@@ -187,7 +187,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         return np.concatenate(chosen)
 
     def _worst(self, keys: Array, count: int) -> NDArray[np.int64]:
-        """Where the keys are least, among those that are not out of reach."""
+        """The positions of the least keys, among those that are not out of reach."""
         count = min(count, int(np.count_nonzero(keys < loops.FAR / 2)))
         if count <= 0:
             return np.zeros(0, dtype=np.int64)

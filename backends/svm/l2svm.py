@@ -53,7 +53,7 @@ GAP_EVERY = 4
 
 @dataclass
 class L2SVMState(State):
-    """Where a run of `l2svm_dual` stands."""
+    """The state of a run of `l2svm_dual`."""
 
     t: Array  # the multipliers
     t_old: Array  # their predecessor

@@ -46,7 +46,7 @@ LOSSES = (MulticlassHinge.name, WestonWatkins.name)
 
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
-    """Why a problem is no such machine: one of the two losses, and every variable with a `sum_squares` and nothing else."""
+    """The reasons why a problem is no such machine: one of the two losses, and every variable with a `sum_squares` and nothing else."""
     found = [
         f"`{term.text}`: it takes one `multiclass_hinge` or `weston_watkins` loss and nothing else in the sum"
         for term in arrangement.sums
@@ -70,7 +70,7 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 
 
 def row_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why the predictions are not the rows of one data matrix times one variable, an intercept for each class aside."""
+    """The reasons why the predictions are not the rows of one data matrix times one variable, an intercept for each class aside."""
     parts = canonical.terms[0].map.parts
     data = [p for p in parts if product_of(p[1]) is not None]
     tiles = [p for p in parts if _intercept(p[1])]
@@ -146,7 +146,7 @@ class MulticlassMachine:
 
     @property
     def weston(self) -> bool:
-        """Whether the loss is that of Weston and Watkins."""
+        """True if the loss is that of Weston and Watkins."""
         return self.f.loss is WestonWatkins
 
     @property

@@ -38,7 +38,7 @@ class MatrixEntries(NamedTuple):
     value: Array
 
     def moved(self, rows: int, columns: int) -> MatrixEntries:
-        """Further down and to the right."""
+        """The entries in a matrix in which they start `rows` further down and `columns` further to the right."""
         return MatrixEntries(self.row + rows, self.column + columns, self.value)
 
 
@@ -97,7 +97,7 @@ class Conic:
 
     @property
     def owned(self) -> int:
-        """How many unknowns each belong to one entry of z; 0 where not all of them do."""
+        """The number of unknowns that belong to each entry of z; 0 where not all of them belong to one."""
         return self.extra if self.owner.size and self.owner.min() >= 0 else 0
 
     def repeated(self, places: Index, size: int) -> Conic:

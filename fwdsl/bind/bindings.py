@@ -1,4 +1,4 @@
-"""What a user supplies for a program: the bindings, the check of their names, and the value of each datum."""
+"""The bindings that a user supplies for a program, the check of their names, and the value of each datum."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Bindings:
     labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def merge(self, other: Bindings) -> Bindings:
-        """Both bindings together. A name in both gets the value of `other`."""
+        """Join both bindings. A name in both gets the value of `other`."""
         served = {name for names, _ in other.sources for name in names}
         again = served | set(other.data) | set(other.params) | set(other.dims)
         return Bindings(

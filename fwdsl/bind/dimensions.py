@@ -34,7 +34,7 @@ def dimensions_of(type_: Type) -> Iterator[str]:
 
 
 def is_derived(dim: str) -> bool:
-    """Whether a dimension is the number of columns of a feature map, or of observations, which no user gives."""
+    """True if a dimension is the number of columns of a feature map, or of observations, which no user gives."""
     return dim.startswith(("dim(", "len("))
 
 

@@ -63,7 +63,7 @@ def supplied_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) 
 def check_domain(
     name: str, value: float, domain: str, decl: DataDecl | ParamDecl, origin: str, findings: Findings
 ) -> bool:
-    """Whether a scalar is finite and within its domain; noted if not."""
+    """True if a scalar is finite and within its domain; a finding if not."""
     expected, fits = _DOMAINS.get(domain, ("finite", lambda v: True))
     if math.isfinite(value):
         if fits(value):

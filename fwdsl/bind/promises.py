@@ -31,7 +31,7 @@ def check_nonnegative(datum: RawDatum, array: Any, measured: Measured, findings:
 
 
 def check_symmetric(datum: RawDatum, array: Any, measured: Measured, findings: Findings) -> bool:
-    """Whether a square matrix equals its transpose up to rounding; if not, the entry that differs most is noted."""
+    """True if a square matrix equals its transpose up to rounding; if not, the entry that differs most is a finding."""
     size = float(np.max(measured.stats.column_norms, initial=0.0))
     # The rounding of a symmetric formula is allowed, since it is far below every tolerance of a solve.
     allowed = size * (1e-6 if array.dtype == np.float32 else 1e-12)
@@ -131,7 +131,7 @@ def _factors_dense(array: Any, shift: float) -> bool:
 
 
 def _factors_sparse(array: Any, shift: float) -> bool:
-    """Whether A + s I = L D L' with D > 0, read from the pivots of an LU factorisation that stays on the diagonal."""
+    """True if A + s I = L D L' with D > 0, read from the pivots of an LU factorisation that stays on the diagonal."""
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
 

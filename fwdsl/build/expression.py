@@ -65,7 +65,6 @@ class Expression(Built):
 
     @property
     def T(self) -> Expression:
-        """The transpose."""
         return Expression(tree.Transpose(self.node), self.depth + 1)
 
     def __getitem__(self, index: object) -> Expression:

@@ -200,7 +200,7 @@ class _Builder:
         )
 
     def _bases(self) -> dict[str, GramFactor]:
-        """For each variable over an implicit feature map, the factor of its Gram matrix, which is computed by blocks and never formed."""
+        """The factor of the Gram matrix of each variable over an implicit feature map; the matrix is computed by blocks and never formed."""
         out: dict[str, GramFactor] = {}
         for node in _products_with_maps(self.model):
             gram = self.reader.constant(node.args[0])

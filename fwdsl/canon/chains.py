@@ -81,7 +81,7 @@ class Chain:
         return found
 
     def describe(self, name: str) -> str:
-        """In words, for a variable of this name."""
+        """The chain in words, for a variable of this name."""
         both = np.isfinite(self.lo) & np.isfinite(self.hi)
         acts = (self.lo != 0.0) | (self.hi != 0.0)
         kinds = [
@@ -123,7 +123,7 @@ def chains_of(canonical: Canonical) -> tuple[tuple[Chain, ...], str]:
 
 
 def is_symmetric(g: VectorFunction) -> bool:
-    """Whether g is the same for every order of its entries: the prox of its sum with functions of steps is then its prox after theirs.
+    """True if g is the same for every order of its entries: the prox of its sum with functions of steps is then its prox after theirs.
 
     (Its prox keeps the order of entries, ties among them, along which functions of steps have all their subgradients.)
     """

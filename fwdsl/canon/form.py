@@ -73,12 +73,12 @@ class Block:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """The number of entries of the variable."""
         return self.stop - self.start
 
     @property
     def slice(self) -> slice:
-        """Its place in x."""
+        """The place of the variable in x."""
         return slice(self.start, self.stop)
 
 
@@ -153,12 +153,12 @@ class SumTerm:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether f_i is differentiable."""
+        """True if f_i is differentiable."""
         return isinstance(self.f, LossFunction | VectorLossFunction) and self.f.loss.smoothness is not None
 
     @property
     def is_indicator(self) -> bool:
-        """Whether f_i is the indicator of a set."""
+        """True if f_i is the indicator of a set."""
         return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
 
     @property

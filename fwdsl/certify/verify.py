@@ -226,7 +226,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
 
 @dataclass(frozen=True)
 class _Settled:
-    """What a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound."""
+    """The amounts that a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound."""
 
     statement: str
     taken: float = 0.0
@@ -330,7 +330,7 @@ def set_radii(canonical: Canonical, block: Block) -> list[float]:
 
 
 def is_of_one_block(term: SumTerm) -> bool:
-    """Whether the argument is one variable as it is, and a constant."""
+    """True if the argument is one variable as it is, and a constant."""
     return len(term.map.parts) == 1 and isinstance(term.map.parts[0][1], Identity | Symmetrise)
 
 

@@ -133,7 +133,7 @@ def option(ctx: Context, func: str, parameter: Parameter, node: tree.Expr | None
 
 
 def _fits(value: Expr, domain: Domain) -> bool:
-    """Whether a constant is in the domain, as far as the text tells. Binding checks the rest."""
+    """True if a constant is in the domain, as far as the text tells. Binding checks the rest."""
     if not value.is_constant:
         return False
     if domain == "boolean":
@@ -211,7 +211,7 @@ def literal(node: tree.Expr) -> object:
 
 
 def literal_fits(value: object, domain: str) -> bool:
-    """Whether a literal is in a domain of source arguments or solve options."""
+    """True if a literal is in a domain of source arguments or solve options."""
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
     whole = number is not None and isfinite(number) and number == number // 1
     match domain:

@@ -281,7 +281,7 @@ def _report_infinite(ctx: Context, left: Side, right: Side, span: Span) -> None:
 
 
 def _is_entrywise(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> bool:
-    """Whether `<=` can only be meant entrywise. Reports a comparison that could also mean the order of symmetric matrices.
+    """True if `<=` can only be meant entrywise. Reports a comparison that could also mean the order of symmetric matrices.
 
     Where only a constant is symmetric, as in `W >= eye(d)`, the difference is not symmetric, so `<=` is entrywise.
     """

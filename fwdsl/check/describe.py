@@ -49,7 +49,7 @@ def binders(name: str, model: Model) -> list[str]:
 
 
 def is_shown(name: str, model: Model) -> bool:
-    """Whether the shape of a datum shows the size of the dimension. Ids of observed entries and an index may leave positions out."""
+    """True if the shape of a datum shows the size of the dimension. Ids of observed entries and an index may leave positions out."""
     return any(dim == name for d in model.data if d.type.kind != "entries" for dim, _ in _parts(d))
 
 

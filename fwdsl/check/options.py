@@ -47,7 +47,7 @@ def method_list(text: str) -> tuple[str, ...] | None:
 
 
 def _given(text: str) -> dict[str, Any]:
-    """What `solve method = TEXT` says; nothing where that is an error, or says more."""
+    """The options of `solve method = TEXT`; none where that is an error, or says more."""
     from .infer import infer
 
     program, found = parse(f"solve method = {text}")

@@ -24,7 +24,7 @@ class Excerpt:
         return self.first + len(self.columns) - 1
 
     def shows(self, start: int, end: int) -> bool:
-        """Whether a mark from code point `start` to `end` begins within the piece."""
+        """True if a mark from code point `start` to `end` begins within the piece."""
         return self.first <= start < self.last or start == end == self.last
 
     def marked(self, start: int, end: int) -> tuple[int, int]:
@@ -61,7 +61,7 @@ def _window(line: str, first: int, room: int, ellipsis: str, unicode: bool) -> E
 
 
 def _lay_out(line: str, first: int, head: str, room: int, unicode: bool) -> Excerpt:
-    """As much of the line as fits, from code point `first` on."""
+    """Return as much of the line as fits, from code point `first` on."""
     shown = [head]
     column = width(head)
     columns = [column]

@@ -195,7 +195,7 @@ class _Rendering:
 
 
 def _says(hint: str, fix: Fix) -> bool:
-    """Whether the hint already shows the fix."""
+    """True if the hint already shows the fix."""
     return not fix.description or fix.description in hint or f"`{fix.replacement}`" in hint
 
 

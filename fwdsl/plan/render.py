@@ -57,7 +57,7 @@ def render_plan(plan: Plan) -> str:
 
 
 def _cost(candidate: Candidate) -> float:
-    """Least predicted time first, then those without one in the registry's order."""
+    """The key that puts the least predicted time first, and keeps methods without one in the registry's order behind."""
     return candidate.estimate.seconds if candidate.estimate is not None else math.inf
 
 

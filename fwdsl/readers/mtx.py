@@ -37,7 +37,7 @@ class _Head:
 
     @property
     def words(self) -> int:
-        """How many numbers each line has."""
+        """The number of words on each line."""
         return (2 if self.pattern else 3) if self.sparse else 1
 
 

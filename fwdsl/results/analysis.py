@@ -1,4 +1,4 @@
-"""What a plan predicted beside what its run took, in all and phase by phase."""
+"""The predictions of a plan beside what its run took, in all and phase by phase."""
 
 from __future__ import annotations
 

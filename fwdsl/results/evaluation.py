@@ -122,7 +122,7 @@ def _has_value(part: Part) -> bool:
 
 
 def _is_data(part: Part) -> bool:
-    """Whether it is an array that no variable is in."""
+    """True if it is an array that no variable is in."""
     return isinstance(part, Expr) and part.is_constant and bool(part.type.array_shape)
 
 

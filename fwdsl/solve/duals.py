@@ -61,7 +61,7 @@ def _word(constraint: Constraint) -> SetWord | None:
 
 
 def _has_radius(constraint: Constraint) -> bool:
-    """Whether the multiplier is one number, of a radius. A family has an array instead, a normal for each block."""
+    """True if the multiplier is one number, of a radius. A family has an array instead, a normal for each block."""
     word = _word(constraint)
     return word is not None and word.scaled and constraint.argument.type.kind != "family"
 

@@ -79,7 +79,7 @@ class Solvable(Protocol):
         """A verified point and dual point as methods take them to start from."""
 
     def report(self, report: Report) -> Report:
-        """What a method reports, of the program as it is written."""
+        """Return a method's report as one on the program as it is written."""
 
     def duals(self, x: Any, ys: Sequence[Array]) -> dict[str, Any]:
         """The derivative of the optimal value in each constraint's right-hand side, in the user's sense, by name."""

@@ -62,7 +62,7 @@ class Entrant:
 
     @property
     def ran(self) -> bool:
-        """Whether there is anything to show."""
+        """True if there is anything to show."""
         return bool(self.moments)
 
     @property
@@ -77,7 +77,7 @@ class Entrant:
 
     @property
     def passes(self) -> float:
-        """Its passes over the data, without the verifier's."""
+        """The passes over the data, without the verifier's."""
         return self.moments[-1].passes if self.moments else math.nan
 
     def to(self, level: float, unit: Unit = "seconds") -> float:

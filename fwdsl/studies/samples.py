@@ -177,6 +177,6 @@ def deal(samples: Samples, instance: Instance, count: int, seed: int) -> list[An
 
 
 def sample_count(samples: Samples, instance: Instance) -> int:
-    """How many samples an instance has."""
+    """The number of samples of an instance."""
     value = instance.values[samples.data[0].name]
     return len(value) if samples.data[0].type.kind == "entries" else int(value.shape[0])

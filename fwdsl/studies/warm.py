@@ -26,7 +26,7 @@ SPARSE = ("libsvm", "mtx")
 
 @dataclass(frozen=True)
 class Warmed:
-    """What was compiled for a program, the methods that ran, and the seconds that all of it took."""
+    """The kernels that were compiled for a program, the methods that ran, and the seconds that all of it took."""
 
     methods: tuple[str, ...]
     compiled: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What must hold of every norm, set and pair: kernels against references, references against the definitions, facts against samples."""
+"""The checks of every norm, set and pair: kernels against references, references against the definitions, facts against samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .compare import Where, close, require, shown
 
 @dataclass(frozen=True)
 class Tolerances:
-    """How far rounding may lead, relative to the sizes of the terms.
+    """The tolerances of the checks, relative to the sizes of the terms.
 
     `inside`: how far a projection may miss its set, `inside_compiled` by the kernel; `near`: (v - x) / t from the conjugate's domain; `equal`:
     the equality of Fenchel; `nearest`: the projection on the conjugate's domain.
@@ -243,7 +243,7 @@ FUNCTION_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (
     domain_of_the_conjugate,
     infimum_coercivity_and_radius,
 )
-"""Of functions with a prox."""
+"""The checks of functions with a prox."""
 
 SET_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (lmo_attains_the_support_function, members_are_told)
 

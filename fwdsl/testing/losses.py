@@ -1,4 +1,4 @@
-"""What must hold of every loss: kernels against references, references against the definitions, facts against samples."""
+"""The checks of every loss: kernels against references, references against the definitions, facts against samples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LossCase:
     slack: float = 1.0
 
     def first(self, count: int) -> LossCase:
-        """Of the first samples only, for checks that look at each closely."""
+        """The case of the first samples only, for checks that look at each closely."""
         f = LossFunction(self.f.loss, self.f.b[:count], self.f.w[:count], self.f.p)
         return LossCase(f, self.z[:count], self.slack)
 
@@ -42,7 +42,7 @@ class LossCase:
 def loss_case(
     loss: type[Loss], parameters: tuple[float, ...] | None = None, targets: Array | None = None, slack: float = 1.0
 ) -> LossCase:
-    """What the checks run over.
+    """Return the case that the checks run over.
 
     Targets are drawn from those given, or as the record says: signs, numbers, or where the loss is not one of z - b counts, zero included.
     """

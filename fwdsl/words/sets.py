@@ -62,12 +62,12 @@ class SetWord(Word):
 
     @property
     def grouped(self) -> bool:
-        """Whether it is of groups of entries."""
+        """True if the set is of groups of entries."""
         return any(p.name == GROUPS[0].name for p in self.parameters)
 
     @property
     def scaled(self) -> bool:
-        """Whether it has a radius: it is r times the set of radius 1."""
+        """True if the set has a radius: it is r times the set of radius 1."""
         return any(p.name == "r" for p in self.parameters)
 
 

@@ -208,7 +208,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
-        """The projection."""
         return into_simplex(u, y)
 
     @staticmethod

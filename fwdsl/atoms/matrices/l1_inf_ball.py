@@ -117,7 +117,6 @@ class L1InfBall(ConvexSet):
         return self.r * math.sqrt(self.shape[1]) if self.size else 0.0
 
     def diameter(self) -> float:
-        """Twice the radius."""
         return 2.0 * self.radius()
 
     def describe(self) -> str:
@@ -137,7 +136,6 @@ class L1InfBall(ConvexSet):
         return np.clip(a, -levels, levels).reshape(-1)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return self.cut(v, 0.0)
 
     def conjugate(self, v: Array) -> float:

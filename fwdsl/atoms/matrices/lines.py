@@ -99,7 +99,7 @@ class Lines(VectorFunction):
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]
-        """Whether there is a kernel for many lines."""
+        """True if there is a kernel for many lines."""
         return self.inner.compiled and self.prox_kernel is not None
 
     def radius(self) -> float:
@@ -236,7 +236,7 @@ class Lines(VectorFunction):
         return None if inner is None else inner.repeated(places if self.axis == 0 else places.T, self.size)
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """Where the lines are, and the inner function's."""
+        """The places of the lines, and the arguments of the inner function."""
         inner = self.inner.prox_kernel
         if inner in ENTRYWISE:
             return self.inner.kernel_args()
@@ -261,7 +261,7 @@ class LinesSet(Lines, ConvexSet):
         return self.inner.scale
 
     def of_radius(self, r: float) -> LinesSet:
-        """With the set of each line of another radius."""
+        """The same lines, each with its set of another radius."""
         return replace(self, inner=self.inner.of_radius(r))
 
 

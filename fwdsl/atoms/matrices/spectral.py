@@ -63,7 +63,7 @@ class Spectral(VectorFunction):
         """The values, and what makes a flat matrix of other values with the same vectors."""
 
     def error(self, x: Array) -> float:
-        """By how much a computed value may be off."""
+        """A bound on the error of a computed value."""
         return backward_error(x, self.shape)
 
     def rounding(self, v: Array) -> float:
@@ -171,7 +171,7 @@ class Spectral(VectorFunction):
         return self.inner.scale
 
     def of_radius(self, r: float) -> ConvexSet:
-        """With h of another radius, where h is a set."""
+        """The same set with h of another radius, where h is a set."""
         assert isinstance(self, ConvexSet)
         assert isinstance(self.inner, ConvexSet)
         return replace(self, inner=self.inner.of_radius(r))
@@ -183,7 +183,6 @@ class Spectral(VectorFunction):
         return None if found is None else rebuild(found)
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """None: there is no kernel."""
         return ()
 
     def diameter(self) -> float:
@@ -285,7 +284,7 @@ class Eigen(Spectral):
         return super().normal_part(x, part.reshape(-1)) + skew
 
     def conic(self) -> Conic | None:
-        """That of psd, and what h says of the trace, which for eigenvalues that are not negative is their sum and their norm1."""
+        """The conic form of psd, and what h says of the trace, which for eigenvalues that are not negative is their sum and their norm1."""
         trace = np.eye(self.shape[0]).reshape(-1)
         on = getattr(self.inner, "on", self.inner)
         form = semidefinite_form(self.shape[0])

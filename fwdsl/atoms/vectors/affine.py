@@ -84,7 +84,6 @@ class Affine(ConvexSet):
         return largest_share(np.abs(self.A @ x - self.b), left + np.abs(self.b))
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return (v - self._part(v)) + self.x0
 
     def _part(self, v: Array) -> Array:

@@ -43,7 +43,7 @@ class Box(ConvexSet):
 
     @property
     def bounded(self) -> bool:
-        """Whether all bounds are finite."""
+        """True if all bounds are finite."""
         return bool(np.all(np.isfinite(self.lo)) and np.all(np.isfinite(self.hi)))
 
     def radius(self) -> float:
@@ -66,11 +66,9 @@ class Box(ConvexSet):
         return max(under, largest_share(x - self.hi, sizes + np.abs(self.hi)))
 
     def bounds(self) -> tuple[Array, Array]:
-        """The bounds."""
         return self.lo, self.hi
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return np.clip(v, self.lo, self.hi)
 
     def conjugate(self, v: Array) -> float:
@@ -95,7 +93,7 @@ class Box(ConvexSet):
         return np.where(c >= 0.0, self.lo, self.hi) if self.bounded else None
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """Which bounds, eight to a number."""
+        """The bounds that are taken, one bit each, eight to a number."""
         return tuple(np.packbits(c >= 0.0).tolist()) if self.bounded else None
 
     def face(self, x: Array) -> Face:

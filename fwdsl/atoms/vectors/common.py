@@ -48,13 +48,13 @@ def largest_share(over: Array, sizes: Array) -> float:
 
 
 def excess(left: float, right: float, size: float | None = None) -> float:
-    """By how much left <= right is missed, over the sum of the sizes of its terms: that of the left side is `size`, or |left|."""
+    """The amount by which left <= right is missed, over the sum of the sizes of its terms: that of the left side is `size`, or |left|."""
     over = left - right
     return over / ((abs(left) if size is None else size) + abs(right)) if over > 0.0 else 0.0
 
 
 def negative_part(x: Array, sizes: Array) -> float:
-    """By how much x >= 0 is missed, over the largest of the sizes: the entries of one vector have one unit."""
+    """The amount by which x >= 0 is missed, over the largest of the sizes: the entries of one vector have one unit."""
     return excess(-float(x.min(initial=0.0)), 0.0, largest(sizes))
 
 
@@ -103,16 +103,15 @@ class Norm(VectorFunction):
     @staticmethod
     @abstractmethod
     def norm(x: Array) -> float:
-        """The norm itself."""
+        """Return |x| in this norm."""
 
     @staticmethod
     @abstractmethod
     def dual_norm(x: Array) -> float:
-        """Its dual norm."""
+        """Return max <x, u> over |u| <= 1, the dual norm."""
 
     @property
     def slope(self) -> float:
-        """c."""
         return self.c
 
     def value(self, x: Array) -> float:
@@ -124,7 +123,6 @@ class Norm(VectorFunction):
         return 0.0
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
@@ -149,7 +147,6 @@ class ConvexSet(VectorFunction):
     """The indicator of a set: value 0 on it. `conjugate` is the support function."""
 
     def value(self, x: Array) -> float:
-        """0."""
         return 0.0
 
     def coercive(self) -> tuple[float, str] | None:
@@ -170,7 +167,7 @@ class ConvexSet(VectorFunction):
 
     @property
     def scale(self) -> float:
-        """Its radius; inf where it has none."""
+        """The radius; inf where the set has none."""
         return float(getattr(self, "r", math.inf))
 
     def of_radius(self, r: float) -> ConvexSet:
@@ -178,7 +175,7 @@ class ConvexSet(VectorFunction):
         return replace(self, r=r)  # type: ignore[type-var]
 
     def contains(self, x: Array, tol: float = 0.0) -> bool:
-        """Whether x misses the set by at most `tol`, as `violation` measures."""
+        """True if x misses the set by at most `tol`, as `violation` measures."""
         return self.violation(x) <= tol
 
     def cvxpy(self, x: Any) -> list[Any] | None:
@@ -208,7 +205,7 @@ class VectorSet(ConvexSet):
         return f"{self.word.name}({', '.join(written)})" if given else self.word.name
 
     def diameter(self) -> float:
-        """Twice the radius, which bounds it."""
+        """A bound on the diameter: twice the radius."""
         return 2.0 * self.radius()
 
     def face(self, x: Array) -> Face | None:
@@ -221,7 +218,6 @@ class VectorSet(ConvexSet):
         return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """None: there is no kernel."""
         return ()
 
 
@@ -247,7 +243,7 @@ class Ball(OfRadius):
     @staticmethod
     @abstractmethod
     def dual_norm(x: Array) -> float:
-        """Its dual norm."""
+        """Return max <x, u> over |u| <= 1, the dual norm."""
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """|x| <= r, relative to |sizes| + r."""
@@ -262,7 +258,6 @@ class Ball(OfRadius):
         return self.r if self.size else 0.0
 
     def diameter(self) -> float:
-        """Twice the radius."""
         return 2.0 * self.radius()
 
     def describe(self) -> str:
@@ -270,7 +265,7 @@ class Ball(OfRadius):
         return f"{self.pair[1]}({self.r:g})"
 
     def interior(self, x: Array) -> bool:
-        """Whether x is in the interior, for telling faces."""
+        """True if x is in the interior, for telling faces."""
         return self.norm(x) < self.r * INSIDE
 
 
@@ -291,7 +286,6 @@ class Joint(VectorFunction):
 
     @property
     def slope(self) -> float:
-        """c."""
         return self.c
 
     def radius(self) -> float:
@@ -309,11 +303,9 @@ class Joint(VectorFunction):
         return f"{self.c:g} * {self.pair[0]} on {self.on.describe()}"
 
     def dual_scale(self, v: Array) -> float:
-        """1."""
         return 1.0
 
     def dual_project(self, v: Array) -> Array:
-        """v."""
         return v.copy()
 
     def norm_form(self) -> Conic | None:

@@ -67,7 +67,6 @@ class Entropy(VectorFunction):
         object.__setattr__(self, "c", checked_coefficient(self.c))
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
@@ -108,7 +107,6 @@ class Entropy(VectorFunction):
 
     @property
     def slope(self) -> float:
-        """c."""
         return self.c
 
     def coercive(self) -> tuple[float, str] | None:
@@ -120,5 +118,4 @@ class Entropy(VectorFunction):
         return None
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """c."""
         return (self.c,)

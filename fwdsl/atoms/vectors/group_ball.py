@@ -49,7 +49,6 @@ class GroupBall(ConvexSet):
         return self.r / smallest(self.parts.weights) if self.size else 0.0
 
     def diameter(self) -> float:
-        """Twice the radius."""
         return 2.0 * self.radius()
 
     def describe(self) -> str:
@@ -61,7 +60,6 @@ class GroupBall(ConvexSet):
         return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         if self.norm(v) <= self.r:
             return v.copy()
         return self.parts.shrink(v, project_weighted(self.parts.norms(v), self.parts.weights, self.r))

@@ -35,7 +35,6 @@ class GroupNorm(VectorFunction):
         object.__setattr__(self, "parts", parts)
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:

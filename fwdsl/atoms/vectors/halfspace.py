@@ -56,11 +56,9 @@ class Halfspace(ConvexSet):
         return float((self.a * x).sum())
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def diameter(self) -> float:
-        """inf."""
         return self.radius()
 
     def describe(self) -> str:
@@ -72,7 +70,6 @@ class Halfspace(ConvexSet):
         return excess(self._dot(x), self.b, float((np.abs(self.a) * (np.abs(x) if sizes is None else sizes)).sum()))
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         over = self._dot(v) - self.b
         return v - (over / self.squares) * self.a if over > 0.0 else v.copy()
 

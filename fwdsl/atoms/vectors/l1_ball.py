@@ -25,7 +25,6 @@ class L1Ball(Ball):
     dual_norm = staticmethod(largest)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return project_l1(v, self.r)
 
     def lmo(self, c: Array) -> Array:

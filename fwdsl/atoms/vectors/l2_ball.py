@@ -22,7 +22,6 @@ class L2Ball(Ball):
     dual_norm = staticmethod(norm2)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         size = norm2(v)
         return scaled(v, min(size, self.r), size)
 

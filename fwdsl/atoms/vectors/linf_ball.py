@@ -37,7 +37,6 @@ class LinfBall(Ball):
         return np.full(self.size, -self.r), np.full(self.size, self.r)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return np.clip(v, -self.r, self.r)
 
     def lmo(self, c: Array) -> Array:

@@ -32,15 +32,12 @@ class Nonnegative(ConvexSet):
     prox_kernel = staticmethod(positive_kernel)
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def diameter(self) -> float:
-        """inf."""
         return self.radius()
 
     def describe(self) -> str:
-        """`nonnegative`."""
         return "nonnegative"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -75,5 +72,4 @@ class Nonnegative(ConvexSet):
         return box_form(np.zeros(self.size), np.full(self.size, math.inf))
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """No norm."""
         return (0.0,)

@@ -46,5 +46,4 @@ class Norm1(Norm):
         return norm1_form(self.size, self.c)
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """c."""
         return (self.c,)

@@ -58,5 +58,4 @@ class Norm1Nonnegative(Joint):
         return face(free, np.full(free.size, self.c))
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """c."""
         return (self.c,)

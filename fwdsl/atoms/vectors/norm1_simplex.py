@@ -30,7 +30,6 @@ class Norm1Simplex(Joint):
         return self.c * norm1(x)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return self.on.prox(v, t)
 
     def conjugate(self, v: Array) -> float:

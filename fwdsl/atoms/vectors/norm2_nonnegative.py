@@ -83,5 +83,4 @@ class Norm2Nonnegative(Joint):
         return None
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """c."""
         return (self.c,)

@@ -67,7 +67,7 @@ class Permutahedron(ConvexSet):
         return norm2(self.c)
 
     def diameter(self) -> float:
-        """From the vertex sorted downwards to the one sorted upwards."""
+        """The distance from the vertex sorted downwards to the one sorted upwards."""
         return norm2(self.c - self.c[::-1])
 
     def describe(self) -> str:
@@ -108,7 +108,6 @@ class Permutahedron(ConvexSet):
         return x
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """The permutation."""
         return tuple(np.argsort(c, kind="stable").tolist())
 
     def face(self, x: Array) -> Face:

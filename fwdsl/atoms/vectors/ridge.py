@@ -95,11 +95,9 @@ class Ridged(VectorFunction):
         return self.inner.conjugate_with_ridge(v, self.c)
 
     def dual_scale(self, v: Array) -> float:
-        """1."""
         return 1.0
 
     def dual_project(self, v: Array) -> Array:
-        """v."""
         return v.copy()
 
     def normal_part(self, x: Array, rest: Array) -> Array:

@@ -29,7 +29,6 @@ class Simplex(OfRadius):
             raise ValueError("a simplex of no entries and positive sum is empty")
 
     def radius(self) -> float:
-        """r."""
         return self.r
 
     def diameter(self) -> float:
@@ -47,7 +46,6 @@ class Simplex(OfRadius):
         return max(negative_part(x, sizes), off)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return project_sum(v, self.r)
 
     def conjugate(self, v: Array) -> float:

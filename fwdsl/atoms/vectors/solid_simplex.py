@@ -24,7 +24,6 @@ class SolidSimplex(OfRadius):
     prox_kernel = staticmethod(threshold_kernel)
 
     def radius(self) -> float:
-        """r."""
         return self.r if self.size else 0.0
 
     def diameter(self) -> float:
@@ -41,7 +40,6 @@ class SolidSimplex(OfRadius):
         return max(negative_part(x, sizes), excess(float(x.sum()), self.r, float(sizes.sum())))
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return project_l1(np.maximum(v, 0.0), self.r)
 
     def conjugate(self, v: Array) -> float:

@@ -55,7 +55,7 @@ class Step(Protocol):
 
     @property
     def fact(self) -> str:
-        """What was recognised, for the plan."""
+        """A sentence on what was recognised, for the plan."""
 
     def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """Fill in the values of variables that the rewritten program does not have, at x with all others; `known` are its multipliers."""

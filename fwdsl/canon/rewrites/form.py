@@ -53,7 +53,7 @@ class Rewriting:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What was recognised, for the plan."""
+        """Sentences on what was recognised, for the plan."""
         return tuple(step.fact for step in self.steps)
 
 
@@ -102,7 +102,7 @@ class Rewritten:
 
     @staticmethod
     def of(outer: Canonical, inner: Canonical) -> Rewritten | None:
-        """Both forms together; None where one constraint has become several terms."""
+        """Join both forms; None where one constraint has become several terms."""
         found = rewritten(outer.instance.model)
         for form in (outer, inner):
             keys = [key_of_term(t.is_constraint, t.origin) for t in form.terms]
@@ -157,7 +157,7 @@ class Rewritten:
     # --- the way back -------------------------------------------------------------------------------------------------
 
     def _parts(self) -> dict[str, tuple[str, slice]]:
-        """For each variable of `inner` the one of `outer` that it is of, and its place there; those that a rewriting made are left out."""
+        """The variable of `outer` that each one of `inner` is part of, and its place there; those that a rewriting made are left out."""
         own = {b.name for b in self.outer.blocks}
         out = {b.name: (b.name, slice(0, b.size)) for b in self.inner.blocks if b.name in own}
         for step in self.rewriting.steps:
@@ -216,7 +216,7 @@ class Rewritten:
 
     @property
     def mirrors(self) -> bool:
-        """Whether the rewritten program is a dual of the one that is written: its values are bounds, with the other sign."""
+        """True if the rewritten program is a dual of the one that is written: its values are bounds, with the other sign."""
         return any(isinstance(step, Machine) for step in self.rewriting.steps)
 
     def inward_dual(self, x: Array, ys: Sequence[Array]) -> list[Array] | None:

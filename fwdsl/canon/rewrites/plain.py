@@ -28,7 +28,7 @@ from .expressions import changed, length, number_and_rest, parts, plus, times
 
 @dataclass(frozen=True)
 class Plain:
-    """What was said more plainly, with c of each by its key."""
+    """The expressions that were said more plainly, with c of each by its key."""
 
     factors: tuple[tuple[Key, Expr], ...]
     facts: tuple[str, ...]

@@ -163,7 +163,7 @@ def _affine(c: Expr, rest: Expr) -> Term:
 
 
 def _cost(terms: list[Term], variable: VarDecl, sense: int) -> Cost | None:
-    """What the terms of a variable cost, where they are sums of it with one reduction, or its squares."""
+    """The cost of a variable by its terms, where they are sums of it with one reduction, or its squares."""
     name, scalar = variable.name, not variable.type.array_shape
     if not terms:
         return None

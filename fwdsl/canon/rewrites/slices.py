@@ -180,7 +180,7 @@ def _slice_of(e: Expr, name: str, dim: Dim) -> tuple[float, Range | None]:
 
 
 def _is_linear(draft: Draft, name: str, others: Iterable[Expr]) -> bool:
-    """Whether the variable enters what is no function of a slice by matrices of data alone."""
+    """True if the variable enters what is no function of a slice by matrices of data alone."""
     return all(_times_data(e, name) for e in others)
 
 
@@ -253,7 +253,7 @@ Made = list[tuple[Key, int, Piece, list[Piece]]]
 
 
 def _made(pieces: list[Piece], parts: list[Range]) -> Made | None:
-    """For each part and each function on it the pieces that it joins: (key, part, one of them, all); None where one is across parts."""
+    """The pieces that each function on each part joins: (key, part, one of them, all); None where one is across parts."""
     out: Made = []
     for j, (a, b) in enumerate(parts):
         for sign in dict.fromkeys(p.sign for p in pieces):
