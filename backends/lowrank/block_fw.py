@@ -62,15 +62,15 @@ FIRST_BLOCK = 10
 class BlockFWState(State):
     """The state of a run of `block_fw`: X = U diag(s) V' (thin SVD)."""
 
-    U: Array
-    s: Array
-    V: Array
-    z: Array  # predictions at X
+    U: Array  # (n, r), the left singular vectors of X
+    s: Array  # (r,), its singular values, in the units of X
+    V: Array  # (p, r), its right singular vectors
+    z: Array  # (m,), the predictions at X
     W: Array  # (p, k), the right vectors of the last block
-    curvature: float  # its l
+    curvature: float  # l, the curvature of the block's model: objective over squared units of X
     value: float  # the objective at X
-    gap: float = math.inf  # that of the last look
-    used: bool = False  # whether all of the last block was kept
+    gap: float = math.inf  # the Frank-Wolfe gap at the last look, in units of the objective
+    used: bool = False  # all of the last block was kept
 
 
 class BlockFW(Method):

@@ -76,11 +76,11 @@ TRIPLETS = 3
 class FactoredFWState(State):
     """The state of a run of `factored_fw`: X = P C Q'."""
 
-    P: Array
-    C: Array
-    Q: Array
-    z: Array  # predictions at X
-    start: Array  # (p, k), the start of the next oracle call
+    P: Array  # (n, k), an orthonormal basis of the columns of X
+    C: Array  # (k, k), the core, in the units of X
+    Q: Array  # (p, k), an orthonormal basis of its rows
+    z: Array  # (m,), the predictions at X
+    start: Array  # (p, j), the start of the next oracle call
     value: float  # the objective at X
     bound: float = -math.inf  # the best bound so far, as estimated
     curvature: float = 0.0  # the curvature of F along the last correction, 0 before the first

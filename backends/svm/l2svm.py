@@ -55,15 +55,15 @@ GAP_EVERY = 4
 class L2SVMState(State):
     """The state of a run of `l2svm_dual`."""
 
-    t: Array  # the multipliers
-    t_old: Array  # their predecessor
-    x: Array  # w(t), the intercept left out
-    x_old: Array
-    z: Array  # z(t), likewise
-    z_old: Array
-    momentum: float
-    lipschitz: float  # L
-    multiplier: float  # of the projection
+    t: Array  # (n,), the multipliers, one for each sample
+    t_old: Array  # (n,), the multipliers one step before
+    x: Array  # (d,), w(t), the intercept left out
+    x_old: Array  # (d,), w(t_old)
+    z: Array  # (n,), the predictions z(t), the intercept left out
+    z_old: Array  # (n,), z(t_old)
+    momentum: float  # the number of FISTA's sequence: 1 at first, and after a restart
+    lipschitz: float  # L, the estimated curvature of D along the steps
+    multiplier: float  # that of the projection's equality, where the next one starts
     intercept: float  # the best one at x
     value: float  # P at the last point whose intercept was worked out
     best_value: float  # the least P so far

@@ -1,4 +1,4 @@
-"""Docstrings begin with the thing that they describe or with a verb, not with a question word or a preposition."""
+"""Docstrings begin with the thing that they describe or with a verb, and each field of a method's state has a comment."""
 
 from __future__ import annotations
 
@@ -61,3 +61,28 @@ def test_a_bad_opening_is_found(source: str, tmp_path: Path) -> None:
     path = tmp_path / "source.py"
     path.write_text(source)
     assert [text.split()[0] in OPENINGS for _, text in docstrings(path)] == [True]
+
+
+def bare_fields(source: str) -> list[str]:
+    """The fields of classes of states without a comment on their lines or above."""
+    lines = source.splitlines()
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef) and node.name.endswith("State"):
+            for field in node.body:
+                if isinstance(field, ast.AnnAssign) and "ClassVar" not in ast.unparse(field.annotation):
+                    own = lines[field.lineno - 1 : field.end_lineno]
+                    if not any("#" in line for line in own) and not lines[field.lineno - 2].lstrip().startswith("#"):
+                        found.append(f"{node.name}.{ast.unparse(field.target)}")
+    return found
+
+
+def test_fields_of_states_have_comments() -> None:
+    assert sum("State(State)" in path.read_text(encoding="utf-8") for path in SOURCES) > 10
+    found = {path.name: bare_fields(path.read_text(encoding="utf-8")) for path in SOURCES if "backends" in path.parts}
+    assert not {name: fields for name, fields in found.items() if fields}
+
+
+def test_a_field_without_a_comment_is_found() -> None:
+    source = "class AState:\n    x: int  # the point\n    y: int\n    kind: ClassVar[str] = ''\n"
+    assert bare_fields(source) == ["AState.y"]
