@@ -17,13 +17,13 @@ from fwdsl.grammar.printer import STEP, WIDTH, Printer
 from fwdsl.grammar.source import Span
 from fwdsl.grammar.tree import (
     Comment,
-    Constraint,
     Declaration,
     Expr,
     Item,
     Keyword,
     Let,
     Member,
+    NamedRelation,
     Node,
     Objective,
     ProblemName,
@@ -290,7 +290,7 @@ class _Writer:
                     parts += [f" {word} ", expr] if expr is not None else []
             case Keyword(name=name, value=value):
                 parts = [f"{name.name} = ", value]
-            case Constraint(relation=relation, name=named):
+            case NamedRelation(relation=relation, name=named):
                 parts = [f"{named.name}: "] if named is not None else []
                 if isinstance(relation, Member):
                     parts += [relation.value, " in ", relation.set]

@@ -17,7 +17,7 @@ from fwdsl.grammar.slips import explain
 from fwdsl.grammar.source import Source, Span
 from fwdsl.grammar.starts import mend_start, stray
 from fwdsl.grammar.tables import tables
-from fwdsl.grammar.tree import Constraint, Node, Program, Statement, SubjectTo, Version
+from fwdsl.grammar.tree import NamedRelation, Node, Program, Statement, SubjectTo, Version
 
 LIMIT = 20
 DEPTH = 200  # of brackets
@@ -61,7 +61,7 @@ class _Reading:
         self.statements: list[Statement] = []
         self.lost: list[str] = []
         self.subject: Span | None = None  # the words `subject to` of the open list
-        self.constraints: list[Constraint] = []
+        self.constraints: list[NamedRelation] = []
         # Whether the last line belonged to no statement, so that the next such line is not reported.
         self.astray = False
 

@@ -231,7 +231,7 @@ class Member(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint(Node):
+class NamedRelation(Node):
     """One constraint of `subject to`, with its name, if any (`budget: sum(x) == 1`)."""
 
     relation: Comparison | Member
@@ -242,7 +242,7 @@ class Constraint(Node):
 class SubjectTo(Node):
     """`subject to` and its constraints."""
 
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[NamedRelation, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def _adds_up(norm: ConvexWord) -> bool:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _GroupedBlock:
     """The nonsmooth part of a block: the groups that are no single entries, c of each group, the ball with its radius, bounds."""
 
     groups: Partition | None
@@ -64,18 +64,18 @@ class _Part:
     hi: Array | float = np.inf
 
 
-def _part(f: VectorFunction) -> _Part | None:
+def _part(f: VectorFunction) -> _GroupedBlock | None:
     """The function of a block; None where it is no sum over entries or groups."""
     entries, g = entrywise(f), without_ridge(f)
     if entries is not None:
-        return _Part(None, entries.c, lo=entries.lo, hi=entries.hi)
+        return _GroupedBlock(None, entries.c, lo=entries.lo, hi=entries.hi)
     if isinstance(g, GroupNorm):
-        return _Part(g.parts, g.c * g.parts.weights)
+        return _GroupedBlock(g.parts, g.c * g.parts.weights)
     # most programs have none of these: their modules are loaded when they are asked for
     return _ball(g) or _rows(g)
 
 
-def _ball(g: VectorFunction) -> _Part | None:
+def _ball(g: VectorFunction) -> _GroupedBlock | None:
     from fwdsl.atoms.vectors.group_ball import GroupBall
     from fwdsl.atoms.vectors.group_norm_group_ball import GroupNormGroupBall
     from fwdsl.atoms.vectors.l1_ball import L1Ball
@@ -83,25 +83,25 @@ def _ball(g: VectorFunction) -> _Part | None:
     from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 
     if isinstance(g, L1Ball):
-        return _Part(None, 0.0, 1.0, g.r)
+        return _GroupedBlock(None, 0.0, 1.0, g.r)
     if isinstance(g, Norm1L1Ball):
-        return _Part(None, g.c, 1.0, g.on.r)
+        return _GroupedBlock(None, g.c, 1.0, g.on.r)
     if isinstance(g, SolidSimplex):
-        return _Part(None, 0.0, 1.0, g.r, lo=0.0)
+        return _GroupedBlock(None, 0.0, 1.0, g.r, lo=0.0)
     if isinstance(g, GroupBall):
-        return _Part(g.parts, 0.0, g.parts.weights, g.r)
+        return _GroupedBlock(g.parts, 0.0, g.parts.weights, g.r)
     if isinstance(g, GroupNormGroupBall):
         parts = g.on.parts
-        return _Part(parts, g.c * parts.weights, parts.weights, g.on.r)
+        return _GroupedBlock(parts, g.c * parts.weights, parts.weights, g.on.r)
     return None
 
 
-def _rows(g: VectorFunction) -> _Part | None:
+def _rows(g: VectorFunction) -> _GroupedBlock | None:
     from fwdsl.atoms.matrices.lines import Lines
     from fwdsl.atoms.vectors.norm2 import Norm2
 
     if isinstance(g, Lines) and g.axis == 0 and isinstance(g.inner, Norm2):
-        return _Part(even(*g.shape), g.inner.c)
+        return _GroupedBlock(even(*g.shape), g.inner.c)
     return None
 
 

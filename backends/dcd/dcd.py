@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.dcd import loops
-from fwdsl.backends.dcd.machine import Machine, reasons, value_reasons
+from fwdsl.backends.dcd.machine import LinearMachine, reasons, value_reasons
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
@@ -178,7 +178,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
 
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
-        self.machine = m = Machine(problem)
+        self.machine = m = LinearMachine(problem)
         self.first = _sweeps_first(problem.canonical) if _has_interior(problem.canonical) else -1
         # while the sweeps run, an intercept without a penalty has that of x, as if its column were as large as a stored number of the data
         typical = float(m.squares.sum()) / max(1, problem.canonical.nnz)

@@ -80,7 +80,7 @@ def _reaches(canonical: Canonical, block: Block, m: LinearMap) -> bool:
     return float(lo.sum()) <= -float(canonical.q[block.start]) / float(d[0]) <= float(hi.sum())
 
 
-class Machine:
+class LinearMachine:
     """The machine above on kernels."""
 
     def __init__(self, problem: PreparedProblem) -> None:

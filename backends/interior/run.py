@@ -76,7 +76,7 @@ class Direction(NamedTuple):
     kappa: float
 
 
-class _Point(NamedTuple):
+class _MeasuredPoint(NamedTuple):
     """A point and a dual point of the problem, P, the largest relative violation, what it may hide, and the bound."""
 
     x: Array
@@ -93,7 +93,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.given: tuple[Array, list[Array]] | None = None  # a start from a solution
-        self.known: tuple[InteriorState, int, _Point] | None = None  # the point of a state at an iteration
+        self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
         program = self.program = ConicProgram.of(problem.canonical, problem.look)
         self.d, self.e = equilibrated(program, problem.look)
         D, E = diags_array(self.d), diags_array(self.e)
@@ -290,14 +290,14 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         now = self.state
         return float(now.s @ now.z) / now.tau / now.tau / now.of_c / now.of_b
 
-    def _point(self) -> _Point:
+    def _point(self) -> _MeasuredPoint:
         """The point of the state, which is worked out once an iteration."""
         now = self.state
         if self.known is None or self.known[0] is not now or self.known[1] != now.iteration:
             self.known = now, now.iteration, self._worked_out()
         return self.known[2]
 
-    def _worked_out(self) -> _Point:
+    def _worked_out(self) -> _MeasuredPoint:
         """The point in the units of the problem, and its measures.
 
         An interior point has no exact zeros and bounds. Moved onto the rows that are active, and then by a short step of the proximal gradient at the
@@ -351,9 +351,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
             length[own] = SHORT * float(np.abs(x[own]).max(initial=0.0)) / steepest
         return self.problem.prox_g(x + length * down, 1.0, length)
 
-    def _measured(self, x: Array, ys: list[Array]) -> _Point:
+    def _measured(self, x: Array, ys: list[Array]) -> _MeasuredPoint:
         zs = self.problem.forward(x)
-        return _Point(x, ys, self.problem.objective(x, zs), *self.problem.missed(x, zs, ys), -math.inf)
+        return _MeasuredPoint(x, ys, self.problem.objective(x, zs), *self.problem.missed(x, zs, ys), -math.inf)
 
     def feasibility(self) -> tuple[Array, list[Array]]:
         """The solution with no objective, or the ray that proves that there is none."""

@@ -132,7 +132,7 @@ def _full(value: ArrayLike, size: int) -> Array:
     return np.broadcast_to(np.asarray(value, dtype=np.float64), (size,))
 
 
-class Piece(NamedTuple):
+class ConicRow(NamedTuple):
     """A row  of_z z_i + sum_k of_u[k] u_ik + offset >= 0  for each entry i."""
 
     of_z: ArrayLike
@@ -142,7 +142,7 @@ class Piece(NamedTuple):
 
 def by_entries(
     size: int,
-    pieces: Sequence[Piece] = (),
+    pieces: Sequence[ConicRow] = (),
     extras: Sequence[tuple[ArrayLike, ArrayLike]] = (),
     curvature: ArrayLike = 0.0,
     slope: ArrayLike = 0.0,
@@ -183,7 +183,7 @@ def by_entries(
 
 def norm1_form(size: int, c: float) -> Conic:
     """c |z|_1: u >= z, u >= -z at the price c sum(u)."""
-    return by_entries(size, (Piece(1.0, (1.0,), 0.0), Piece(-1.0, (1.0,), 0.0)), ((0.0, c),))
+    return by_entries(size, (ConicRow(1.0, (1.0,), 0.0), ConicRow(-1.0, (1.0,), 0.0)), ((0.0, c),))
 
 
 def norm_inf_form(size: int, c: float) -> Conic:

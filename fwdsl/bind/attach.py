@@ -13,7 +13,7 @@ from ..readers.scan import find_nonfinite
 from .bindings import Bindings, RawDatum
 from .convert import convert, index
 from .data_operator import DataOperator
-from .dimensions import Sizes, claim_axes
+from .dimensions import StatedSizes, claim_axes
 from .findings import Findings, InvalidDatum
 from .instance import DataStats
 from .measure import Measured, measure, storage
@@ -34,7 +34,7 @@ class BoundValues:
     origins: dict[str, str] = field(default_factory=dict)
 
 
-def attach_datum(datum: RawDatum, sizes: Sizes, bound: BoundValues, findings: Findings) -> None:
+def attach_datum(datum: RawDatum, sizes: StatedSizes, bound: BoundValues, findings: Findings) -> None:
     """Convert and check one datum, and enter it into `bound` unless it has an error."""
     decl = datum.decl
     try:
@@ -83,7 +83,7 @@ def attach_datum(datum: RawDatum, sizes: Sizes, bound: BoundValues, findings: Fi
         bound.maps[f"{decl.name}.columns"] = datum.header
 
 
-def attach_index(datum: RawDatum, sizes: Sizes, bound: BoundValues, findings: Findings) -> None:
+def attach_index(datum: RawDatum, sizes: StatedSizes, bound: BoundValues, findings: Findings) -> None:
     """Convert and check the positions of an index. They give its number of classes where nothing else does."""
     decl = datum.decl
     try:

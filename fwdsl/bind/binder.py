@@ -11,7 +11,7 @@ from ..model import Model
 from .attach import BoundValues, attach_datum, attach_entries, attach_index, note_invalid
 from .bindings import Bindings, RawDatum, check_names, collect
 from .checks import check_orders, check_positions, check_uses, warn_float32, warn_scales
-from .dimensions import Sizes, dimension_names
+from .dimensions import StatedSizes, dimension_names
 from .features import FittedMaps, Maps
 from .findings import Findings, InvalidDatum
 from .instance import Instance
@@ -32,7 +32,7 @@ def bind(
     findings = Findings(model.source)
     names = dimension_names(model)
     check_names(model, bindings, names, findings)
-    sizes = Sizes(_supplied_dims(model, bindings, names, findings))
+    sizes = StatedSizes(_supplied_dims(model, bindings, names, findings))
     bound = BoundValues()
     fixed = {n: s for n in names if (s := sizes.bound(n)) is not None}
     later: list[RawDatum] = []

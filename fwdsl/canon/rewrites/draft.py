@@ -50,7 +50,7 @@ def key_of_term(is_constraint: bool, origin: int) -> Key:
     return ("constraint" if is_constraint else "term", origin)
 
 
-class Step(Protocol):
+class RewritingStep(Protocol):
     """One rewriting of a model: an identity, and what leads back through it."""
 
     @property

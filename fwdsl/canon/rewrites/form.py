@@ -21,14 +21,14 @@ from ..form import Block, Canonical, SumTerm
 from ..forms import FormKind
 from ..sets import part_of_bounds, stated
 from .definitions import defined
-from .draft import Draft, Duals, Key, Step, key_of_term
-from .duals import Machine, machine
+from .draft import Draft, Duals, Key, RewritingStep, key_of_term
+from .duals import DualMachine, machine
 from .envelopes import Parts, enveloped, parted
 from .plain import plainer
 from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
 
-RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (
+RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
     plainer,
     machine,
     defined,
@@ -49,7 +49,7 @@ class Rewriting:
     """The model that a program is solved as, and the steps to it."""
 
     draft: Draft
-    steps: tuple[Step, ...]
+    steps: tuple[RewritingStep, ...]
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class Rewriting:
 def rewritten(model: Model) -> Rewriting | None:
     """The model as it is solved, from names alone; None where that is as it is written."""
     draft = Draft.of(model)
-    steps: list[Step] = []
+    steps: list[RewritingStep] = []
     for rule in RULES:
         while len(steps) < MOST_STEPS and (found := rule(draft)) is not None:
             draft, step = found
@@ -75,7 +75,7 @@ def rewritten_instance(instance: Instance) -> Instance | None:
     if found is None:
         return None
     for step in found.steps:
-        if isinstance(step, Machine):
+        if isinstance(step, DualMachine):
             rows, columns = (evaluate_dim(d, instance.dims) for d in (step.rows, step.columns))
             if rows >= columns:
                 return None
@@ -196,7 +196,7 @@ class Rewritten:
         places, parts = {b.name: b for b in self.outer.blocks}, self._parts()
         made: dict[str, Array] = {}
         for step in self.rewriting.steps:
-            if isinstance(step, Machine) and len(ys) == len(self.outer.terms):
+            if isinstance(step, DualMachine) and len(ys) == len(self.outer.terms):
                 made.update(step.enter(self._written(ys)))
         for block in self.inner.blocks:
             if block.name in parts:
@@ -217,7 +217,7 @@ class Rewritten:
     @property
     def mirrors(self) -> bool:
         """True if the rewritten program is a dual of the one that is written: its values are bounds, with the other sign."""
-        return any(isinstance(step, Machine) for step in self.rewriting.steps)
+        return any(isinstance(step, DualMachine) for step in self.rewriting.steps)
 
     def inward_dual(self, x: Array, ys: Sequence[Array]) -> list[Array] | None:
         """The multipliers of the rewritten program; None where they cannot be told."""

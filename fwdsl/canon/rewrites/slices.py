@@ -32,7 +32,7 @@ Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Piece:
+class SlicePiece:
     """A function or a set of c w[a:b]."""
 
     key: Key
@@ -125,9 +125,9 @@ def _in_parts(draft: Draft, variable: VarDecl) -> tuple[Draft, Slices] | None:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
+def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[SlicePiece], list[Expr]]:
     """The functions and sets of slices of a variable, and the other expressions that it enters."""
-    found: list[Piece] = []
+    found: list[SlicePiece] = []
     others: list[Expr] = []
     model, name, dim = draft.model, variable.name, variable.type.array_shape[0]
     for term, key in zip(model.terms, draft.terms, strict=True):
@@ -140,7 +140,7 @@ def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
             continue
         lengths = word.euclidean and word.is_norm
         sign: tuple[object, ...] = (term.atom, term.coefficient, c)
-        found.append(Piece(key, at, c, sign, word.additive or word.name == SQUARES, lengths, term=term))
+        found.append(SlicePiece(key, at, c, sign, word.additive or word.name == SQUARES, lengths, term=term))
     for constraint, key in zip(model.constraints, draft.constraints, strict=True):
         if name not in constraint.argument.variables:
             continue
@@ -152,7 +152,7 @@ def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
             e.type.array_shape for _, e in constraint.set.args
         )
         sign = (constraint.set.name, tuple(constraint.set.args), c)
-        found.append(Piece(key, at, c, sign, entrywise, False, constraint=constraint))
+        found.append(SlicePiece(key, at, c, sign, entrywise, False, constraint=constraint))
     return found, others
 
 
@@ -197,12 +197,12 @@ def _times_data(e: Expr, name: str) -> bool:
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _grouped(pieces: list[Piece], dim: Dim) -> list[Piece]:
+def _grouped(pieces: list[SlicePiece], dim: Dim) -> list[SlicePiece]:
     """Euclidean norms of neighbours with one coefficient as one group norm of the range that they cover."""
     whole = dim if isinstance(dim, int) else END
     ends = {p.key: (p.at[0], whole if p.at[1] == END else p.at[1]) for p in pieces}
     lengths = sorted((p for p in pieces if p.lengths), key=lambda p: p.at)
-    runs: list[list[Piece]] = []
+    runs: list[list[SlicePiece]] = []
     for piece in lengths:
         if (
             runs
@@ -226,11 +226,11 @@ def _grouped(pieces: list[Piece], dim: Dim) -> list[Piece]:
         text = " + ".join(p.term.text for p in run if p.term is not None)
         term = replace(first, atom=GROUPED, options=((CONVEX[GROUPED].options[0].name, listed),), text=text)
         key: Key = ("new", tuple(p.key for p in run))
-        out.append(Piece(key, (start, stop), run[0].c, (GROUPED, start), False, False, term=term))
+        out.append(SlicePiece(key, (start, stop), run[0].c, (GROUPED, start), False, False, term=term))
     return out
 
 
-def _joined(parts: list[Range], pieces: list[Piece]) -> list[Range]:
+def _joined(parts: list[Range], pieces: list[SlicePiece]) -> list[Range]:
     """Neighbours with the same functions of entries are one part."""
 
     def signs(part: Range) -> list[object] | None:
@@ -249,10 +249,10 @@ def _joined(parts: list[Range], pieces: list[Piece]) -> list[Range]:
     return out
 
 
-Made = list[tuple[Key, int, Piece, list[Piece]]]
+Made = list[tuple[Key, int, SlicePiece, list[SlicePiece]]]
 
 
-def _made(pieces: list[Piece], parts: list[Range]) -> Made | None:
+def _made(pieces: list[SlicePiece], parts: list[Range]) -> Made | None:
     """The pieces that each function on each part joins: (key, part, one of them, all); None where one is across parts."""
     out: Made = []
     for j, (a, b) in enumerate(parts):
@@ -276,7 +276,7 @@ def _told(position: int) -> str:
 
 
 def _draft(
-    draft: Draft, variable: VarDecl, parts: list[tuple[str, Range]], pieces: list[Piece], made: Made
+    draft: Draft, variable: VarDecl, parts: list[tuple[str, Range]], pieces: list[SlicePiece], made: Made
 ) -> tuple[Draft, Slices] | None:
     model, dim = draft.model, variable.type.array_shape[0]
     types = [_type(at, dim) for _, at in parts]
@@ -337,11 +337,11 @@ def _draft(
     return result, Slices(variable.name, tuple(parts), tuple(shares), data if len(parts) > 1 else frozenset(), fact)
 
 
-def _keys_of(piece: Piece) -> Iterable[Key]:
+def _keys_of(piece: SlicePiece) -> Iterable[Key]:
     return piece.key[1] if piece.key[0] == "new" and isinstance(piece.key[1], tuple) else ()
 
 
-def _ranges(piece: Piece) -> list[tuple[Key, Range]]:
+def _ranges(piece: SlicePiece) -> list[tuple[Key, Range]]:
     """The keys of the program that a piece is of, with their ranges: those of a group norm have a group each."""
     keys = list(_keys_of(piece))
     if not keys:
