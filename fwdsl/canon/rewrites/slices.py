@@ -279,14 +279,11 @@ def _draft(
     draft: Draft, variable: VarDecl, parts: list[tuple[str, Range]], pieces: list[SlicePiece], made: Made
 ) -> tuple[Draft, Slices] | None:
     model, dim = draft.model, variable.type.array_shape[0]
-    types = [_type(at, dim) for _, at in parts]
+    types = [variable.type] if len(parts) == 1 else [_type(at, dim) for _, at in parts]
     variables = [
         Expr("var", type_, name=name, variables=frozenset((name,)))
         for (name, _), type_ in zip(parts, types, strict=True)
     ]
-    if len(parts) == 1:
-        variables = [Expr("var", variable.type, name=variable.name, variables=frozenset((variable.name,)))]
-        types = [variable.type]
 
     def change(e: Expr) -> Expr | None:
         if e.op == "matmul" and e.args[1].op == "var" and e.args[1].name == variable.name:
@@ -307,18 +304,13 @@ def _draft(
         for key, c in zip(draft.constraints, model.constraints, strict=True)
         if key not in of_pieces
     ]
-    shares: list[Share] = []
-    for key, j, piece, all_ in made:
+    for key, j, piece, _ in made:
         argument = times(piece.c, variables[j])
         if piece.term is not None:
             terms.append((key, replace(piece.term, argument=argument)))
         else:
             assert piece.constraint is not None
             constraints.append((key, _on(piece.constraint, argument)))
-        start = parts[j][1][0]
-        for p in all_:
-            if parts[j][1][0] <= p.at[0] and p.at[1] <= parts[j][1][1]:
-                shares += [Share(k, key, start, at) for k, at in _ranges(p)]
     decls: list[VarDecl] = []
     for v in model.variables:
         own = [VarDecl(n, t, v.span) for (n, _), t in zip(parts, types, strict=True)]
@@ -334,7 +326,20 @@ def _draft(
     if len(parts) == 1:
         fact = f"{variable.name}: its slices have one function together"
     data = frozenset(d.name for e in _products(draft, variable.name) for d in e.args[0].walk() if d.op == "data")
-    return result, Slices(variable.name, tuple(parts), tuple(shares), data if len(parts) > 1 else frozenset(), fact)
+    return result, Slices(
+        variable.name, tuple(parts), _shares(parts, made), data if len(parts) > 1 else frozenset(), fact
+    )
+
+
+def _shares(parts: list[tuple[str, Range]], made: Made) -> tuple[Share, ...]:
+    """The shares of the pieces that were joined, in the multipliers of what was made of them."""
+    shares: list[Share] = []
+    for key, j, _, joined in made:
+        start, stop = parts[j][1]
+        for p in joined:
+            if start <= p.at[0] and p.at[1] <= stop:
+                shares += [Share(k, key, start, at) for k, at in _ranges(p)]
+    return tuple(shares)
 
 
 def _keys_of(piece: SlicePiece) -> Iterable[Key]:
@@ -387,11 +392,7 @@ def _product(e: Expr, part: Expr, at: Range) -> Expr:
             "slice", shapes.of_shape((rows,)), (A,), value=((None, None), a if a < END // 2 else a - END)
         )
         return algebra.multiply(column, part, shapes.plain(e.type))
-    columns = algebra.make(
-        "slice",
-        shapes.of_shape((rows, part.type.array_shape[0])),
-        (A,),
-        name=f"{A.name}[:, {_told(a)}:{_told(b)}]",
-        value=((None, None), (start, stop)),
-    )
+    shape = shapes.of_shape((rows, part.type.array_shape[0]))
+    name = f"{A.name}[:, {_told(a)}:{_told(b)}]"
+    columns = algebra.make("slice", shape, (A,), name=name, value=((None, None), (start, stop)))
     return algebra.matmul(columns, part, shapes.plain(e.type))
