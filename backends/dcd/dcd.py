@@ -267,10 +267,13 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         of = m.sum
         row_kernels: dict[str, Any] = dict(of.row_kernels)
         touched, visits = kernel(loops.sweeps, **row_kernels)(
-            of.rows, of.c, s.index, s.places, s.levels, s.v, s.x, s.b, m.d, of.c / m.mu,
-            m.d / self.mu_b if m.place >= 0 else 0.0, self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi,
-            self.problem.seed, last, CONVERGED, float(enough), float(LOOK),
-        )  # fmt: skip
+            of.rows,
+            (s.v, s.x, s.b),
+            (s.index, s.places, s.levels),
+            (of.c, m.d, of.c / m.mu, m.d / self.mu_b if m.place >= 0 else 0.0),
+            (self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi),
+            (self.problem.seed, last, CONVERGED, float(enough), float(LOOK)),
+        )
         of.count(touched)
         return float(touched + visits)
 
