@@ -183,7 +183,7 @@ def move(
         return False
     direction = np.zeros(problem.size)
     direction[wanted] = lam
-    moved = False
+    changed = False
     for k, z in enumerate(problem.linear(direction)):
         new = ys[k] + metrics[k].apply(z)
         f = problem.terms[k].f
@@ -194,9 +194,9 @@ def move(
             new = np.clip(new, *interval)
         elif isinstance(f, VectorFunction) and not _is_ball(f):
             new = f.dual_project(new)
-        moved = moved or bool(np.any(new != ys[k]))
+        changed = changed or bool(np.any(new != ys[k]))
         ys[k] = new
-    return moved
+    return changed
 
 
 def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Array, Array] | None:

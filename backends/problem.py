@@ -42,7 +42,7 @@ LARGEST_COLUMNS = 20_000_000
 """Numbers of explicitly formed columns of maps that are not data by columns."""
 
 
-CHEAP_PRODUCTS = 32
+MOST_OPERATOR_COLUMNS = 32
 """Columns of an operator up to which they are formed, by a product each: a solve by conjugate gradients takes as many."""
 
 
@@ -152,7 +152,9 @@ class PreparedProblem:
 
         Columns of an operator cost a product each.
         """
-        if free > CHEAP_PRODUCTS and any(isinstance(v, DataOperator) for v in self.canonical.instance.values.values()):
+        if free > MOST_OPERATOR_COLUMNS and any(
+            isinstance(v, DataOperator) for v in self.canonical.instance.values.values()
+        ):
             return False
         dense = sum(t.map.rows for t in self.terms for _, m in t.map.parts if not is_by_columns(m))
         return dense * free <= LARGEST_COLUMNS

@@ -62,8 +62,8 @@ class SignedDual:
             return np.asarray(v + np.where(endless, missing / np.count_nonzero(endless), 0.0))
         before = np.concatenate(([0.0], np.cumsum(room)[:-1]))
         step = np.clip(abs(missing) - before, 0.0, room)
-        moved = np.where(step == room, self.hi if missing > 0.0 else self.lo, v + np.copysign(step, missing))
-        return np.asarray(np.where(step > 0.0, moved, v))
+        at_end = np.where(step == room, self.hi if missing > 0.0 else self.lo, v + np.copysign(step, missing))
+        return np.asarray(np.where(step > 0.0, at_end, v))
 
 
 def best_shift(loss: FastLoss, z: Array, total: float, guess: float, width: float) -> float:

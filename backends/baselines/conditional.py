@@ -1,8 +1,9 @@
 r"""The shared parts of stochastic conditional gradient methods: the problem, the vertices, the growing batches, and the inner problem of sliding.
 
 Problem: min F(x) over a compact set C with a linear minimisation oracle, F a smooth loss over samples, a linear part and perhaps a ridge
-(mu / 2) |x|^2,
-which is part of F; x a vector or a matrix.
+(mu / 2) |x|^2, which is part of F; x a vector or a matrix.
+
+Source: Hazan, Luo 2016 (SFW, SVRF, STORC); Lan, Zhou 2016 (sliding: the inner problem by conditional gradients); Mokhtari, Hassani, Karbasi 2020.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ r"""One sum over samples, of a vector or of a matrix, for mini-batch methods.
 
 The ridge is part of the smooth F here, as it is in the papers. A batch B of rows, drawn uniformly, gives the unbiased estimate
 (n / |B|) sum_{j in B} w_j l'(a_j x) a_j of the gradient of the sum.
+
+Source: the estimate of Johnson, Zhang 2013 and Xiao, Zhang 2014, with batches as in Hazan, Luo 2016.
 """
 
 from __future__ import annotations

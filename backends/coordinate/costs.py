@@ -92,8 +92,8 @@ def _is_whole(canonical: Canonical, n: int, d: int, nnz: int, kind: str, tasks: 
         return False
     # one that changes with x is formed again and again
     share = 1.0 if is_quadratic(canonical) else 0.1
-    cheap = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz * tasks
-    return cheap or (n >= d and all(b.g.pair[0] is None and not is_ball(b.g) for b in canonical.blocks))
+    is_small = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz * tasks
+    return is_small or (n >= d and all(b.g.pair[0] is None and not is_ball(b.g) for b in canonical.blocks))
 
 
 def most_gram(operator: Operator) -> int:

@@ -111,12 +111,12 @@ class OnColumns:
             if ahead is None:
                 continue
             ahead = np.clip(ahead, g.lo, g.hi)
-            moved = self.r.copy()
-            columns.add(self.stored, self.cols, self.extra, ahead - self.u, moved)
+            residual = self.r.copy()
+            columns.add(self.stored, self.cols, self.extra, ahead - self.u, residual)
             columns.count_work(self.main)
-            fall = 0.5 * scale * (float(np.vdot(moved, moved)) - float(np.vdot(self.r, self.r)))
+            fall = 0.5 * scale * (float(np.vdot(residual, residual)) - float(np.vdot(self.r, self.r)))
             if fall + g.penalty(ahead) - g.penalty(self.u) < 0.0:
-                self.u, self.r = ahead, moved
+                self.u, self.r = ahead, residual
         return Solved(self.u, total, begun, measure)
 
 

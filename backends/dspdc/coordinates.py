@@ -2,6 +2,8 @@ r"""DSPDC on one vector variable: coordinates of x and of y, and K = c U V by ro
 
 Data that are given as a product stay one (Algorithm 2): u = U'y and v = V x are vectors of the inner size. Algorithm 1 on a plain matrix A is the
 same with V = I (A'y is kept, worth it where n/m >= p/q) or U = I (A x is kept).
+
+Source: Yu, Lin, Yang 2015, Algorithm 1 and Algorithm 2, (20) to (25).
 """
 
 from __future__ import annotations

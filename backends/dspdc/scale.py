@@ -1,7 +1,7 @@
-r"""Lambda, the paper's bound on |K_I^J|_2^2 over blocks of m rows and q columns.
+r"""Lambda, the bound on |K_I^J|_2^2 over blocks of m rows and q columns of Yu, Lin and Yang 2015: (8), and (27) for blocks of variables.
 
-The paper suggests the estimate m q max_i |K_i|^2 / p, which is up to 90 times too large for blocks of matrices and 14 times too small for sparse
-rows, as measured. The other guess is 1.1 times the largest of some random blocks, by power iterations.
+Behind (17) the paper suggests the estimate m q max_i |K_i|^2 / p, which is up to 90 times too large for blocks of matrices and 14 times too
+small for sparse rows, as measured. The other guess is 1.1 times the largest of some random blocks, by power iterations.
 """
 
 from __future__ import annotations

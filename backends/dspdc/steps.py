@@ -1,4 +1,4 @@
-"""The step sizes of Theorems 1 and 2."""
+"""The step sizes of DSPDC: Theorems 1 and 2 of Yu, Lin and Yang 2015, equations (14) to (16) and (18)."""
 
 from __future__ import annotations
 

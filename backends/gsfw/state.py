@@ -1,4 +1,4 @@
-"""The state of a run of GSFW."""
+"""The state of a run of GSFW, in the notation of Algorithm 1 of Lu and Freund 2018."""
 
 from __future__ import annotations
 

@@ -34,14 +34,14 @@ def without_lines(problem: PreparedProblem) -> PreparedProblem:
         blocks[chain.block] = replace(blocks[chain.block], g=Along(blocks[chain.block].g, chain))
     own = dict(zip(canonical.blocks, blocks, strict=True))
 
-    def moved(term: SumTerm) -> SumTerm:
+    def on_own_blocks(term: SumTerm) -> SumTerm:
         return replace(term, map=replace(term.map, parts=tuple((own[b], m) for b, m in term.map.parts)))
 
     found = copy(problem)
     found.canonical = replace(
-        canonical, blocks=tuple(blocks), terms=tuple(moved(canonical.terms[k]) for k in kept), factored=None
+        canonical, blocks=tuple(blocks), terms=tuple(on_own_blocks(canonical.terms[k]) for k in kept), factored=None
     )
-    found.terms = [moved(problem.terms[k]) for k in kept]
+    found.terms = [on_own_blocks(problem.terms[k]) for k in kept]
     found.functions = [problem.functions[k] for k in kept]
     found.g = [FastVector(b.g) for b in blocks]
     return found
@@ -192,13 +192,14 @@ class Separable:
         move = np.divide(miss, total, out=np.zeros_like(miss), where=total > 0.0)
         out, scale = [], 1.0
         for f, w, y, entries in zip(self.problem.functions, shares, ys, self.at, strict=True):
-            moved = y + w * entries.rows(move)
+            shifted = y + w * entries.rows(move)
             if not self.quadratic:
                 assert isinstance(f, FastLoss)
                 lo, hi = f.dual_bounds
-                ends = np.where(moved > 0.0, hi, lo)
+                ends = np.where(shifted > 0.0, hi, lo)
                 scale = min(
-                    scale, float(np.divide(ends, moved, out=np.ones_like(moved), where=moved != 0.0).min(initial=1.0))
+                    scale,
+                    float(np.divide(ends, shifted, out=np.ones_like(shifted), where=shifted != 0.0).min(initial=1.0)),
                 )
-            out.append(moved)
+            out.append(shifted)
         return out, scale

@@ -25,7 +25,7 @@ from fwdsl.canon.factored import EntryMap, Factored, ProductMap
 
 
 class FactoredProblem:
-    """`sight` is K, `f` the loss of its predictions with free intercepts minimised out, `radius`, `penalty` and `ridge` those of X' = k X.
+    """`data_map` is K, `f` the loss of its predictions with free intercepts minimised out, `radius`, `penalty` and `ridge` those of X' = k X.
 
     `tol` is the gap to aim at, relative to `scale(value)` unless `absolute`; `passes` are data passes so far: touches of every observed entry, or
     products of A with a dense X.

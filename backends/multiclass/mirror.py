@@ -330,9 +330,9 @@ class MirrorProxRun(_MirrorRun, of=MirrorProx):
                 kernel(entropic.divergence, reorder=True),
                 kernel(entropic.weighted_divergence, reorder=True),
             )
-            moved = apart(half_u, half_log_u, s.log_u, s.U) + apart(new_u, log_u, half_log_u, half_u)
+            parts_apart = apart(half_u, half_log_u, s.log_u, s.U) + apart(new_u, log_u, half_log_u, half_u)
             rows = rows_apart(game.w, half_v, half_log_v, s.log_v) + rows_apart(game.w, new_v, log_v, half_log_v)
-            apart_both = moved / (2.0 * s.radius * game.entries) + rows / (2.0 * game.W * game.classes)
+            apart_both = parts_apart / (2.0 * s.radius * game.entries) + rows / (2.0 * game.W * game.classes)
             if s.gamma * fall <= apart_both + ROUNDING:
                 break
             s.gamma *= DOWN

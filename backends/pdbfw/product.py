@@ -1,4 +1,4 @@
-"""The test for programs of Algorithm 2: predictions A X, a product of data with a matrix in a trace-norm ball."""
+"""The test for programs of Algorithm 2 of Lei et al. 2019 (section 4.4, (17)): data times a matrix in a trace-norm ball."""
 
 from __future__ import annotations
 

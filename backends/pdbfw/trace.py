@@ -1,4 +1,4 @@
-r"""The space of Algorithm 2: a matrix X in a trace-norm ball, predictions A X, of which rows are the samples.
+r"""The space of Algorithm 2 of Lei et al. 2019 (section 4.4): a matrix X in a trace-norm ball, predictions A X, of which rows are the samples.
 
 The block step projects the s largest singular triplets of V,
 

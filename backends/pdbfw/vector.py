@@ -1,4 +1,4 @@
-"""The space of Algorithm 1: a vector in a ball or simplex, the rows of one data matrix."""
+"""The space of Algorithm 1 of Lei et al. 2019 (section 4.2): a vector in a ball or simplex, the rows of one data matrix."""
 
 from __future__ import annotations
 

@@ -191,10 +191,10 @@ class L2SVMRun(Run[PreparedProblem, L2SVMState], of=L2SVMDual):
             t = v.s * np.maximum(0.0, 1.0 - v.y * problem.forward(x)[0])
         else:
             t = np.zeros(v.y.size)
-        moved = np.empty_like(t)
-        kernel(loops.project, reorder=True, ends=loops.ends)(t, v.e, 0.0, moved)
+        feasible = np.empty_like(t)
+        kernel(loops.project, reorder=True, ends=loops.ends)(t, v.e, 0.0, feasible)
         state = L2SVMState(
-            0, moved, moved.copy(), *(np.zeros(0),) * 4, 1.0, 2.0, 0.0, 0.0, math.inf, math.inf, -math.inf
+            0, feasible, feasible.copy(), *(np.zeros(0),) * 4, 1.0, 2.0, 0.0, 0.0, math.inf, math.inf, -math.inf
         )  # fmt: skip
         state.x = self._primal(-v.y * v.s * state.t)
         state.z = self._predict(state.x)
@@ -251,7 +251,7 @@ class L2SVMRun(Run[PreparedProblem, L2SVMState], of=L2SVMDual):
         project = kernel(loops.project, reorder=True, ends=loops.ends)
         for _ in range(60):
             s.multiplier = float(project(target, v.e, s.multiplier, new))
-            square, turn = kernel(loops.moved, reorder=True)(new, at, s.t, v.y, v.s, u)
+            square, turn = kernel(loops.step_products, reorder=True)(new, at, s.t, v.y, v.s, u)
             x = self._primal(u)
             dx = x - x_at
             needed = 1.0 + float(v.mu * dx @ dx) / square if square > 0.0 else 1.0

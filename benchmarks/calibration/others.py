@@ -40,8 +40,8 @@ def trace(n: int, d: int, k: int, weight: float, ball: bool) -> tuple[str, Mappi
 
 def completed(n: int, p: int, observed: float, weight: float) -> tuple[str, Mapping[str, Any]]:
     rows, columns, values, _ = completion(n, p, rank=3, observed=observed)
-    seen = sp.csr_array((values, (rows, columns)), shape=(n, p))
-    top = float(np.linalg.norm(seen.toarray(), 2))
+    observations = sp.csr_array((values, (rows, columns)), shape=(n, p))
+    top = float(np.linalg.norm(observations.toarray(), 2))
     text = (
         "data M: entries[n, p]\nparam c: positive\nvar B: matrix[n, p]\n"
         "minimize 1/2 * sum(squared(B[M], M)) + c * norm_nuc(B)\n"

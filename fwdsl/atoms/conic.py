@@ -37,7 +37,7 @@ class MatrixEntries(NamedTuple):
     column: Index
     value: Array
 
-    def moved(self, rows: int, columns: int) -> MatrixEntries:
+    def shifted(self, rows: int, columns: int) -> MatrixEntries:
         """The entries in a matrix in which they start `rows` further down and `columns` further to the right."""
         return MatrixEntries(self.row + rows, self.column + columns, self.value)
 
@@ -88,8 +88,8 @@ class Conic:
             np.concatenate([_full(c.extra_curvature, c.extra) for c in (self, other)]),
             np.concatenate([_full(c.extra_slope, c.extra) for c in (self, other)]),
             self.constant + other.constant,
-            joined([self.of_z, other.of_z.moved(self.offset.size, 0)]),
-            joined([self.of_u, other.of_u.moved(self.offset.size, self.extra)]),
+            joined([self.of_z, other.of_z.shifted(self.offset.size, 0)]),
+            joined([self.of_u, other.of_u.shifted(self.offset.size, self.extra)]),
             np.concatenate([self.offset, other.offset]),
             (*self.cones, *other.cones),
             np.concatenate([c.owner if c.owner.size else np.full(c.extra, -1) for c in (self, other)]),

@@ -233,12 +233,12 @@ def _jobs(
         else:
             jobs.append(_Job(whole, serves, wanted, serves[0].span))
     jobs.reverse()
-    seen: set[tuple[str, ...]] = set()
+    read: set[tuple[str, ...]] = set()
     for decl in decls.values():
         group = decl.serves or (decl.name,)
-        if decl.source is None or group in seen:
+        if decl.source is None or group in read:
             continue
-        seen.add(group)
+        read.add(group)
         serves = tuple(decls[n] for n in group if n in decls)
         wanted = frozenset(d.name for d in serves) - taken
         if not wanted:

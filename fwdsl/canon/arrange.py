@@ -31,7 +31,7 @@ class BlockPlan:
     set: str | None = None
     sets: tuple[int, ...] = ()
     ridges: tuple[int, ...] = ()
-    moved: tuple[str, ...] = ()
+    in_sum: tuple[str, ...] = ()
     implicit: bool = False
 
 

@@ -49,7 +49,7 @@ class Block:
     shape: tuple[int, ...]
     g: VectorFunction
     text: str = ""
-    moved: tuple[str, ...] = ()
+    in_sum: tuple[str, ...] = ()
     auxiliary: bool = False
     basis: GramFactor | None = None
     symmetric: bool = False
@@ -297,8 +297,8 @@ class Canonical:
         for term in self.terms:
             lines.append(f"  f  {_term(term)}")
         for block in self.blocks:
-            moved = f"   (moved into the sum: {', '.join(block.moved)})" if block.moved else ""
-            lines.append(f"  g  {block.name}: {block.text}{moved}")
+            note = f"   (moved into the sum: {', '.join(block.in_sum)})" if block.in_sum else ""
+            lines.append(f"  g  {block.name}: {block.text}{note}")
         if self.q.any():
             lines.append(f"  q  a linear term with {int((self.q != 0).sum())} nonzero coefficients")
         if self.constant:

@@ -205,9 +205,9 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
     if not any(_stands(canonical, x, d) for x in feasible_points()):
         return None
     kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
-    moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
+    moving = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
     word = "falls" if canonical.sense > 0 else "grows"
-    who = f"{' and '.join(f'`{n}`' for n in moved)} {'moves' if len(moved) == 1 else 'move'}"
+    who = f"{' and '.join(f'`{n}`' for n in moving)} {'moves' if len(moving) == 1 else 'move'}"
     said = f"the objective {word} without bound as {who} along a direction that no constraint stops"
     return Ray(
         kind, said if kind == "exact" else f"{said} before its terms are {-slope / (missed * sizes):.1e} times as large"

@@ -143,9 +143,9 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
         for e, bound, side, above in ((a, b, right, True), (b, a, left, False)):
             bounded = _bounded_variable(e, bound) if bound.is_constant else None
             if bounded is not None:
-                x, moved, factor = bounded
+                x, limit, factor = bounded
                 is_upper = above if factor is None or scalar_sign(factor) == "positive" else not above
-                low, high = (None, moved) if is_upper else (moved, None)
+                low, high = (None, limit) if is_upper else (limit, None)
                 made = _half_box(ctx, x, low, high, side, span)
                 return None if made is None else replace(made, factor=factor)
     if algebra.number(a) in (inf, -inf) or algebra.number(b) in (inf, -inf):

@@ -230,8 +230,8 @@ def members_are_told(case: FunctionCase) -> None:
         reached <= most * (1 + 1e-12) + 1e-14, f"`diameter` = {most:.17g} is no less than {reached:.17g}, a distance"
     )
     for v in case.points(12) if g.proximable else ():
-        moved = float(np.abs(v - g.prox(v, 1.0)).max(initial=0.0))
-        if moved > 1e-6 * (1 + float(np.abs(v).max(initial=0.0))):
+        distance = float(np.abs(v - g.prox(v, 1.0)).max(initial=0.0))
+        if distance > 1e-6 * (1 + float(np.abs(v).max(initial=0.0))):
             outside = g.violation(v) > 1e-12
             require(outside, "a point that the projection moves has a violation", case.at(v=v))
 

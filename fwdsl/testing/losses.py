@@ -193,8 +193,8 @@ def facts_hold(case: LossCase) -> None:
     general = loss.piecewise_quadratic or not loss.piecewise_linear
     require(general, "what is piecewise linear is piecewise quadratic")
     require(loss.smoothness is None or not loss.piecewise_linear, "what is piecewise linear is not smooth")
-    moved = loss.value_naive(z + 0.75, f.b + 0.75, f.p)
-    same = np.allclose(moved, loss.value_naive(z, f.b, f.p), rtol=1e-12 * case.slack, atol=1e-12 * case.slack)
+    shifted = loss.value_naive(z + 0.75, f.b + 0.75, f.p)
+    same = np.allclose(shifted, loss.value_naive(z, f.b, f.p), rtol=1e-12 * case.slack, atol=1e-12 * case.slack)
     told = "the loss of z + 0.75 for b + 0.75 is that of z for b exactly where the record says `residual`"
     require(same == loss.word.residual, told)
     other = z + np.random.default_rng(4).normal(0.0, 1.0, f.size)
@@ -247,5 +247,5 @@ def cases_of(loss: type[Loss], targets: Array | None, slack: float) -> Iterator[
     yield loss_case(loss, None, targets, slack)
     defaults = [float(o.default or 0.0) for o in loss.word.options]
     for k, o in enumerate(loss.word.options):
-        moved = {"count": defaults[k] + 1.0, "real": defaults[k] - 0.75}.get(o.domain, 0.3 * defaults[k])
-        yield loss_case(loss, (*defaults[:k], moved, *defaults[k + 1 :]), targets, slack)
+        changed = {"count": defaults[k] + 1.0, "real": defaults[k] - 0.75}.get(o.domain, 0.3 * defaults[k])
+        yield loss_case(loss, (*defaults[:k], changed, *defaults[k + 1 :]), targets, slack)

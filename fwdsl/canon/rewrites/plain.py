@@ -157,7 +157,7 @@ def _set_of(c: Constraint, k: float, rest: Expr | None, x: Expr) -> SetRef | Non
         return replace(c.set, args=args)
     else:
         return None
-    ends = [_moved(e, k, rest) if e is not None else None for e in (lo, hi)]
+    ends = [_without_rest(e, k, rest) if e is not None else None for e in (lo, hi)]
     low, high = ends if k > 0.0 else ends[::-1]
     if high is None and low is not None and algebra.number(low) == 0.0:
         return SetRef(NONNEGATIVE, span=c.span)
@@ -165,7 +165,7 @@ def _set_of(c: Constraint, k: float, rest: Expr | None, x: Expr) -> SetRef | Non
     return SetRef(BOX, bounds, span=c.span)
 
 
-def _moved(end: Expr, k: float, rest: Expr | None) -> Expr | None:
+def _without_rest(end: Expr, k: float, rest: Expr | None) -> Expr | None:
     """(end - rest) / k; an infinite end stays one."""
     value = algebra.number(end)
     if value is not None and np.isinf(value):
