@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..words import CONVEX, SETS, SetWord
+from .conic import Conic
 
 if TYPE_CHECKING:
-    from .conic import Conic
     from .loss import Loss
 
 Array = NDArray[np.float64]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.conic import Conic
 from ..atoms.domain import set_beneath
 from ..atoms.vector_loss import VectorLossFunction
 from ..bind.instance import Instance
@@ -23,21 +24,20 @@ from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
+from .chains import Chain, chains_of
 from .combined_maps import unscaled
 from .data_maps import Matrix
 from .forms import NO_EXPANSION, NO_VALUES, FormKind
 from .maps import LinearMap
 
 if TYPE_CHECKING:
-    from ..atoms.conic import Conic
-    from .chains import Chain
     from .expansion import Expansion
     from .factored import Factored
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One variable's place in x and its proximable part. `moved` names what could not stay in g and went into the sum.
+    """One variable's place in x and its proximable part. `in_sum` names what could not stay in g and went into the sum.
 
     An `auxiliary` block is ours (the weights of a polytope's vertices) and is not reported. A variable over an implicit feature map is kept
     in coordinates of the span of the samples' features: `basis` leads to its expansion coefficients and back.
@@ -281,8 +281,6 @@ class Canonical:
     @cached_property
     def chains(self) -> tuple[tuple[Chain, ...], str]:
         """The differences of neighbours that the terms are of, or why there is no exact prox along lines (`chains.chains_of`)."""
-        from .chains import chains_of
-
         return chains_of(self)
 
     @property
