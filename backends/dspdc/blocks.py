@@ -14,9 +14,8 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.dspdc.links import Link, LinkPart, largest_row, links_of, places_of
-from fwdsl.backends.dspdc.scale import POWERS, Index, Sampler
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import StepSizes
+from fwdsl.backends.dspdc.steps import POWERS, Index, Sampler, StepSizes
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.compile import kernel

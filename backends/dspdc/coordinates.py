@@ -29,9 +29,8 @@ from fwdsl.backends.dspdc.loops import (
     unit_size,
     unit_sync,
 )
-from fwdsl.backends.dspdc.scale import POWERS, SAFETY, Sampler, block_scale
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import StepSizes
+from fwdsl.backends.dspdc.steps import POWERS, SAFETY, Sampler, StepSizes, block_scale
 from fwdsl.backends.entrywise import entrywise
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss

@@ -18,9 +18,8 @@ from fwdsl.backends.dspdc import blocks, coordinates
 from fwdsl.backends.dspdc.blocks import BlockSampling
 from fwdsl.backends.dspdc.coordinates import CoordinateSampling
 from fwdsl.backends.dspdc.links import places_of
-from fwdsl.backends.dspdc.scale import sampled_scale
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import StepSizes, steps_of
+from fwdsl.backends.dspdc.steps import StepSizes, sampled_scale, steps_of
 from fwdsl.backends.finite_sum import draws, reasons
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import serial_blas

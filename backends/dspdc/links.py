@@ -14,7 +14,7 @@ from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.family import Repeated
 from fwdsl.atoms.matrices.spectral import Spectral
 from fwdsl.atoms.vectors import Ridged
-from fwdsl.backends.dspdc.scale import Index
+from fwdsl.backends.dspdc.steps import Index
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Block, Canonical

@@ -17,9 +17,8 @@ from fwdsl.backends.lowrank.completion import Completion
 from fwdsl.backends.lowrank.data_map import DataProducts
 from fwdsl.backends.lowrank.factors import balanced
 from fwdsl.backends.lowrank.observed import ObservedEntries
-from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth
-from fwdsl.backends.lowrank.trace_regression import TraceRegression
+from fwdsl.backends.lowrank.trace_regression import RidgedSamples, TraceRegression
 from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.canon.factored import EntryMap, Factored, ProductMap
 

@@ -34,7 +34,7 @@ from fwdsl.atoms.losses.softmax import Softmax
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.multiclass.loops import entropic
-from fwdsl.backends.multiclass.loops.exponential import exponentials
+from fwdsl.backends.multiclass.loops.entropic import exponentials
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement

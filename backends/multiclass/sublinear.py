@@ -50,7 +50,7 @@ from fwdsl.backends.method import Estimate
 from fwdsl.backends.multiclass.data import Data, first_step, partial_estimates
 from fwdsl.backends.multiclass.game import Game
 from fwdsl.backends.multiclass.loops import picks, sampling
-from fwdsl.backends.multiclass.loops.exponential import exponentials
+from fwdsl.backends.multiclass.loops.entropic import exponentials
 from fwdsl.backends.multiclass.mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, GameRun, begin, spread, start
 from fwdsl.backends.multiclass.state import GameState, MirrorState, grown, judge, mixed, nothing
 from fwdsl.backends.option import Option

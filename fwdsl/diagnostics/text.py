@@ -21,8 +21,7 @@ from textwrap import wrap
 
 from ..grammar.diagnostic import Diagnostic, Fix, Place
 from ..grammar.source import Source, Span
-from .cells import printable
-from .excerpt import cut
+from .excerpt import cut, printable
 
 _LONGEST_TEXT = 1000  # a message quotes the user's names, which have any length
 _LINES_OF_A_SPAN = 4

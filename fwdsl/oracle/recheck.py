@@ -20,12 +20,11 @@ import numpy as np
 from ..bind.instance import Instance
 from ..model import Constraint, Term
 from ..results.solution import Solution
-from .atoms import loss_of_atom
 from .blocks import FamilyExpression, blocks_of, flat
 from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors
 from .require import quiet
-from .translate import Translator
+from .translate import Translator, loss_of_atom
 
 TOLERANCE = 1e-7
 """Relative difference that rounding and cvxpy's own accuracy explain."""

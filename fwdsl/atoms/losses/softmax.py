@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..elementary import omega
 from ..vector_loss import Codes, VectorLoss
-from ..wright import omega
 from .rows import hot, in_simplex, into_simplex, own
 
 

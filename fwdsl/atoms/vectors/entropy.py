@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
-from ..wright import omega
+from ..elementary import omega
 from .common import checked_coefficient, largest_share, scale_into
 
 EXPONENT = 700.0

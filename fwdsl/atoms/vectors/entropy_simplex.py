@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from ..wright import omega
+from ..elementary import omega
 from .common import Joint
 from .entropy import negentropy
 from .simplex import Simplex
