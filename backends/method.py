@@ -135,7 +135,7 @@ class Method(ABC):
         cls.may_settle = cls.settles.__func__ is not Method.settles.__func__  # type: ignore[attr-defined]
 
     @classmethod
-    def completed(cls, options: Mapping[str, Any]) -> dict[str, OptionValue]:
+    def completed(cls, options: Mapping[str, object]) -> dict[str, OptionValue]:
         """The options that a program gave, each accepted by its `Option`, and the defaults of the others."""
         values: dict[str, OptionValue] = {name: option.default for name, option in cls.options.items()}
         return values | {name: cls.options[name].take(value) for name, value in options.items()}
@@ -146,7 +146,7 @@ class Method(ABC):
 
     @classmethod
     def start(
-        cls, problem: Any, options: Mapping[str, Any], x: Any, ys: Sequence[Array] | None = None
+        cls, problem: Any, options: Mapping[str, object], x: Any, ys: Sequence[Array] | None = None
     ) -> Run[Any, Any]:
         """A run from x and, where the method keeps one, the dual point."""
         cls.load()
@@ -155,7 +155,7 @@ class Method(ABC):
         return run
 
     @classmethod
-    def resume(cls, problem: Any, options: Mapping[str, Any], state: State) -> Run[Any, Any]:
+    def resume(cls, problem: Any, options: Mapping[str, object], state: State) -> Run[Any, Any]:
         """The run that goes on from a state, which it changes."""
         cls.load()
         run = cls.run(problem, **cls.completed(options))

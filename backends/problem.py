@@ -24,7 +24,7 @@ from fwdsl.canon.form import Block, Canonical, Stacked, SumTerm
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
 
-_KEPT: dict[int, tuple[ref[Any], Operator]] = {}
+_KEPT: dict[int, tuple[ref[object], Operator]] = {}
 """The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
 
 

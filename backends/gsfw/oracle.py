@@ -109,7 +109,7 @@ def _of_ridge(g: Ridged) -> Oracle:
     return Oracle(mu, g.size, inner.prox_kernel, -share / mu, step, inner.kernel_args())
 
 
-def compiled(g: VectorFunction) -> tuple[Function, tuple[Any, ...]] | None:
+def compiled(g: VectorFunction) -> tuple[Function, tuple[object, ...]] | None:
     """The kernel of a bounded set, alone or with a norm, and its arguments; None where there is none."""
     on = g.on if isinstance(g, Joint) else g
     c = g.c if isinstance(g, Joint) else 0.0
@@ -152,7 +152,7 @@ def _required(x: Array | None) -> Array:
     return x
 
 
-def _of_spectrum(g: Singular, inner: tuple[Function, tuple[Any, ...]] | None) -> Respond | None:
+def _of_spectrum(g: Singular, inner: tuple[Function, tuple[object, ...]] | None) -> Respond | None:
     """<C, X> + h(sigma(X)) is least at singular vectors of -C and the minimiser of h on its singular values."""
     if inner is None:
         return None

@@ -120,7 +120,7 @@ def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
     return _copied(fn, names, short)
 
 
-def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
+def _copied(fn: Function, names: dict[str, object], mark: str = "") -> Function:
     """A copy of `fn` that sees these globals, perhaps with a mark in its name."""
     copy = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
     copy.__qualname__ = f"{fn.__qualname__}-{mark}" if mark else fn.__qualname__
@@ -128,7 +128,7 @@ def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
     return copy
 
 
-def _files(fn: Any, seen: set[Any]) -> set[str]:
+def _files(fn: Any, seen: set[object]) -> set[str]:
     """The files of a kernel and of all that it calls."""
     fn = getattr(fn, "py_func", fn)
     if not isinstance(fn, FunctionType) or fn in seen:
@@ -243,10 +243,10 @@ def _listen() -> None:
     class Waiter(event.Listener):
         """A context manager that waits for the lock which numba holds while it compiles or loads."""
 
-        def on_start(self, event: Any) -> None:
+        def on_start(self, event: object) -> None:
             _waiting.start()
 
-        def on_end(self, event: Any) -> None:
+        def on_end(self, event: object) -> None:
             _waiting.stop()
 
     event.register("numba:compile", Announcer())

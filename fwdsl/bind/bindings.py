@@ -33,7 +33,7 @@ class Bindings:
     sources: tuple[tuple[tuple[str, ...], SourceSpec], ...] = ()
     params: Mapping[str, object] = field(default_factory=dict)
     dims: Mapping[str, int] = field(default_factory=dict)
-    labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
     def merge(self, other: Bindings) -> Bindings:
         """Join both bindings. A name in both gets the value of `other`."""
@@ -264,7 +264,7 @@ def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> Sourc
 
 
 def _read(
-    job: _Job, dims: Mapping[str, int], labels: Mapping[str, Sequence[Any]], findings: Findings
+    job: _Job, dims: Mapping[str, int], labels: Mapping[str, Sequence[object]], findings: Findings
 ) -> dict[str, RawDatum]:
     from ..readers.read import Role, read
 
@@ -299,7 +299,7 @@ def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tupl
     return tuple(labels.get(f"{decl.name}.columns", ())) if decl.type.kind != "entries" else ()
 
 
-def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[Any]], findings: Findings) -> RawDatum:
+def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
     origin = f"bind({decl.name}=...)"
     names = column_names(value) if decl.type.kind in ("matrix", "signs") and len(decl.type.shape) == 2 else ()

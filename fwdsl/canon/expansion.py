@@ -111,12 +111,12 @@ class Expansion:
         """The point of a and b."""
         return np.append(a, b) if self.intercept is not None else a
 
-    def split(self, x: Array) -> Mapping[str, Any]:
+    def split(self, x: Array) -> Mapping[str, object]:
         """The expansion coefficients and the intercept by their names."""
         a, b = self.parts(x)
         return {self.name: a.copy(), **({self.intercept.name: b} if self.intercept is not None else {})}
 
-    def auxiliary(self, x: Array) -> Mapping[str, Any]:
+    def auxiliary(self, x: Array) -> Mapping[str, object]:
         return {}
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:

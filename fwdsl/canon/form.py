@@ -61,7 +61,7 @@ class Block:
         value = x[self.slice].reshape(self.shape)
         return self.basis.coefficients(value) if self.basis is not None else value.copy()
 
-    def encoded(self, value: Any) -> Array:
+    def encoded(self, value: object) -> Array:
         """The flat numbers of a value that the user gives."""
         array = np.asarray(value, dtype=np.float64)
         return (self.basis.coordinates(array) if self.basis is not None else array).reshape(-1)
@@ -305,7 +305,7 @@ class Canonical:
             lines.append("  (the negative of the program's objective, which is maximised)")
         return "\n".join(lines)
 
-    def split(self, x: Array) -> Mapping[str, Any]:
+    def split(self, x: Array) -> Mapping[str, object]:
         """The variables' values by name, in their shapes; scalars as floats."""
         return {b.name: b.decoded(x) for b in self.blocks if not b.auxiliary}
 
@@ -318,7 +318,7 @@ class Canonical:
     def at_hand(self, kind: FormKind) -> Canonical:
         return self
 
-    def auxiliary(self, x: Array) -> Mapping[str, Any]:
+    def auxiliary(self, x: Array) -> Mapping[str, object]:
         """The values of auxiliary blocks, by name."""
         return {b.name: b.decoded(x) for b in self.blocks if b.auxiliary}
 
@@ -326,7 +326,7 @@ class Canonical:
         """The rows of the terms, whatever the point."""
         return [term.map.rows for term in self.terms]
 
-    def join(self, values: Mapping[str, Any]) -> Array:
+    def join(self, values: Mapping[str, object]) -> Array:
         """The flat x of values by name (zeros for a missing one)."""
         x = np.zeros(self.size)
         for b in self.blocks:

@@ -94,10 +94,10 @@ class Form(Protocol):
     def at_hand(self, kind: FormKind) -> Form | None:
         """A form that tells methods of a kind what they would cost; None where it would take work to have one."""
 
-    def split(self, x: Any) -> Mapping[str, Any]:
+    def split(self, x: Any) -> Mapping[str, object]:
         """The variables' values by name, as the user sees them."""
 
-    def auxiliary(self, x: Any) -> Mapping[str, Any]:
+    def auxiliary(self, x: Any) -> Mapping[str, object]:
         """The values of what is solved for besides the variables (the weights of a polytope's vertices), by name."""
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:

@@ -21,7 +21,7 @@ from ..words import BOX, SETS, SetWord
 
 # the multipliers of a run whose numbers overflowed do so too, which its status says
 @np.errstate(over="ignore", invalid="ignore")
-def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
+def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, object]:
     """d(optimal value) / d(right-hand side) for each constraint, in the user's sense; empty without a dual point.
 
     For a bounded norm it is the derivative in the bound as written (r of `2 * norm1(x) <= r`), for a set with a radius that in the radius;

@@ -106,7 +106,7 @@ def _refusal(model: Model, why: str, span: Span | None = None) -> RunError:
     )
 
 
-def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, Any]:
+def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, object]:
     """The given rows of the data of the samples. Labels are codes, signs are -1 and 1, observed entries are positions."""
     return {d.name: _rows_of(d, instance.values[d.name], rows) for d in samples.data}
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,5 +87,5 @@ class Birkhoff(ConvexSet):
             free, normals=np.concatenate([free // max(d, 1) == lines, free % max(d, 1) == lines]).astype(np.float64)
         )
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return ()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -163,7 +162,7 @@ class L1InfBall(ConvexSet):
         """Everything moves inside; on the boundary None, where the entries of largest size would move as one."""
         return face(np.arange(self.size)) if norm1_inf(x, self.shape) < self.r * INSIDE else None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """The shape, no norm, and r."""
         return *self.shape, 0.0, self.r
 
@@ -197,6 +196,6 @@ class Norm1InfL1InfBall(OnOwnBall):
         """None: the entries of largest size would move as one."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """The shape, c and r."""
         return *self.on.shape, self.c, self.on.r

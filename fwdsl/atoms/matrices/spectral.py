@@ -182,7 +182,7 @@ class Spectral(VectorFunction):
         found = self.inner.lmo(values)
         return None if found is None else rebuild(found)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return ()
 
     def diameter(self) -> float:

@@ -122,6 +122,6 @@ class Affine(ConvexSet):
         """Everything moves across the rows."""
         return face(np.arange(self.size), normals=self.q.copy())
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """The basis and the least solution."""
         return self.q, self.x0

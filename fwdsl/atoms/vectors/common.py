@@ -217,7 +217,7 @@ class VectorSet(ConvexSet):
         vertex = self.lmo(c) if self.polyhedral else None
         return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return ()
 
 

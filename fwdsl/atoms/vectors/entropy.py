@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -117,5 +116,5 @@ class Entropy(VectorFunction):
         """None: curved."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)

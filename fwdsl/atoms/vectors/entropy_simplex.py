@@ -7,7 +7,6 @@ at nu = max v - r - tau (1 + log r), where the largest entry alone is r: Newton 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -113,6 +112,6 @@ class EntropySimplex(Joint):
         """None: curved."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """One line, c and r."""
         return 1, self.size, self.size, 1, self.c, self.on.r

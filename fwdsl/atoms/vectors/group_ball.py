@@ -88,6 +88,6 @@ class GroupBall(ConvexSet):
     def conic(self) -> Conic:
         return within_form(self.parts.lengths(1.0), self.parts.weights, self.r)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, r, and the groups."""
         return 0.0, self.r, self.parts.weights, self.parts.start, self.parts.order

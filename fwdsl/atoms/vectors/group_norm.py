@@ -82,6 +82,6 @@ class GroupNorm(VectorFunction):
     def conic(self) -> Conic:
         return self.parts.lengths(self.c)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, no radius, and the groups."""
         return self.c, math.inf, self.parts.weights, self.parts.start, self.parts.order

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -47,6 +45,6 @@ class GroupNormGroupBall(OnOwnBall):
         """None: curved."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, r, and the groups."""
         return self.c, *self.on.kernel_args()[1:]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -105,6 +104,6 @@ class Halfspace(ConvexSet):
     def conic(self) -> Conic:
         return budget_form(self.size, self.b, -self.a)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """a, b and |a|^2."""
         return self.a, self.b, self.squares

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -39,6 +37,6 @@ class L2Ball(Ball):
     def conic(self) -> Conic:
         return within_form(norm2_form(self.size, 1.0), np.ones(1), self.r)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, and r."""
         return 0.0, self.r

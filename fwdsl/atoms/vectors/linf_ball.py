@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -54,6 +53,6 @@ class LinfBall(Ball):
     def conic(self) -> Conic:
         return box_form(np.full(self.size, -self.r), np.full(self.size, self.r))
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, and r."""
         return 0.0, self.r

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -71,5 +70,5 @@ class Nonnegative(ConvexSet):
     def conic(self) -> Conic:
         return box_form(np.zeros(self.size), np.full(self.size, math.inf))
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return (0.0,)

@@ -7,7 +7,6 @@ downwards, x = v - y, y the nonincreasing fit to v - c, by pooling adjacent viol
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +122,7 @@ class Permutahedron(ConvexSet):
             start += block.size
         return face(free, normals=normals)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, sorted downwards."""
         return (self.c,)
 

@@ -94,7 +94,7 @@ class Polytope(ConvexSet):
         """None: the hull's faces are not known."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return ()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -127,5 +126,5 @@ class Ridged(VectorFunction):
         inner = self.inner.conic()
         return None if inner is None else inner + Conic(self.size, curvature=2.0 * self.c)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return self.inner.kernel_args()

@@ -6,7 +6,6 @@ Projection: max(v - theta, 0) at the theta that `threshold` finds.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -70,6 +69,6 @@ class Simplex(OfRadius):
     def conic(self) -> Conic:
         return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r, kind="zero")
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, SIMPLEX

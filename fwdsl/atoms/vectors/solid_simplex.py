@@ -6,7 +6,6 @@ Projection: max(v - theta, 0) at the least theta >= 0 with sum at most r.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -64,6 +63,6 @@ class SolidSimplex(OfRadius):
     def conic(self) -> Conic:
         return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, SOLID

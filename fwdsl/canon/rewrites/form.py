@@ -141,11 +141,11 @@ class Rewritten:
     def at_hand(self, kind: FormKind) -> Canonical:
         return self.inner
 
-    def split(self, x: Array) -> Mapping[str, Any]:
+    def split(self, x: Array) -> Mapping[str, object]:
         """The program's own variables."""
         return self.outer.split(x)
 
-    def auxiliary(self, x: Array) -> Mapping[str, Any]:
+    def auxiliary(self, x: Array) -> Mapping[str, object]:
         return {}
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
