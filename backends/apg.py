@@ -42,7 +42,7 @@ from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
 NOISY = 10.0
-"""How many times the rounding of values the bend along a step has to be to tell whether L holds."""
+"""The least multiple of the rounding of values that the bend along a step must be to tell whether L holds."""
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -58,7 +58,7 @@ STUBBORN = 16
 
 @dataclass
 class APGState(State):
-    """Where a run of `apg` stands."""
+    """The state of a run of `apg`."""
 
     x: Array  # the iterate
     x_old: Array  # its predecessor
@@ -235,7 +235,7 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
         self._watch_face()
 
     def _excess(self, zy: list[Array], z: list[Array]) -> tuple[float, float]:
-        """How far the losses rise above their tangent at zy, by their curvatures there, and how much of that is the rounding of predictions."""
+        """The rise of the losses above their tangent at zy, by their curvatures there, and the part of it that is rounding of predictions."""
         excess = unknown = 0.0
         for h, a, b in zip(self.problem.curvatures(zy), zy, z, strict=True):
             excess += 0.5 * float(h @ np.square(b - a))
@@ -312,7 +312,7 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
         return Report(self.state.value, self.state.best_bound, self.state.phase)
 
     def ray(self) -> tuple[Array, list[Array]] | None:
-        """Where x has gone since zero: far out, that is the direction in which it leaves."""
+        """The way of x since zero: far out, that is the direction in which it leaves."""
         return self.state.x, [np.zeros_like(z) for z in self.state.z]
 
     def candidate(self) -> tuple[Array, list[Array] | None]:

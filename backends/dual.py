@@ -161,7 +161,7 @@ def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> t
 
 
 def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
-    """Whether the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
+    """True if the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
     # all sizes together, which need no product
     total = float(np.abs(problem.q).sum())
     for y, rows in zip(ys, problem.row_sums, strict=True):
@@ -196,7 +196,7 @@ def move(
         return False
     direction = np.zeros(problem.size)
     direction[wanted] = lam
-    moved = False
+    changed = False
     for k, z in enumerate(problem.linear(direction)):
         new = ys[k] + metrics[k].apply(z)
         f = problem.terms[k].f
@@ -207,9 +207,9 @@ def move(
             new = np.clip(new, *interval)
         elif isinstance(f, VectorFunction) and not _is_ball(f):
             new = f.dual_project(new)
-        moved = moved or bool(np.any(new != ys[k]))
+        changed = changed or bool(np.any(new != ys[k]))
         ys[k] = new
-    return moved
+    return changed
 
 
 def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Array, Array] | None:
@@ -225,7 +225,7 @@ def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Ar
 
 
 def _is_ball(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
-    """Whether the domain of f* is a ball about 0 that is no box: of a norm, which scaling then leads back into it."""
+    """True if the domain of f* is a ball about 0 that is no box: of a norm, which scaling then leads back into it."""
     return isinstance(f, VectorFunction) and f.coercive() is not None and _interval(f) is None
 
 

@@ -38,7 +38,7 @@ def reasons(
     smooth: bool = True,
     ridge: bool | None = None,
 ) -> tuple[str, ...]:
-    """Why a problem is no such sum, or not one with these losses, sets and norms (None among them: without one); `ridge` True requires a
+    """The reasons why a problem is no such sum, or not one with these losses, sets and norms (None among them: without one); `ridge` True requires a
     `sum_squares`, False refuses one. None lets everything pass."""
     found = []
     if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
@@ -72,7 +72,7 @@ def _listed(names: Collection[str | None]) -> str:
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound problem, which passed `reasons`, is still no sum over rows of one data matrix."""
+    """The reasons why a bound problem, which passed `reasons`, is still no sum over rows of one data matrix."""
     parts = canonical.terms[0].map.parts if len(canonical.terms) == 1 else ()
     if len(parts) != 1 or matrix_by_rows(parts[0][1]) is None:
         return ("its predictions are not the rows of one data matrix times the variable",)

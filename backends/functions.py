@@ -34,7 +34,7 @@ class _ByBlocks:
         raise NotImplementedError
 
     def _added(self, run: Callable[[tuple[int, int]], float]) -> float:
-        """What blocks give, added in their order."""
+        """The sum of the values of `run` on all blocks, added in their order."""
         total = 0.0
         for part in self.pool.run(run, self.blocks):
             total += part
@@ -136,7 +136,7 @@ class FastRows(_ByBlocks):
         return self._added(run)
 
     def curvature(self, z: Array, out: Array) -> None:
-        """What `bent` asks of the Hessian at z, into `out`."""
+        """Write what `bent` asks of the Hessian at z into `out`."""
         assert self.f.loss.curvature is not None
         compiled, f = kernel(self.f.loss.curvature), self.f
         rows, into = self._rows(z), self._rows(out)
@@ -193,7 +193,7 @@ class FastVector:
 
     @property
     def is_entrywise(self) -> bool:
-        """Whether each entry may have a step of its own."""
+        """True if each entry may have a step of its own."""
         return self.entries is not None
 
     def prox(self, v: Array, t: float | Array, out: Array) -> None:

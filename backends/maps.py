@@ -128,7 +128,7 @@ class _Evenly(LinearMap):
 
 
 def is_by_columns(m: LinearMap) -> bool:
-    """Whether a map stores its columns."""
+    """True if a map stores its columns."""
     inner = m.inner if isinstance(m, Scaled) else m
     return isinstance(inner, KernelMatrix) and not inner.transposed
 

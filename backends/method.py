@@ -26,7 +26,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Report:
-    """Where a run stands, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
+    """A report on a run, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
 
     `bound` may be optimistic (an equality of the dual point still to be repaired): only the verifier certifies. `infeasibility` is that
     of the constraints that moved into the sum, `hidden` how much of P it may hide (multiplier times violation); `failure` says why further steps are
@@ -85,7 +85,7 @@ class Run(ABC, Generic[P, S]):
 
     @abstractmethod
     def report(self) -> Report:
-        """Where the run stands, at no cost: from the last step's numbers."""
+        """Report on the run, at no cost: from the last step's numbers."""
 
     @abstractmethod
     def candidate(self) -> tuple[Any, list[Array] | None]:
@@ -103,7 +103,7 @@ class Run(ABC, Generic[P, S]):
         return None
 
     def scales(self) -> tuple[Array | None, list[Array] | None]:
-        """How large the unknowns and the rows of the terms are, in their units, as far as the method knows; None where it does not."""
+        """The sizes of the unknowns and of the rows of the terms, in their units, as far as the method knows; None where it does not."""
         return None, None
 
 
@@ -135,7 +135,7 @@ class Method(ABC):
         cls.may_settle = cls.settles.__func__ is not Method.settles.__func__  # type: ignore[attr-defined]
 
     @classmethod
-    def completed(cls, options: Mapping[str, Any]) -> dict[str, OptionValue]:
+    def completed(cls, options: Mapping[str, object]) -> dict[str, OptionValue]:
         """The options that a program gave, each accepted by its `Option`, and the defaults of the others."""
         values: dict[str, OptionValue] = {name: option.default for name, option in cls.options.items()}
         return values | {name: cls.options[name].take(value) for name, value in options.items()}
@@ -146,7 +146,7 @@ class Method(ABC):
 
     @classmethod
     def start(
-        cls, problem: Any, options: Mapping[str, Any], x: Any, ys: Sequence[Array] | None = None
+        cls, problem: Any, options: Mapping[str, object], x: Any, ys: Sequence[Array] | None = None
     ) -> Run[Any, Any]:
         """A run from x and, where the method keeps one, the dual point."""
         cls.load()
@@ -155,7 +155,7 @@ class Method(ABC):
         return run
 
     @classmethod
-    def resume(cls, problem: Any, options: Mapping[str, Any], state: State) -> Run[Any, Any]:
+    def resume(cls, problem: Any, options: Mapping[str, object], state: State) -> Run[Any, Any]:
         """The run that goes on from a state, which it changes."""
         cls.load()
         run = cls.run(problem, **cls.completed(options))
@@ -165,7 +165,7 @@ class Method(ABC):
     @classmethod
     @abstractmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Why the method does not apply, one sentence each; empty where it does."""
+        """The reasons why the method does not apply, one sentence each; empty where it does."""
 
     @classmethod
     def requires_values(cls, form: Any) -> tuple[str, ...]:
@@ -179,12 +179,12 @@ class Method(ABC):
 
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Any) -> str:
-        """Why the planner chooses it whatever the predicted times, where it applies (`form` is None without data); "" where times decide."""
+        """The reason to choose the method whatever the predicted times, where it applies (`form` is None without data); "" where times decide."""
         return ""
 
     @classmethod
     def is_unrivalled(cls, form: Any) -> bool:
-        """Whether no other method is tried beside it and one follows only where it gives up.
+        """True if no other method is tried beside it and one follows only where it gives up.
 
         That is so where looks cost more than steps do: the verifier of low rank takes many products.
         """

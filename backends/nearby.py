@@ -18,7 +18,7 @@ ANYWAY = 2e7
 
 
 def allowance(problem: PreparedProblem, share: float, stop: Callable[[], bool]) -> Callable[[], bool]:
-    """Whether to end work beside the method: `stop()` is true, or a share of the passes so far (at least some hundredths of a second) is used up."""
+    """A function that says when work beside the method must end: `stop()` is true, or a share of the passes so far is used up."""
     before = problem.passes
     most = before + max(share * before, ANYWAY / problem.canonical.nnz)
     return lambda: stop() or problem.passes > most

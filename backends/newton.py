@@ -124,7 +124,7 @@ def newton_step(
             bent = _along_signs(face, system, x[face.free], d)
             if float(rhs @ bent) > 0.0:
                 d, slope = bent, float(rhs @ bent)
-        length, new = _moved(problem, face, x, step * d, stop)
+        length, new = _taken(problem, face, x, step * d, stop)
         if length <= EPS:
             # an entry at its bound to rounding is in the way: the prox step of APG puts it there and leaves it out
             break
@@ -174,7 +174,7 @@ def _searched(
         secant = lo + (hi - lo) * left / (left - right)
         # an end that stays makes the secant creep
         t = secant if lo + 0.1 * (hi - lo) < secant < hi - 0.1 * (hi - lo) else 0.5 * (lo + hi)
-    length, new = _moved(problem, face, x, t * d, True)
+    length, new = _taken(problem, face, x, t * d, True)
     z_new = problem.forward(new)
     value_new = problem.objective(new, z_new)
     return (new, z_new, value_new) if value - value_new > 1e-4 * t * length * slope else None
@@ -189,7 +189,7 @@ def _floors(problem: PreparedProblem) -> list[Array]:
     return out
 
 
-def _moved(problem: PreparedProblem, face: NewtonFace, x: Array, d: Array, stop: bool) -> tuple[float, Array]:
+def _taken(problem: PreparedProblem, face: NewtonFace, x: Array, d: Array, stop: bool) -> tuple[float, Array]:
     """The share of d taken, and x + d on the face or, with `stop`, x + t d with the largest t <= 1 that stays on it.
 
     Without `stop`, entries that would change sign are put to zero and the rest is projected on the set: the better step where the
@@ -202,10 +202,10 @@ def _moved(problem: PreparedProblem, face: NewtonFace, x: Array, d: Array, stop:
         crossing = face.signed & ((at + d) * at < 0.0)
         t = float((at[crossing] / -d[crossing]).min(initial=1.0))
         t = _longest_feasible(problem, face, x, d, t)
-    moved = at + t * d
-    moved[face.signed & (moved * at <= np.abs(at) * EPS * np.abs(at))] = 0.0
+    at_new = at + t * d
+    at_new[face.signed & (at_new * at <= np.abs(at) * EPS * np.abs(at))] = 0.0
     new = x.copy()
-    new[face.free] = moved
+    new[face.free] = at_new
     for block in problem.canonical.blocks:
         if block.symmetric:
             # H is 0 on the antisymmetric part, so the solve leaves noise there

@@ -38,7 +38,7 @@ class Option:
         return type(self.default)
 
     def accepts(self, value: object) -> bool:
-        """Whether the value lies in the domain; a whole number serves as a number, None as `auto`."""
+        """True if the value lies in the domain; a whole number serves as a number, None as `auto`."""
         if self._left_open(value):
             return True
         if self.type is str:

@@ -24,7 +24,7 @@ from fwdsl.canon.form import Block, Canonical, Stacked, SumTerm
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
 
-_KEPT: dict[int, tuple[ref[Any], Operator]] = {}
+_KEPT: dict[int, tuple[ref[object], Operator]] = {}
 """The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
 
 
@@ -42,7 +42,7 @@ LARGEST_COLUMNS = 20_000_000
 """Numbers of explicitly formed columns of maps that are not data by columns."""
 
 
-CHEAP_PRODUCTS = 32
+MOST_OPERATOR_COLUMNS = 32
 """Columns of an operator up to which they are formed, by a product each: a solve by conjugate gradients takes as many."""
 
 
@@ -76,7 +76,7 @@ class PreparedProblem:
 
     @property
     def must_stop(self) -> Callable[[], bool]:
-        """Whether the run is to end now (its time is over, Ctrl-C), which the driver knows.
+        """A function, set by the driver, that is true if the run is to end now (its time is over, or Ctrl-C).
 
         A method whose steps are long asks within them, and returns with a state that its next step goes on from; or it takes a `look`.
         """
@@ -148,11 +148,13 @@ class PreparedProblem:
         return out
 
     def can_form(self, free: int) -> bool:
-        """Whether a Gram matrix of so many coordinates costs little: all maps are data by columns, or the columns are few numbers.
+        """True if a Gram matrix of so many coordinates costs little: all maps are data by columns, or the columns are few numbers.
 
         Columns of an operator cost a product each.
         """
-        if free > CHEAP_PRODUCTS and any(isinstance(v, DataOperator) for v in self.canonical.instance.values.values()):
+        if free > MOST_OPERATOR_COLUMNS and any(
+            isinstance(v, DataOperator) for v in self.canonical.instance.values.values()
+        ):
             return False
         dense = sum(t.map.rows for t in self.terms for _, m in t.map.parts if not is_by_columns(m))
         return dense * free <= LARGEST_COLUMNS

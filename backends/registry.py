@@ -77,7 +77,7 @@ _STATES = {state: name for name, (_module, _method, *states) in _ALL.items() for
 
 
 def is_state(name: str) -> bool:
-    """Whether there is a class of states of this name."""
+    """True if there is a class of states of this name."""
     return name in _STATES
 
 

@@ -30,7 +30,7 @@ class SignedDual:
 
     @staticmethod
     def of(f: LossFunction, offset: Array) -> SignedDual:
-        """That of a loss with such a conjugate."""
+        """The parameters of the conjugate of f, a loss with such a conjugate."""
         smoothness, kink = f.loss.smoothness, f.loss.dual_kink
         assert kink is not None
         live = f.w > 0.0
@@ -45,7 +45,7 @@ class SignedDual:
         return float(v @ (0.5 * self.s * v - self.t)) + self.e * float(np.abs(v).sum())
 
     def is_free(self, v: Array) -> NDArray[np.bool_]:
-        """Which entries are neither at an end nor at the kink."""
+        """A mask of the entries that are neither at an end nor at the kink."""
         free = (v > self.lo) & (v < self.hi)
         found: NDArray[np.bool_] = free & (v != 0.0) if self.e > 0.0 else free
         return found
@@ -62,8 +62,8 @@ class SignedDual:
             return np.asarray(v + np.where(endless, missing / np.count_nonzero(endless), 0.0))
         before = np.concatenate(([0.0], np.cumsum(room)[:-1]))
         step = np.clip(abs(missing) - before, 0.0, room)
-        moved = np.where(step == room, self.hi if missing > 0.0 else self.lo, v + np.copysign(step, missing))
-        return np.asarray(np.where(step > 0.0, moved, v))
+        at_end = np.where(step == room, self.hi if missing > 0.0 else self.lo, v + np.copysign(step, missing))
+        return np.asarray(np.where(step > 0.0, at_end, v))
 
 
 def best_shift(loss: FastLoss, z: Array, total: float, guess: float, width: float) -> float:

@@ -32,17 +32,17 @@ class FwError(Exception):
 
     @property
     def code(self) -> str:
-        """Its code, such as FW2001."""
+        """The code of the diagnostic, such as FW2001."""
         return self.first.code
 
     @property
     def span(self) -> Span | None:
-        """Where in the program it stands, if anywhere."""
+        """The place in the program, if it has one."""
         return self.first.span
 
     @property
     def hint(self) -> str:
-        """What to write instead."""
+        """A hint what to write instead."""
         return self.first.hint
 
 

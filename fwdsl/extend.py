@@ -148,7 +148,7 @@ def _check_set(cls: type[VectorSet], word: SetWord) -> None:
 
 
 def _check_traits(word: SetWord) -> None:
-    """Whether what a set bounds is told by its parameters."""
+    """True if what a set bounds is told by its parameters."""
     names = [p.name for p in word.parameters]
     if word.total and (names != ["r"] or not word.compact):
         raise ValueError(f"`{word.name}` bounds a total: it is bounded, and its one parameter is the radius `r`")

@@ -250,7 +250,7 @@ class Problem:
         return self._session.solved_with(options)
 
     def _complete(self) -> bool:
-        """Whether everything has a value: bound, from a source, a literal or a default."""
+        """True if everything has a value: bound, from a source, a literal or a default."""
         model = self.model
         return all(d.name in self._values or d.source is not None or d.literal is not None for d in model.data) and all(
             p.name in self._values or p.default is not None for p in model.params

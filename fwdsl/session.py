@@ -97,7 +97,7 @@ class Session:
         self, text: str | bytes, name: str, base: Path, sink: Sink, given: Bindings | Mapping[str, object] | None = None
     ) -> None:
         self.text, self.name, self.base, self.sink = text, name, base, sink
-        self._given = given
+        self._inputs = given
         self._options: Options | None = None
         self._compiled: Stage[Model] = Stage("compile")
         self._bound: Stage[Instance] = Stage("bind")
@@ -185,7 +185,7 @@ class Session:
         """The bindings given beside the program's own sources."""
         from .bind import Bindings, bind_python
 
-        return self._given if isinstance(self._given, Bindings) else bind_python(**(self._given or {}))
+        return self._inputs if isinstance(self._inputs, Bindings) else bind_python(**(self._inputs or {}))
 
     @property
     def options(self) -> Options:
@@ -232,7 +232,7 @@ class Session:
     def bound_to(self, given: Bindings | Mapping[str, object], *, same_data: bool = False) -> Session:
         """The same program with other bindings; `same_data` where they differ in parameters alone."""
         other = self._shared()
-        other._given = given
+        other._inputs = given
         other._earlier = (self._bound if self._bound.value is not None else self._earlier) if same_data else None
         other._bound, other._canonical, other._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")
         return other

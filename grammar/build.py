@@ -15,7 +15,6 @@ from fwdsl.grammar.tree import (
     Boolean,
     Call,
     Comparison,
-    Constraint,
     Declaration,
     Expr,
     Ident,
@@ -26,6 +25,7 @@ from fwdsl.grammar.tree import (
     List,
     Member,
     Name,
+    NamedRelation,
     Neg,
     Number,
     Objective,
@@ -41,7 +41,7 @@ from fwdsl.grammar.tree import (
 )
 
 Parts = list[Any]
-"""What the symbols of a rule have become: nodes, tokens, lists of them, None."""
+"""The values of the symbols of a rule: nodes, tokens, lists of them, None."""
 
 UNITS = {"s": 1.0, "min": 60.0}
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
@@ -301,8 +301,8 @@ def member(parts: Parts) -> Member:
     return Member(parts[0], parts[2], span=_span(parts))
 
 
-def constraint(parts: Parts) -> Constraint:
-    return Constraint(parts[-1], _ident(parts[0]) if len(parts) == 3 else None, span=_span(parts))
+def constraint(parts: Parts) -> NamedRelation:
+    return NamedRelation(parts[-1], _ident(parts[0]) if len(parts) == 3 else None, span=_span(parts))
 
 
 ACTIONS: dict[str, Callable[[Parts], Any]] = {

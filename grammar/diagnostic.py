@@ -61,5 +61,5 @@ class Diagnostic:
 
 
 def has_errors(diagnostics: list[Diagnostic] | tuple[Diagnostic, ...]) -> bool:
-    """Whether any of them is an error rather than a warning."""
+    """True if any of them is an error rather than a warning."""
     return any(d.severity == "error" for d in diagnostics)

@@ -71,7 +71,7 @@ class Failure:
 
     @property
     def declares(self) -> bool:
-        """Whether the line is `data`, `param` or `var`."""
+        """True if the line is `data`, `param` or `var`."""
         return self.kind in ("DATA", "PARAM", "VAR")
 
     def role(self) -> Role | None:

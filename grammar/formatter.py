@@ -17,13 +17,13 @@ from fwdsl.grammar.printer import STEP, WIDTH, Printer
 from fwdsl.grammar.source import Span
 from fwdsl.grammar.tree import (
     Comment,
-    Constraint,
     Declaration,
     Expr,
     Item,
     Keyword,
     Let,
     Member,
+    NamedRelation,
     Node,
     Objective,
     ProblemName,
@@ -86,7 +86,7 @@ def _same(a: Program, b: Program) -> bool:
 
 
 def _equal(a: Sequence[object], b: Sequence[object]) -> bool:
-    """Whether two sequences of nodes are equal, without recursion."""
+    """True if two sequences of nodes are equal, without recursion."""
     todo: list[tuple[object, object]] = [(a, b)]
     while todo:
         x, y = todo.pop()
@@ -114,7 +114,7 @@ class _Notes:
 
     @property
     def inside(self) -> bool:
-        """Whether comments force a line for each piece of the statement."""
+        """True if comments force a line for each piece of the statement."""
         return bool(self.head or any(self.over) or any(self.behind[:-1]))
 
     @property
@@ -290,7 +290,7 @@ class _Writer:
                     parts += [f" {word} ", expr] if expr is not None else []
             case Keyword(name=name, value=value):
                 parts = [f"{name.name} = ", value]
-            case Constraint(relation=relation, name=named):
+            case NamedRelation(relation=relation, name=named):
                 parts = [f"{named.name}: "] if named is not None else []
                 if isinstance(relation, Member):
                     parts += [relation.value, " in ", relation.set]

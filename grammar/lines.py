@@ -79,7 +79,7 @@ def next_line(tokens: Sequence[Token], index: int, in_list: bool, starts: Callab
 
 
 def _continues(kind: str, line: list[Token], token: Token, open_brackets: int) -> bool:
-    """Whether a line goes on with `token`, the first token after a newline."""
+    """True if a line goes on with `token`, the first token after a newline."""
     if token.type in STARTERS:
         return False
     if open_brackets or not line or line[-1].type in CONTINUING or token.type in _BEFORE:

@@ -17,7 +17,7 @@ from fwdsl.grammar.slips import explain
 from fwdsl.grammar.source import Source, Span
 from fwdsl.grammar.starts import mend_start, stray
 from fwdsl.grammar.tables import tables
-from fwdsl.grammar.tree import Constraint, Node, Program, Statement, SubjectTo, Version
+from fwdsl.grammar.tree import NamedRelation, Node, Program, Statement, SubjectTo, Version
 
 LIMIT = 20
 DEPTH = 200  # of brackets
@@ -61,7 +61,7 @@ class _Reading:
         self.statements: list[Statement] = []
         self.lost: list[str] = []
         self.subject: Span | None = None  # the words `subject to` of the open list
-        self.constraints: list[Constraint] = []
+        self.constraints: list[NamedRelation] = []
         # Whether the last line belonged to no statement, so that the next such line is not reported.
         self.astray = False
 
@@ -77,7 +77,7 @@ class _Reading:
         self._close_list()
 
     def _meant_as_keyword(self, index: int) -> bool:
-        """Whether a name at the start of a line is a misspelt keyword. Within a statement only two operands in a row show it."""
+        """True if a name at the start of a line is a misspelt keyword. Within a statement only two operands in a row show it."""
         return mend_start(self.source, self.tokens, index, True) is not None
 
     def _take(self, line: Line) -> int:
@@ -154,7 +154,7 @@ class _Reading:
         return None, resume
 
     def _at_end(self, index: int) -> bool:
-        """Whether no constraint follows."""
+        """True if no constraint follows."""
         index = skip_newlines(self.tokens, index)
         return index == len(self.tokens) or self.tokens[index].type in STARTERS
 

@@ -187,7 +187,7 @@ class Printer:
         return text
 
     def _offset(self, node: Product, index: int) -> int:
-        """Where factor `index` starts in the flat text."""
+        """The position of factor `index` in the flat text."""
         if index == 0:
             return 0
         head = Product(node.factors[: index + 1], node.ops[:index])
@@ -237,7 +237,7 @@ def _sign(i: int, sign: int) -> str:
 
 
 def _negative(node: Node) -> bool:
-    """Whether a node is a number below zero, which only trees that were never text have."""
+    """True if a node is a number below zero, which only trees that were never text have."""
     return isinstance(node, Number) and format_number(node).startswith("-")
 
 

@@ -107,7 +107,7 @@ def _meant(word: str, declares: bool) -> str:
 
 
 def _starts_statement(tokens: Sequence[Token], stop: int, in_list: bool, exact: bool) -> bool:
-    """Whether a name at the start of a line is meant as a keyword, judged by what follows it at index `stop`.
+    """True if a name at the start of a line is meant as a keyword, judged by what follows it at index `stop`.
 
     In a list of constraints a line may start with any name; two operands in a row never start a constraint.
     """

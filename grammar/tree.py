@@ -50,7 +50,7 @@ class Number(Node):
 
     @property
     def is_integer(self) -> bool:
-        """Whether the number was written as a whole number (`2`, not `2.0`)."""
+        """True if the number was written as a whole number (`2`, not `2.0`)."""
         return self.value == self.value // 1 and abs(self.value) < 2**53 and not set(self.text) & set(".eE")
 
 
@@ -231,7 +231,7 @@ class Member(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint(Node):
+class NamedRelation(Node):
     """One constraint of `subject to`, with its name, if any (`budget: sum(x) == 1`)."""
 
     relation: Comparison | Member
@@ -242,7 +242,7 @@ class Constraint(Node):
 class SubjectTo(Node):
     """`subject to` and its constraints."""
 
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[NamedRelation, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from fwdsl.canon.matrix_maps import LeftMultiply
 
 @dataclass
 class APGFixedState(BaselineState):
-    """Where a run of `apg_fixed` stands."""
+    """The state of a run of `apg_fixed`."""
 
     z: list[Array] = field(default_factory=list)  # predictions K x + b
     x_old: Array = field(default_factory=lambda: np.zeros(0))  # the predecessor of x
@@ -160,7 +160,7 @@ def row_bound(problem: PreparedProblem) -> float:
 
 
 def _made(m: LinearMap) -> bool:
-    """Whether a map is made of others, so that `squared` only estimates its entries."""
+    """True if a map is made of others, so that `squared` only estimates its entries."""
     return _made(m.inner) if isinstance(m, Scaled) else isinstance(m, Compose | Add)
 
 

@@ -65,7 +65,7 @@ LONGEST_REST = 16.0
 
 @dataclass
 class BaselineState(State):
-    """Where a certified run stands."""
+    """The state of a certified run."""
 
     x: Array  # the point of the last certificate
     value: float = math.inf  # P there
@@ -83,7 +83,7 @@ def _none() -> NDArray[np.uint64]:
 
 @dataclass
 class SampledState(BaselineState):
-    """Where a run stands whose steps may be broken off."""
+    """The state of a run whose steps may be broken off."""
 
     generator: NDArray[np.uint64] = field(
         default_factory=_none
@@ -92,7 +92,7 @@ class SampledState(BaselineState):
 
 @dataclass
 class SnapshotState(BaselineState):
-    """Where a run with reduced variance stands."""
+    """The state of a run with reduced variance."""
 
     slopes: Array = field(default_factory=lambda: np.zeros(0))  # y at the snapshot
     kty: Array = field(default_factory=lambda: np.zeros(0))  # K'y
@@ -223,7 +223,7 @@ def linear_estimate(
 
 
 def due(state: BaselineState) -> bool:
-    """Whether the run has worked enough since the last certificate to compute one."""
+    """True if the run has worked enough since the last certificate to compute one."""
     rest = min(max(1.0, REST * state.epochs), LONGEST_REST)
     return state.epochs - state.checked >= rest - 1e-9 or state.iteration % MOST_STEPS == 0
 

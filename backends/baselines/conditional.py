@@ -1,8 +1,9 @@
 r"""The shared parts of stochastic conditional gradient methods: the problem, the vertices, the growing batches, and the inner problem of sliding.
 
 Problem: min F(x) over a compact set C with a linear minimisation oracle, F a smooth loss over samples, a linear part and perhaps a ridge
-(mu / 2) |x|^2,
-which is part of F; x a vector or a matrix.
+(mu / 2) |x|^2, which is part of F; x a vector or a matrix.
+
+Source: Hazan, Luo 2016 (SFW, SVRF, STORC); Lan, Zhou 2016 (sliding: the inner problem by conditional gradients); Mokhtari, Hassani, Karbasi 2020.
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ SMOOTHNESS = Option(
 
 
 def factor(meaning: str) -> Option:
-    """How fast batches grow."""
+    """The option for the growth of batches."""
     return Option(1.0, meaning, lower=0.0, open_lower=True, upper=1e6)
 
 
 @dataclass
 class ConditionalState(SampledState):
-    """Where a run of a stochastic conditional gradient method stands."""
+    """The state of a run of a stochastic conditional gradient method."""
 
     k: int = 0  # the paper's iteration, within its phase where it has phases
     vertices: int = 0  # calls of the oracle
@@ -164,7 +165,7 @@ def grown(wanted: float, cap: float, n: int) -> int:
 
 @dataclass
 class SlidingState(ConditionalState):
-    """Where a run stands that solves inner problems."""
+    """The state of a run that solves inner problems."""
 
     slope: Array = field(default_factory=lambda: np.zeros(0))  # g of the inner problem
     inner: Array = field(default_factory=lambda: np.zeros(0))  # its point, empty between inner problems

@@ -4,6 +4,8 @@ r"""One sum over samples, of a vector or of a matrix, for mini-batch methods.
 
 The ridge is part of the smooth F here, as it is in the papers. A batch B of rows, drawn uniformly, gives the unbiased estimate
 (n / |B|) sum_{j in B} w_j l'(a_j x) a_j of the gradient of the sum.
+
+Source: the estimate of Johnson, Zhang 2013 and Xiao, Zhang 2014, with batches as in Hazan, Luo 2016.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ Rows = NDArray[np.int64]
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound problem is no sum over rows of one data matrix, times a vector or a matrix."""
+    """The reasons why a bound problem is no sum over rows of one data matrix, times a vector or a matrix."""
     parts = canonical.terms[0].map.parts if len(canonical.terms) == 1 else ()
     if len(parts) == 1 and product_of(parts[0][1]) is not None and not parts[0][0].symmetric:
         return ()
@@ -233,7 +235,7 @@ def batch_size(batch: float | None, n: int, share: float) -> int:
 
 
 def batch_misfit(batch: Any, canonical: Canonical) -> tuple[str, ...]:
-    """Why a batch does not fit the number of samples, or is none."""
+    """The reasons why a batch does not fit the number of samples, or is none."""
     n = sample_count(canonical.terms[0])
     if isinstance(batch, int | float) and batch > n:
         return (f"`batch` is {batch:g}, and there are {n} samples",)
@@ -252,7 +254,7 @@ def sample_count(term: SumTerm) -> int:
 
 
 def unbounded_curvature(canonical: Canonical) -> tuple[str, ...]:
-    """Why the loss gives no step size: its second derivative has no bound."""
+    """The reasons why the loss gives no step size: its second derivative has no bound."""
     (term,) = canonical.terms
     beta = term.f.loss.smoothness if isinstance(term.f, LossFunction | VectorLossFunction) else None
     if beta is None or not np.isfinite(beta):

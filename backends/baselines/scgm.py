@@ -18,7 +18,7 @@ from fwdsl.backends.problem import PreparedProblem
 
 @dataclass
 class SCGMState(ConditionalState):
-    """Where a run of `scgm` stands."""
+    """The state of a run of `scgm`."""
 
     d: Array = field(default_factory=lambda: np.zeros(0))  # the averaged gradient of the losses' sum
 

@@ -31,7 +31,7 @@ from fwdsl.backends.problem import PreparedProblem
 
 @dataclass
 class SCGSState(SlidingState):
-    """Where a run of `scgs` stands; x is the paper's y."""
+    """The state of a run of `scgs`; x is the paper's y."""
 
     center: Array = field(default_factory=lambda: np.zeros(0))  # the paper's x
     lipschitz: float = 1.0  # L

@@ -39,18 +39,18 @@ from fwdsl.words import CONVEX, SETS, SetWord
 
 
 def _has_multiplier(word: SetWord) -> bool:
-    """Whether a set has one multiplier: a threshold of all entries, or the factor of the Euclidean ball."""
+    """True if a set has one multiplier: a threshold of all entries, or the factor of the Euclidean ball."""
     return word.of != "matrix" and not word.grouped and (word.threshold or _is_round(word))
 
 
 def _is_round(word: SetWord) -> bool:
-    """Whether it is the Euclidean ball."""
+    """True if it is the Euclidean ball."""
     return bool(word.norm) and CONVEX[word.norm].euclidean
 
 
 @dataclass
 class SDCAState(BaselineState):
-    """Where a run of `sdca` stands; x is the response to v at the multiplier."""
+    """The state of a run of `sdca`; x is the response to v at the multiplier."""
 
     y: Array = field(default_factory=lambda: np.zeros(0))  # the dual point
     v: Array = field(default_factory=lambda: np.zeros(0))  # -(q + K'y)

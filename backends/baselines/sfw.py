@@ -23,7 +23,7 @@ from fwdsl.backends.problem import PreparedProblem
 
 
 class SFWState(ConditionalState):
-    """Where a run of `sfw` stands."""
+    """The state of a run of `sfw`."""
 
 
 class SFW(Conditional):

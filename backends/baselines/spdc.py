@@ -39,7 +39,7 @@ from fwdsl.canon.form import Canonical
 
 @dataclass
 class SPDCState(SampledState):
-    """Where a run of `spdc` stands."""
+    """The state of a run of `spdc`."""
 
     bar: Array = field(default_factory=lambda: np.zeros(0))  # the extrapolated x
     y: Array = field(default_factory=lambda: np.zeros(0))  # the dual point

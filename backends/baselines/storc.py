@@ -18,7 +18,7 @@ from fwdsl.backends.baselines.scgs import SCGS, Constants, SCGSState, Sliding
 
 @dataclass
 class STORCState(SnapshotState, SCGSState):
-    """Where a run of `storc` stands."""
+    """The state of a run of `storc`."""
 
     t: int = 1  # the phase
 

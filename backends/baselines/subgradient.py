@@ -60,7 +60,7 @@ from fwdsl.canon.form import Canonical
 
 @dataclass
 class SubgradientState(SampledState):
-    """Where a run of `subgradient` stands; x is x_t."""
+    """The state of a run of `subgradient`; x is x_t."""
 
     average: Array = field(default_factory=lambda: np.zeros(0))  # the weighted mean of the points
     total: float = 0.0  # its weight

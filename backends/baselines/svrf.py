@@ -25,7 +25,7 @@ from fwdsl.backends.problem import PreparedProblem
 
 @dataclass
 class SVRFState(SnapshotState, ConditionalState):
-    """Where a run of `svrf` stands."""
+    """The state of a run of `svrf`."""
 
     t: int = 0  # the phase
 

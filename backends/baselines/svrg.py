@@ -36,7 +36,7 @@ from fwdsl.canon.form import Canonical
 
 @dataclass
 class SVRGState(SnapshotState, SampledState):
-    """Where a run of `svrg` stands; x is the snapshot."""
+    """The state of a run of `svrg`; x is the snapshot."""
 
     eta: float = 0.0  # the step
     batch: int = 1  # rows of a batch

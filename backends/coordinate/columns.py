@@ -50,7 +50,7 @@ def factor_and_matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
 
 
 def main_part(term: SumTerm) -> int | None:
-    """Which part of a loss's map is the matrix of data, where the others have few coordinates; the widest if there are several."""
+    """The number of the part of a loss's map that is the matrix of data, where the others have few coordinates; the widest if there are several."""
     found = [i for i, (_, m) in enumerate(term.map.parts) if factor_and_matrix(m) is not None]
     if not found:
         return None
@@ -72,7 +72,7 @@ def tasks_of(m: LinearMap) -> int:
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why the predictions of a bound problem's one loss have no columns to go along."""
+    """The reasons why the predictions of a bound problem's one loss have no columns to go along."""
     best = main_part(canonical.terms[0]) if len(canonical.terms) == 1 else None
     if best is None:
         return (f"its predictions are not columns of one data matrix, with at most {MOST_EXTRA} others",)
@@ -284,7 +284,7 @@ class Columns:
         return gram
 
     def copies(self, count: int) -> bool:
-        """Whether so many dense columns may be copied."""
+        """True if so many dense columns may be copied."""
         n, d = self.operator.shape
         return n * count <= max(COPIED_NUMBERS, n * d // 4)
 

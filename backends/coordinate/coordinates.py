@@ -31,7 +31,7 @@ NEWTON_STEPS = 50
 
 
 def fits(block: BlockPlan) -> bool:
-    """Whether g is a sum over entries or groups, or the ball of one, told from the records of its words."""
+    """True if g is a sum over entries or groups, or the ball of one, told from the records of its words."""
     word = CONVEX[block.norm] if block.norm is not None else None
     on = SETS.get(block.set) if block.set is not None else None
     if (block.set is not None and on is None) or (word is not None and not _adds_up(word)):
@@ -50,13 +50,13 @@ def _is_own_ball(norm: ConvexWord, on: SetWord) -> bool:
 
 
 def _adds_up(norm: ConvexWord) -> bool:
-    """Whether it is a sum over entries, groups or, of Euclidean lengths, rows."""
+    """True if a norm is a sum over entries, groups or, of Euclidean lengths, rows."""
     lengths = norm.grouped or (bool(norm.rows) and CONVEX[norm.rows].euclidean)
     return norm.is_norm and (norm.additive or lengths)
 
 
 @dataclass(frozen=True)
-class _Part:
+class _GroupedBlock:
     """The nonsmooth part of a block: the groups that are no single entries, c of each group, the ball with its radius, bounds."""
 
     groups: Partition | None
@@ -67,39 +67,43 @@ class _Part:
     hi: Array | float = np.inf
 
 
-def _part(f: VectorFunction) -> _Part | None:
+def _part(f: VectorFunction) -> _GroupedBlock | None:
     """The function of a block; None where it is no sum over entries or groups."""
     entries, g = f.entries(), without_ridge(f)
     if entries is not None:
-        return _Part(None, entries.c, lo=entries.lo, hi=entries.hi)
+        return _GroupedBlock(None, entries.c, lo=entries.lo, hi=entries.hi)
     groups, c = g.groups_of(), g.slope
     on = g.on if isinstance(g, Joint) else g if isinstance(g, ConvexSet) else None
     if groups is not None:
         of_groups = c * groups.weights if c else 0.0
-        return _Part(groups, of_groups) if on is None else _Part(groups, of_groups, groups.weights, on.scale)
+        return (
+            _GroupedBlock(groups, of_groups)
+            if on is None
+            else _GroupedBlock(groups, of_groups, groups.weights, on.scale)
+        )
     budget = None if on is None else on.budget()
     if budget is not None and not budget.exact and (on is g or budget.signed):
-        return _Part(None, c, 1.0, budget.r, lo=-np.inf if budget.signed else 0.0)
+        return _GroupedBlock(None, c, 1.0, budget.r, lo=-np.inf if budget.signed else 0.0)
     # most programs have no rows: their module is loaded when it is asked for
     return _rows(g)
 
 
-def _rows(g: VectorFunction) -> _Part | None:
+def _rows(g: VectorFunction) -> _GroupedBlock | None:
     from fwdsl.atoms.matrices.lines import Lines
 
     # frames of functions, with a norm of lengths in each line
     if isinstance(g, Lines) and g.axis == 0 and isinstance(g.inner, Norm) and g.inner.dual_name == "l2":
-        return _Part(even(*g.shape), g.inner.c)
+        return _GroupedBlock(even(*g.shape), g.inner.c)
     return None
 
 
 def is_grouped(g: VectorFunction) -> bool:
-    """Whether a block's function is a sum over entries, or over groups of them, or the ball of one."""
+    """True if a block's function is a sum over entries, or over groups of them, or the ball of one."""
     return _part(g) is not None
 
 
 def is_ball(g: VectorFunction) -> bool:
-    """Whether there is a ball among them."""
+    """True if there is a ball among them."""
     found = _part(g)
     return found is not None and found.radius < math.inf
 
@@ -146,7 +150,6 @@ class Coordinates:
 
     @cached_property
     def is_ball(self) -> bool:
-        """Whether there is a ball."""
         return self.radius < math.inf
 
     @cached_property
@@ -160,7 +163,7 @@ class Coordinates:
 
     @cached_property
     def alone(self) -> bool:
-        """Whether each group is one coordinate."""
+        """True if each group is one coordinate."""
         return self.c.size == self.order.size
 
     @cached_property
@@ -170,7 +173,7 @@ class Coordinates:
 
     @cached_property
     def in_order(self) -> bool:
-        """Whether groups stand together, one after the other."""
+        """True if groups stand together, one after the other."""
         return bool(np.array_equal(self.order, np.arange(self.order.size)))
 
     def at(self, work: Indices, multiplier: float) -> Coordinates:

@@ -1,4 +1,4 @@
-"""What the parts of coordinate descent cost, on the scale of `backends.costs`."""
+"""The costs of the parts of coordinate descent, on the scale of `backends.costs`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WHOLE = 6.0
 
 
 BALL = 2.0
-"""How many times the epochs of a penalised problem those of a ball are, whose multiplier is to be found."""
+"""The ratio of the epochs of a ball, whose multiplier is to be found, to those of a penalised problem."""
 
 
 def column_lengths(canonical: Canonical) -> Array:
@@ -77,13 +77,13 @@ def _gram(n: int, stored: float, columns: int, kind: str) -> float:
 
 
 def is_quadratic(canonical: Canonical) -> bool:
-    """Whether the loss has a constant second derivative."""
+    """True if the loss has a constant second derivative."""
     f = canonical.terms[0].f
     return isinstance(f, LossFunction) and f.loss.quadratic
 
 
 def is_whole(canonical: Canonical) -> bool:
-    """Whether to form the Gram matrix of all columns at once: where that takes a few passes, or where no penalty leaves coordinates at zero."""
+    """True if the Gram matrix of all columns is formed at once: it takes a few passes, or no penalty leaves coordinates at zero."""
     return _is_whole(canonical, *_shape(canonical))
 
 
@@ -92,8 +92,8 @@ def _is_whole(canonical: Canonical, n: int, d: int, nnz: int, kind: str, tasks: 
         return False
     # one that changes with x is formed again and again
     share = 1.0 if is_quadratic(canonical) else 0.1
-    cheap = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz * tasks
-    return cheap or (n >= d and all(b.g.pair[0] is None and not is_ball(b.g) for b in canonical.blocks))
+    is_small = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz * tasks
+    return is_small or (n >= d and all(b.g.pair[0] is None and not is_ball(b.g) for b in canonical.blocks))
 
 
 def most_gram(operator: Operator) -> int:
@@ -112,7 +112,7 @@ def of_models(operator: Operator, main: Indices) -> tuple[float, float]:
 
 
 def is_wide(operator: Operator, size: int) -> bool:
-    """Whether so many dense columns are nearly all as their Gram matrix goes: BLAS forms that of all faster than one by parts."""
+    """True if there are so many dense columns that BLAS forms the Gram matrix of all of them faster than we form it by parts."""
     n, d = operator.shape
     return isinstance(operator.storage, Dense) and d <= min(MOST_GRAM, n) and MOST_SHARE * size >= d
 

@@ -64,7 +64,7 @@ EPOCHS = 8.0
 
 FALL = 0.4
 COMPLETE = 1e-3
-"""How far the multiplier of a ball falls at most in a step where coordinates are missing, and where hardly any are."""
+"""The greatest fall of the multiplier of a ball in a step where coordinates are missing, and where hardly any are."""
 
 TIGHTEST = 1e-6
 """The least share of that to which models are solved that do not lead down otherwise."""
@@ -73,7 +73,7 @@ LEAST_ADDED = 20
 """Coordinates that a step adds at least, as far as there are violations."""
 
 GROWTH, USED = 4, 0.9
-"""How many times the support a step adds where this share of the working set is in it: then many more are missing. Else as many."""
+"""A step adds so many times the support where this share of the working set is in it: then many more are missing. Else it adds as many."""
 
 ROUGH = 0.1
 """The share of its first violation to which a model of a loss that is not quadratic is solved: beyond, the next model is closer to the loss."""
@@ -378,7 +378,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return float(np.clip(0.5 * slope / value, 0.0, most))
 
     def ray(self) -> tuple[Array, list[Array]] | None:
-        """Where x has gone since zero: far out, that is the direction in which it leaves."""
+        """The way of x since zero: far out, that is the direction in which it leaves."""
         return self.state.x, [np.zeros_like(self.state.z)]
 
     def report(self) -> Report:

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 
-def moved(x, slope, size, c, lo, hi):
+def coordinate_minimum(x, slope, size, c, lo, hi):
     """argmin over u in [lo, hi] of slope (u - x) + size (u - x)^2 / 2 + c |u|."""
     a = x - slope / size
     threshold = c / size
@@ -65,7 +65,7 @@ def residual_epochs(
             length = 0.0
             for i in range(start[g], start[g + 1]):
                 old = x[i]
-                new = moved(old, v[i], size[g], c[g], lo[i], hi[i]) if alone else share * v[i]
+                new = coordinate_minimum(old, v[i], size[g], c[g], lo[i], hi[i]) if alone else share * v[i]
                 step = new - old
                 length += new * new
                 if step != 0.0:
@@ -109,7 +109,7 @@ def gram_epochs(gram, slope, at, tasks, start, size, c, lo, hi, x, rounds, enoug
             length = 0.0
             for i in range(start[g], start[g + 1]):
                 old = x[i]
-                new = moved(old, v[i], size[g], c[g], lo[i], hi[i]) if alone else share * v[i]
+                new = coordinate_minimum(old, v[i], size[g], c[g], lo[i], hi[i]) if alone else share * v[i]
                 step = new - old
                 length += new * new
                 if step != 0.0:

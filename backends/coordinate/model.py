@@ -84,7 +84,7 @@ class OnColumns:
         self.first = x, self.r.copy()
 
     def reset(self) -> None:
-        """Back to x."""
+        """Return to x."""
         self.u, self.r = self.first[0].copy(), self.first[1].copy()
 
     def square(self) -> float | None:
@@ -111,12 +111,12 @@ class OnColumns:
             if ahead is None:
                 continue
             ahead = np.clip(ahead, g.lo, g.hi)
-            moved = self.r.copy()
-            columns.add(self.stored, self.cols, self.extra, ahead - self.u, moved)
+            residual = self.r.copy()
+            columns.add(self.stored, self.cols, self.extra, ahead - self.u, residual)
             columns.count_work(self.main)
-            fall = 0.5 * scale * (float(np.vdot(moved, moved)) - float(np.vdot(self.r, self.r)))
+            fall = 0.5 * scale * (float(np.vdot(residual, residual)) - float(np.vdot(self.r, self.r)))
             if fall + g.penalty(ahead) - g.penalty(self.u) < 0.0:
-                self.u, self.r = ahead, moved
+                self.u, self.r = ahead, residual
         return Solved(self.u, total, begun, measure)
 
 
@@ -147,7 +147,7 @@ class OnGram:
         self.first = x, self.slope.copy()
 
     def reset(self) -> None:
-        """Back to x."""
+        """Return to x."""
         self.u, self.slope = self.first[0].copy(), self.first[1].copy()
 
     def square(self) -> float | None:
@@ -253,56 +253,70 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> bool:
     free = np.flatnonzero((face != 0.0) & (np.repeat(np.einsum("ii->i", gram), g.tasks) > 0.0))
     if not 0 < free.size <= NEWTON_SIZE:
         return False
-    here, sign = u[free], np.where(face[free] == 2.0, 0.0, face[free])
+    sign = np.where(face[free] == 2.0, 0.0, face[free])
     at, task = np.divmod(free, g.tasks)
     matrix = gram[np.ix_(at, at)]
     if g.tasks > 1:
         matrix *= task[:, None] == task
     slopes = slope[task, at]
-    down = slopes + g.rest[free] * sign
+    d = _newton_direction(matrix, slopes + g.rest[free] * sign, u, g, free)
+    new = None if d is None else _newton_point(matrix, slopes, d, sign, u, g, free)
+    if new is None:
+        return False
+    taken = new - u[free]
+    u[free] = new
+    if g.tasks == 1:
+        slope[0] += gram[:, free] @ taken
+    else:
+        step = np.zeros_like(slope)
+        step[task, at] = taken
+        slope += step @ gram
+    return not g.alone and not np.all(new)
+
+
+def _newton_direction(matrix: Array, down: Array, u: Array, g: Coordinates, free: Indices) -> Array | None:
+    """The step to the minimum of the model on a face, where it has the slope `down`, which may change; None where there is none."""
     bent = matrix.copy()
     # a hair of damping where columns repeat: the step is only a trial
     bent[np.diag_indices_from(bent)] *= 1.0 + 1e-13
     if not g.alone:
         _bend(bent, down, u, g, free)
     try:
-        d = np.linalg.solve(bent, -down)
+        d: Array = np.asarray(np.linalg.solve(bent, -down))
     except np.linalg.LinAlgError:
-        return False
-    if not np.all(np.isfinite(d)):
-        return False
+        return None
+    return d if np.all(np.isfinite(d)) else None
+
+
+def _newton_point(
+    matrix: Array, slopes: Array, d: Array, sign: Array, u: Array, g: Coordinates, free: Indices
+) -> Array | None:
+    """The free entries after the step d, cut at bounds and kinks, or up to the first of these; None where the model falls at neither."""
+    here = u[free]
     lo, hi = np.where(sign > 0.0, np.maximum(g.lo[free], 0.0), g.lo[free]), g.hi[free]
     hi = np.where(sign < 0.0, np.minimum(hi, 0.0), hi)
 
     def change_to(new: Array) -> float:
-        """By how much the model changes where the free entries are new."""
-        step, moved = new - here, u.copy()
-        moved[free] = new
+        """The change of the model where the free entries are new."""
+        step, changed = new - here, u.copy()
+        changed[free] = new
         change = float(slopes @ step) + 0.5 * float(step @ (matrix @ step))
-        return change + float(g.c @ (g.lengths(moved) - g.lengths(u)))
+        return change + float(g.c @ (g.lengths(changed) - g.lengths(u)))
 
-    new = np.clip(here + d, lo, hi)
-    if not change_to(new) < 0.0:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room = np.where(d > 0.0, (hi - here) / d, np.where(d < 0.0, (lo - here) / d, math.inf))
-        length = min(1.0, float(room.min()))
-        if g.alone:
-            new = np.clip(here + length * d, lo, hi)
-            first = room <= length
-            new[first] = np.where(d > 0.0, hi, lo)[first]
-        else:
-            bend = float(d @ (matrix @ d))
-            new = min(_along(here, d, float(slopes @ d), bend, 0.5 * length, g, free), key=change_to)
-        if not change_to(new) < 0.0:
-            return False
-    u[free] = new
-    if g.tasks == 1:
-        slope[0] += gram[:, free] @ (new - here)
+    new: Array = np.clip(here + d, lo, hi)
+    if change_to(new) < 0.0:
+        return new
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(d > 0.0, (hi - here) / d, np.where(d < 0.0, (lo - here) / d, math.inf))
+    length = min(1.0, float(room.min()))
+    if g.alone:
+        new = np.clip(here + length * d, lo, hi)
+        first = room <= length
+        new[first] = np.where(d > 0.0, hi, lo)[first]
     else:
-        step = np.zeros_like(slope)
-        step[task, at] = new - here
-        slope += step @ gram
-    return not g.alone and not np.all(new)
+        bend = float(d @ (matrix @ d))
+        new = min(_along(here, d, float(slopes @ d), bend, 0.5 * length, g, free), key=change_to)
+    return new if change_to(new) < 0.0 else None
 
 
 def _along(

@@ -20,7 +20,7 @@ FIRST = 1.0 / 3.0
 """The first multiplier from x = 0, a share of the largest useful one."""
 
 MOST = 5.0
-"""How many times as large or small the multiplier becomes at most from one solution to the next."""
+"""The greatest factor between the multipliers of one solution and the next."""
 
 SHARE = 0.1
 """The share of m |h - r| to which a model is solved while the multiplier is still to move."""
@@ -35,7 +35,7 @@ RAISED = 1e-3
 """The least multiplier to start a search from, a share of that of the gradient: a smaller one has lost its size."""
 
 FAR = 10.0
-"""How many times r the ball's h is above it where a model that is not solved yet need not have a minimum: its multiplier is too small."""
+"""The ratio of the ball's h to r where a model that is not solved yet need not have a minimum: its multiplier is too small."""
 
 SOLUTIONS = 40
 
@@ -92,7 +92,7 @@ def in_ball(
 
 
 def _most(model: OnColumns | OnGram, g: Coordinates, work: Indices, excess: float) -> float:
-    """What the multiplier of a model is at most, by its point inside the ball; inf where that says nothing."""
+    """An upper bound on the multiplier of a model, by its point inside the ball; inf where that says nothing."""
     square = model.square()
     if square is None or not excess < 0.0 or g.q.any():
         return math.inf
@@ -139,7 +139,7 @@ class _Ends:
         return there if low < there < high and self.same < 2 else 0.5 * (low + high)
 
     def near(self, enough: float) -> bool:
-        """Whether a mean of the solutions at the ends is good enough: it loses at most the one distance times the other."""
+        """True if a mean of the solutions at the ends is good enough: it loses at most the one distance times the other."""
         if self.low is None or self.high is None:
             return False
         distance = self.high[0] - self.low[0]

@@ -11,7 +11,7 @@ from fwdsl.backends.method import State
 
 @dataclass
 class CoordinateState(State):
-    """Where a run of `coordinate_descent` stands."""
+    """The state of a run of `coordinate_descent`."""
 
     x: Array  # the iterate
     z: Array  # its predictions K x + b

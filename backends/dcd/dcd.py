@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.dcd import loops
-from fwdsl.backends.dcd.machine import Machine, reasons, value_reasons
+from fwdsl.backends.dcd.machine import LinearMachine, reasons, value_reasons
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
@@ -76,7 +76,7 @@ SNAP = 1e-6
 
 @dataclass
 class DCDState(State):
-    """Where a run of `dcd` stands."""
+    """The state of a run of `dcd`."""
 
     v: Array  # the dual point, signs turned
     x: Array  # (c A'v - q) / mu
@@ -101,7 +101,7 @@ class DCDState(State):
 
     @property
     def within(self) -> bool:
-        """Whether a sweep has begun and is to go on."""
+        """True if a sweep has begun and is to go on."""
         return bool(self.places[2] > 0)
 
     def counts(self) -> dict[str, int]:
@@ -178,7 +178,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
 
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
-        self.machine = m = Machine(problem)
+        self.machine = m = LinearMachine(problem)
         self.first = _sweeps_first(problem.canonical) if _has_interior(problem.canonical) else -1
         # while the sweeps run, an intercept without a penalty has that of x, as if its column were as large as a stored number of the data
         typical = float(m.squares.sum()) / max(1, problem.canonical.nnz)
@@ -267,10 +267,13 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         of = m.sum
         row_kernels: dict[str, Any] = dict(of.row_kernels)
         touched, visits = kernel(loops.sweeps, **row_kernels)(
-            of.rows, of.c, s.index, s.places, s.levels, s.v, s.x, s.b, m.d, of.c / m.mu,
-            m.d / self.mu_b if m.place >= 0 else 0.0, self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi,
-            self.problem.seed, last, CONVERGED, float(enough), float(LOOK),
-        )  # fmt: skip
+            of.rows,
+            (s.v, s.x, s.b),
+            (s.index, s.places, s.levels),
+            (of.c, m.d, of.c / m.mu, m.d / self.mu_b if m.place >= 0 else 0.0),
+            (self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi),
+            (self.problem.seed, last, CONVERGED, float(enough), float(LOOK)),
+        )
         of.count(touched)
         return float(touched + visits)
 

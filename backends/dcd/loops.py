@@ -6,37 +6,25 @@
 import math
 
 
-def sweeps(
-    rows,
-    c,
-    index,
-    places,
-    levels,
-    v,
-    x,
-    extra,
-    d,
-    step_x,
-    step_b,
-    H,
-    s,
-    t,
-    e,
-    lo,
-    hi,
-    seed,
-    last,
-    converged,
-    enough,
-    most,
-):
+def sweeps(rows, iterate, order, scale, dual, limits):
     """Exact steps on the entries of `index`, in place, sweep after sweep in random orders, entries that stand fast at an end left out.
 
-    places = (entries of this sweep, those that stay so far, visited, sweeps done); levels = (the largest violation of this sweep so far; that beyond
-    which the slope holds an entry at its end, inf after all came back; the largest one of the last sweep over all). Where the others have converged
-    to a share of that, all come back. x = (c A'v - q) / mu is kept up to date, and the intercept extra[0] likewise. Ends before sweep `last`, after
-    the sweep in which `enough` numbers were touched or entries visited, or at `most`, within a sweep. Returns the numbers touched and the visits.
+    iterate = (v, x = (c A'v - q) / mu, intercept (1,)): the last two are kept up to date with v;
+    order = (index, places, levels), with places = (entries of this sweep, those that stay so far, visited, sweeps done) and levels = (the largest
+    violation of this sweep so far; that beyond which the slope holds an entry at its end, inf after all came back; the largest one of the last
+    sweep over all). Where the others have converged to the share `converged` of that, all come back;
+    scale = (c, d, step_x, step_b): a prediction is c a_i'x + d intercept, and a change of v_i by 1 adds step_x a_i to x and step_b to the intercept;
+    dual = (H, s, t, e, lo, hi): the curvature of the rest of the dual along each entry, and the parts of `backends.signed_dual`;
+    limits = (seed, last, converged, enough, most): it ends before sweep `last`, after the sweep in which `enough` numbers were touched or
+    entries visited, or at `most`, within a sweep.
+
+    Returns the numbers touched and the visits. Tuples are plain: numba takes microseconds to look at named ones.
     """
+    v, x, intercept = iterate
+    index, places, levels = order
+    c, d, step_x, step_b = scale
+    H, s, t, e, lo, hi = dual
+    seed, last, converged, enough, most = limits
     count, kept, at, done = places
     worst, bar, full = levels
     touched, visits = 0, 0
@@ -45,7 +33,7 @@ def sweeps(
             j = index[at]
             at += 1
             visits += 1
-            g = c * row_dot(rows, j, x) + d * extra[0] + s[j] * v[j] - t[j]
+            g = c * row_dot(rows, j, x) + d * intercept[0] + s[j] * v[j] - t[j]
             touched += row_size(rows, j)
             old = v[j]
             up = g + (e if old >= 0.0 else -e)
@@ -75,7 +63,7 @@ def sweeps(
             if new != old:
                 v[j] = new
                 row_add(rows, j, step_x * (new - old), x)
-                extra[0] += step_b * (new - old)
+                intercept[0] += step_b * (new - old)
                 touched += row_size(rows, j)
         if at < count:
             break

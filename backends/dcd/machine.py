@@ -29,7 +29,7 @@ from fwdsl.canon.maps import LinearMap
 
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
-    """Why a program is no such machine, from names alone."""
+    """The reasons why a program is no such machine, from names alone."""
     found = []
     if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
         found.append("it takes one loss over samples, and nothing else in the sum")
@@ -50,7 +50,7 @@ def reasons(arrangement: Arrangement) -> tuple[str, ...]:
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound program is no such machine: other maps than a matrix of data by rows and a constant column, a ridge of weight 0."""
+    """The reasons why a bound program is no such machine: other maps than a matrix of data by rows and a constant column, a ridge of weight 0."""
     (term,) = canonical.terms if len(canonical.terms) == 1 else (None,)
     if term is None:
         return ("its loss has the weight 0",)
@@ -71,7 +71,7 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 
 
 def _reaches(canonical: Canonical, block: Block, m: LinearMap) -> bool:
-    """Whether slopes of the loss can meet the equality of an intercept."""
+    """True if slopes of the loss can meet the equality of an intercept."""
     (term,) = canonical.terms
     d = m.apply(np.ones(1))
     if not d.size or not d[0] or not isinstance(term.f, LossFunction):
@@ -80,7 +80,7 @@ def _reaches(canonical: Canonical, block: Block, m: LinearMap) -> bool:
     return float(lo.sum()) <= -float(canonical.q[block.start]) / float(d[0]) <= float(hi.sum())
 
 
-class Machine:
+class LinearMachine:
     """The machine above on kernels."""
 
     def __init__(self, problem: PreparedProblem) -> None:
@@ -116,12 +116,12 @@ class Machine:
 
     @property
     def is_balanced(self) -> bool:
-        """Whether an intercept that nothing penalises asks for an equality."""
+        """True if there is an intercept that nothing penalises, which asks for an equality."""
         return self.place >= 0 and self.mu_b == 0.0
 
     @property
     def total(self) -> float:
-        """What the entries of v add up to where there is an equality."""
+        """The sum of the entries of v where there is an equality."""
         return self.q_b / self.d
 
     def feasible(self, v: Array) -> Array:

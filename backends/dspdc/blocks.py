@@ -1,4 +1,6 @@
-r"""DSPDC on several variables or families (section 5): each block of x has its own prox, and each y_i is a number.
+r"""DSPDC on several variables or families (Yu, Lin, Yang 2015, section 5, updates (28) and (29)).
+
+Each block of x has its own prox, and each y_i is a number.
 
 One of the two products is kept (section 4.1): S = K'y where n/m >= p/q, so that an iteration costs m rows of all links, else K x, so that it costs
 q blocks of all rows. In both the prox of q blocks is taken, an eigendecomposition each for positive semidefinite matrices.
@@ -12,9 +14,8 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.dspdc.links import Link, LinkPart, largest_row, links_of, places_of
-from fwdsl.backends.dspdc.scale import POWERS, Index, Sampler
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import StepSizes
+from fwdsl.backends.dspdc.steps import POWERS, Index, Sampler, StepSizes
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.compile import kernel
@@ -33,7 +34,7 @@ EIGEN = 25.0
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why the predictions of a bound problem are no sum of links."""
+    """The reasons why the predictions of a bound problem are no sum of links."""
     found = []
     for block, m in canonical.terms[0].map.parts:
         if links_of(block, m) is None:
@@ -169,12 +170,12 @@ class BlockSampling:
         rng = draws(seed, s.iteration)
         count = self.iterations()
         with serial_blas():
-            moved: Index | range = range(self.p)
+            updated: Index | range = range(self.p)
             for _ in range(count):
                 rows = np.sort(rng.choice(self.n, self.m, replace=False, shuffle=False))
                 chosen = np.sort(rng.choice(self.p, self.q, replace=False, shuffle=False))
-                (self._iterate_rows if self.by_rows else self._iterate_columns)(s, steps, rows, chosen, moved)
-                moved = chosen
+                (self._iterate_rows if self.by_rows else self._iterate_columns)(s, steps, rows, chosen, updated)
+                updated = chosen
                 s.decompositions += sum(self.places[j].spectral for j in chosen)
         return count * self.q / self.p
 
@@ -201,7 +202,9 @@ class BlockSampling:
         s.x[place.slice] = place.g.prox(old - steps.tau * response, steps.tau)
         return np.asarray(s.x[place.slice] - old)
 
-    def _iterate_rows(self, s: DSPDCState, steps: StepSizes, rows: Index, chosen: Index, moved: Index | range) -> None:
+    def _iterate_rows(
+        self, s: DSPDCState, steps: StepSizes, rows: Index, chosen: Index, updated: Index | range
+    ) -> None:
         """`u` is S = K'y, `bar` the extrapolated x."""
         parts = [part for link in self.links for part in link.rows(rows)]
         z = self.offset[rows]
@@ -211,7 +214,7 @@ class BlockSampling:
         old = [s.u[self.places[j].slice].copy() for j in chosen]
         for part in parts:
             part.backward(change, s.u)
-        for j in moved:
+        for j in updated:
             s.bar[self.places[j].slice] = s.x[self.places[j].slice]
         for j, before in zip(chosen, old, strict=True):
             at = self.places[j].slice
@@ -220,7 +223,7 @@ class BlockSampling:
         self._count(2.0 * self.m / self.n)
 
     def _iterate_columns(
-        self, s: DSPDCState, steps: StepSizes, rows: Index, chosen: Index, moved: Index | range
+        self, s: DSPDCState, steps: StepSizes, rows: Index, chosen: Index, updated: Index | range
     ) -> None:
         """`v` is K x, `bar` the same of the extrapolated x."""
         y = s.y.copy()

@@ -2,6 +2,8 @@ r"""DSPDC on one vector variable: coordinates of x and of y, and K = c U V by ro
 
 Data that are given as a product stay one (Algorithm 2): u = U'y and v = V x are vectors of the inner size. Algorithm 1 on a plain matrix A is the
 same with V = I (A'y is kept, worth it where n/m >= p/q) or U = I (A x is kept).
+
+Source: Yu, Lin, Yang 2015, Algorithm 1 and Algorithm 2, (20) to (25).
 """
 
 from __future__ import annotations
@@ -27,9 +29,8 @@ from fwdsl.backends.dspdc.loops import (
     unit_size,
     unit_sync,
 )
-from fwdsl.backends.dspdc.scale import POWERS, SAFETY, Sampler, block_scale
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import StepSizes
+from fwdsl.backends.dspdc.steps import POWERS, SAFETY, Sampler, StepSizes, block_scale
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.compile import Function, kernel
@@ -151,7 +152,7 @@ def factors(m: LinearMap) -> tuple[float, list[LinearMap]] | None:
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound problem of one vector is no such product, or its g no sum over coordinates."""
+    """The reasons why a bound problem of one vector is no such product, or its g no sum over coordinates."""
     (block,) = canonical.blocks
     found = []
     if block.g.entries() is None:

@@ -18,9 +18,8 @@ from fwdsl.backends.dspdc import blocks, coordinates
 from fwdsl.backends.dspdc.blocks import BlockSampling
 from fwdsl.backends.dspdc.coordinates import CoordinateSampling
 from fwdsl.backends.dspdc.links import places_of
-from fwdsl.backends.dspdc.scale import sampled_scale
 from fwdsl.backends.dspdc.state import DSPDCState
-from fwdsl.backends.dspdc.steps import StepSizes, steps_of
+from fwdsl.backends.dspdc.steps import StepSizes, sampled_scale, steps_of
 from fwdsl.backends.finite_sum import draws, reasons
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import serial_blas
@@ -265,12 +264,12 @@ def _counts(canonical: Canonical) -> tuple[int, int]:
 
 
 def _by_coordinates(canonical: Canonical) -> bool:
-    """Whether there is one vector variable, no family, no matrix."""
+    """True if there is one vector variable, no family, no matrix."""
     return len(canonical.blocks) == 1 and len(canonical.blocks[0].shape) == 1
 
 
 def _losses(arrangement: Arrangement) -> list[str]:
-    """Why several variables are under no one smooth loss."""
+    """The reasons why several variables are under no one smooth loss."""
     found = []
     if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
         others = [f"`{t.text}`" for t in arrangement.sums if t.kind != "loss"]

@@ -14,7 +14,7 @@ from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.family import Repeated
 from fwdsl.atoms.matrices.spectral import Spectral
 from fwdsl.atoms.vectors import Ridged
-from fwdsl.backends.dspdc.scale import Index
+from fwdsl.backends.dspdc.steps import Index
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Block, Canonical
@@ -107,7 +107,7 @@ class Link:
         return LinkPart(start, stop, self.c, _some(self.maps[t], self.tasks[1][index[at]]), at)
 
     def all_rows(self) -> Iterator[LinkPart]:
-        """Its maps with the samples of each."""
+        """The maps of all rows with the samples of each."""
         for t, m in enumerate(self.maps):
             start = self.start + t * self.width
             at = slice(None) if self.tasks is None else np.flatnonzero(self.tasks[0] == t)
@@ -146,7 +146,7 @@ class LinkPart:
         out[self.start : self.stop] += self.c * self.map.adjoint(y[self.at])
 
     def narrowed(self, start: int, stop: int) -> LinkPart:
-        """Its part for one of several blocks in a row."""
+        """The part for one of several blocks in a row."""
         if (start, stop) == (self.start, self.stop):
             return self
         assert isinstance(self.map, Matrix)

@@ -95,7 +95,7 @@ def coordinate_steps(sides, draws, term, g, steps, point):
     size = column_draws.shape[1]
     n, p = y.size, x.size
     rows, columns = np.arange(n), np.arange(p)
-    chosen, moved = np.empty(m, np.int64), np.empty(size, np.int64)
+    chosen, updated = np.empty(m, np.int64), np.empty(size, np.int64)
     s, z, slope = np.empty(1), np.empty(1), np.empty(1)
     hat = u.copy()
     share = n / m
@@ -118,10 +118,10 @@ def coordinate_steps(sides, draws, term, g, steps, point):
         if t == 0:
             bar[:] = v
         else:
-            right_sync(right, moved, v, bar)
+            right_sync(right, updated, v, bar)
         for k in range(size):
             j = pick(columns, column_draws[t, k], k)
-            moved[k] = j
+            updated[k] = j
             a = x[j] - tau * (c * right_dot(right, j, hat) + q[j])
             right_touched += right_size(right, j)
             a = min(hi[j], max(lo[j], (max(a - threshold, 0.0) + min(a + threshold, 0.0)) / grow))

@@ -12,7 +12,7 @@ from fwdsl.backends.baselines.common import BaselineState
 
 @dataclass
 class DSPDCState(BaselineState):
-    """Where a run of `dspdc` stands: x and y with the kept products."""
+    """The state of a run of `dspdc`: x and y with the kept products."""
 
     y: Array = field(default_factory=lambda: np.zeros(0))  # the dual point
     u: Array = field(default_factory=lambda: np.zeros(0))  # U'y, K'y

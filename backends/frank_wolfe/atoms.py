@@ -51,7 +51,7 @@ def atom_of(x: Array) -> Atom:
 
 @dataclass
 class ActiveState(FWState):
-    """Where a run over an active set stands: `count` atoms in the first places of the arrays, which have room for more."""
+    """The state of a run over an active set: `count` atoms in the first places of the arrays, which have room for more."""
 
     count: int = 0  # atoms
     dropped: int = 0  # those of weight 0

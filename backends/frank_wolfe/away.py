@@ -42,19 +42,19 @@ class AwayFrankWolfeRun(CorrectiveRun, of=AwayFrankWolfe):
     kept = AwayState
 
     def choose(self, found: VertexSlopes) -> Move:
-        """Towards or away, whichever promises more."""
+        """Move towards the vertex or away from the worst, whichever promises more."""
         away = found.most - found.at_x
         if found.gap >= away or self.state.live == 1:
             return Move(found.gap, to=found.vertex)
         return Move(away, of=found.worst)
 
     def without_oracle(self, found: VertexSlopes) -> Move | None:
-        """Towards the best of S, or away from the worst."""
+        """Move towards the best of S, or away from the worst."""
         towards, away = found.at_x - found.least, found.most - found.at_x
         if self.state.live == 1:
             return None
         return Move(towards, to=found.best) if towards >= away else Move(away, of=found.worst)
 
     def with_oracle(self, found: VertexSlopes) -> Move:
-        """Towards the vertex."""
+        """Move towards the vertex."""
         return Move(found.gap, to=found.vertex)

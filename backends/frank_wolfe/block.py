@@ -29,7 +29,7 @@ MOST_VISITS = 256
 
 @dataclass
 class BlockFrankWolfeState(FWState):
-    """Where a run of `block_frank_wolfe` stands."""
+    """The state of a run of `block_frank_wolfe`."""
 
     sweeps: int = 0  # sweeps that are over
     visits: int = 0  # blocks visited in the next

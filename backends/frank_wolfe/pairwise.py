@@ -43,15 +43,15 @@ class PairwiseFrankWolfeRun(CorrectiveRun, of=PairwiseFrankWolfe):
     kept = PairwiseState
 
     def choose(self, found: VertexSlopes) -> Move:
-        """From the worst of S to the vertex."""
+        """Move from the worst of S to the vertex."""
         return Move(found.most - found.at_vertex, to=found.vertex, of=found.worst)
 
     def without_oracle(self, found: VertexSlopes) -> Move | None:
-        """From the worst to the best of S."""
+        """Move from the worst to the best of S."""
         return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
     def with_oracle(self, found: VertexSlopes) -> Move:
-        """From the worst of S to the vertex."""
+        """Move from the worst of S to the vertex."""
         return self.choose(found)
 
 
@@ -84,16 +84,16 @@ class BlendedPairwiseRun(CorrectiveRun, of=BlendedPairwise):
     kept = BlendedState
 
     def choose(self, found: VertexSlopes) -> Move:
-        """Within S where that promises at least as much, else towards the vertex."""
+        """Move within S where that promises at least as much, else towards the vertex."""
         within = found.most - found.least
         if within >= found.gap and self.state.live > 1:
             return Move(within, to=found.best, of=found.worst)
         return Move(found.gap, to=found.vertex)
 
     def without_oracle(self, found: VertexSlopes) -> Move | None:
-        """Within S."""
+        """Move within S."""
         return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
     def with_oracle(self, found: VertexSlopes) -> Move:
-        """Towards the vertex."""
+        """Move towards the vertex."""
         return Move(found.gap, to=found.vertex)

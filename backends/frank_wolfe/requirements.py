@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,7 @@ def value_reasons(canonical: Canonical, finite: bool = False) -> tuple[str, ...]
     return tuple(found)
 
 
-def option_reasons(canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+def option_reasons(canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
     """`short` needs losses of bounded curvature."""
     if options.get("step") != "short":
         return ()

@@ -86,7 +86,7 @@ class _Views:
 
     def __init__(self, problem: PreparedProblem) -> None:
         self.problem = problem
-        self.copies: dict[LeftMultiply, Any] = {}
+        self.copies: dict[LeftMultiply, object] = {}
 
     def view(self, i: int, m: LinearMap, local: Index) -> View:
         """The view of some columns of a term's map."""

@@ -1,4 +1,4 @@
-"""Where a run of the family stands: a point with its predictions, its gradient and its certificate, all at the same x.
+"""The state of a run of the family: a point with its predictions, its gradient and its certificate, all at the same x.
 
 A step ends with the gradient at its new point, which the next one starts from: one f'(K x + b) and one K'y a step serve the direction, the objective
 and the bound.
@@ -24,7 +24,7 @@ REFRESH_EVERY = 64
 
 @dataclass
 class FWState(State):
-    """Where a run of the family stands."""
+    """The state of a run of the family."""
 
     x: Array  # the iterate
     z: list[Array] = field(default_factory=list)  # K x + b

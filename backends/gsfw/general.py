@@ -1,4 +1,4 @@
-"""One iteration of GSFW on any samples: rows of a matrix of predictions, and oracles that are not compiled.
+"""One iteration of GSFW (Lu, Freund 2018, Algorithm 1) on any samples: rows of a matrix of predictions, and oracles that are not compiled.
 
 The same as the loops of `loops`, which serve vectors.
 """
@@ -47,10 +47,10 @@ def _add(of: SampleSum, rows: Any, change: Array, kty: Array) -> None:
     of.add(rows, change.reshape(-1) if isinstance(of, VectorSamples) else change, 1.0, kty)
 
 
-def given_step(
+def prescribed_step(
     of: SampleSum, respond: Oracle, state: GSFWState, rows: Any, eta: float, alpha: float, gamma: float
 ) -> None:
-    """See `loops.given_steps`; gamma = 0 keeps no sums."""
+    """See `loops.prescribed_steps`; gamma = 0 keeps no sums."""
     st = state
     last = respond(st.kty + of.q)
     st.x = (1.0 - alpha) * st.x + alpha * last
@@ -86,9 +86,9 @@ def adaptive_step(of: SampleSum, respond: Oracle, state: GSFWState, rows: Any, b
         _add(of, rows, slopes - applied, st.kty)
         applied = slopes
         new = respond(st.kty + of.q)
-        change, moved = st.kty - before, last - new
-        square, inner = float(np.square(change).sum()), float((moved * change).sum())
-        needed = min(square / (2.0 * respond.mu), inner - 0.5 * respond.mu * float(np.square(moved).sum()))
+        change, response_change = st.kty - before, last - new
+        square, inner = float(np.square(change).sum()), float((response_change * change).sum())
+        needed = min(square / (2.0 * respond.mu), inner - 0.5 * respond.mu * float(np.square(response_change).sum()))
         if st.tau >= st.most or not needed > 1.000001 * st.tau * distance or distance <= 1e-18 * size:
             break
         st.tau = min(st.most, max(2.0 * st.tau, min(needed / distance, 16.0 * st.tau)))

@@ -38,8 +38,8 @@ from fwdsl.backends.baselines.samples import (
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.gsfw import rules
-from fwdsl.backends.gsfw.general import adaptive_step, given_step
-from fwdsl.backends.gsfw.loops import adaptive_steps, batches_of, given_steps
+from fwdsl.backends.gsfw.general import adaptive_step, prescribed_step
+from fwdsl.backends.gsfw.loops import adaptive_steps, batches_of, prescribed_steps
 from fwdsl.backends.gsfw.oracle import Oracle, is_penalty, oracle
 from fwdsl.backends.gsfw.state import GSFWState
 from fwdsl.backends.kernels.compile import kernel
@@ -185,7 +185,7 @@ class GSFW(Baseline):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """With a ridge 1 + kappa / n epochs for each factor e of the gap; else 2 / tol, as its bounds took on a9a, w8a and mushrooms."""
+        """Estimate 1 + kappa / n epochs for each factor e of the gap with a ridge; else 2 / tol, as its bounds took on a9a, w8a and mushrooms."""
         n, kappa = conditioning(canonical)
         (block,) = canonical.blocks
         of = oracle(block.g, canonical.q, 1.0)
@@ -257,7 +257,7 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
         index = drawn(draws(problem.seed, s.iteration), of.n, self.batch, count)
         many = between_looks(problem.canonical.nnz / of.n, self.batch, of.size) if compiled else 1
         adaptive = self.rule == "adaptive"
-        run = self._adaptive if adaptive else self._given
+        run = self._adaptive if adaptive else self._prescribed
         last = respond(s.kty + problem.q) if adaptive else np.zeros(0)
         while s.at < count:
             rows = index[s.at : s.at + many]
@@ -274,7 +274,7 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
         if due(s):
             self._certify()
 
-    def _given(self, index: Any, batches: float, last: Array) -> Array:
+    def _prescribed(self, index: Any, batches: float, last: Array) -> Array:
         """Iterations of the rules `open` and `theory`; `last` is not looked at."""
         problem, s, of, respond = self.problem, self.state, self.samples, self.oracle
         if self.rule == "open":
@@ -284,11 +284,11 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
             gammas = np.zeros(0)
         if not isinstance(of, VectorSamples) or respond.function is None:
             for t, rows in enumerate(index):
-                given_step(of, respond, s, rows, etas[t], alphas[t], gammas[t] if gammas.size else 0.0)
+                prescribed_step(of, respond, s, rows, etas[t], alphas[t], gammas[t] if gammas.size else 0.0)
             return last
         view = of.sum
         f = view.loss
-        loop = linked(given_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
+        loop = linked(prescribed_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
         point, sums = (s.s, s.y, s.kty, s.x), (s.y_sum, s.kty_sum, s.stamp)
         linear = respond.scale, respond.step, respond.args
         touched, s.total = loop(view.data, index, (etas, alphas, gammas), point, problem.q, sums, s.total, linear)

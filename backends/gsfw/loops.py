@@ -1,5 +1,6 @@
-"""The compiled loops of GSFW, and its linear oracles. `row_dot`, `row_add`, `row_size`, `derivative` and `respond` are linked in
-(`kernels.compile`).
+"""The compiled loops of GSFW (Lu, Freund 2018, Algorithm 1), and its linear oracles.
+
+`row_dot`, `row_add`, `row_size`, `derivative` and `respond` are linked in (`kernels.compile`).
 
 An oracle has the signature of a prox kernel, respond(v, t, out, *args): out = argmax_x <v, x> - g(x). With a ridge it is a prox kernel.
 """
@@ -128,7 +129,7 @@ def batch_predictions(rows, index, x, c, offset, z):
 # --- iterations -----------------------------------------------------------------------------------------------------------
 
 
-def given_steps(data, index, rates, point, q, sums, total, oracle):
+def prescribed_steps(data, index, rates, point, q, sums, total, oracle):
     """Iterations with given eta, alpha: Algorithm 1 with a batch an iteration. With `gammas` (empty: without) also the sums of gamma y and
     gamma K'y over iterations, that of y row by row: `stamp` says up to which sum of gammas a row's is. Returns the numbers touched and the sum of
     gammas.
@@ -182,7 +183,7 @@ def given_steps(data, index, rates, point, q, sums, total, oracle):
 def adaptive_steps(data, index, batches, mu, most, point, q, last, numbers, oracle):
     """Iterations with eta = 1 / (1 + tau), tau by the test of `method.GSFW`; `last` is the response to y, numbers = (tau, 1 / alpha,
     1 / (N sigma)) of the last iteration, all in place. Returns the numbers touched. `data`, `point` and
-    `oracle` as in `given_steps`."""
+    `oracle` as in `prescribed_steps`."""
     rows, c, offset, b, w, p = data
     s, y, kty, x = point
     scale, step, args = oracle
@@ -232,13 +233,13 @@ def adaptive_steps(data, index, batches, mu, most, point, q, last, numbers, orac
             respond(v, step, new, *args)
             square = 0.0
             inner = 0.0
-            moved = 0.0
+            response_square = 0.0
             for j in range(d):
                 change = kty[j] - before[j]
                 square += change * change
                 inner += (last[j] - new[j]) * change
-                moved += (last[j] - new[j]) * (last[j] - new[j])
-            needed = min(square / (2.0 * mu), inner - 0.5 * mu * moved)
+                response_square += (last[j] - new[j]) * (last[j] - new[j])
+            needed = min(square / (2.0 * mu), inner - 0.5 * mu * response_square)
             # a tie is no rejection: of a quadratic loss and one row, both sides are the same number
             # and what is no number rejects nothing
             if tau >= most or not needed > 1.000001 * tau * distance or distance <= 1e-18 * size:

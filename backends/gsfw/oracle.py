@@ -62,7 +62,7 @@ class Oracle:
 
 
 def is_penalty(norm: str | None, on: str | None) -> bool:
-    """Whether a pair of names is a norm, perhaps of nonnegative entries, which bounds x by itself."""
+    """True if a pair of names is a norm, perhaps of nonnegative entries, which bounds x by itself."""
     return (
         norm is not None and CONVEX[norm].is_norm and (on is None or (on in SETS and SETS[on].ends == (0.0, math.inf)))
     )
@@ -97,7 +97,7 @@ def _of_ridge(g: Ridged) -> Oracle:
     return Oracle(mu, g.size, inner.prox_kernel, -share / mu, step, inner.kernel_args())
 
 
-def compiled(g: VectorFunction) -> tuple[Function, tuple[Any, ...]] | None:
+def compiled(g: VectorFunction) -> tuple[Function, tuple[object, ...]] | None:
     """The kernel of a bounded set, alone or with a norm, and its arguments; None where there is none."""
     # a joint prox is of one norm on one set, both of them ours: these two have oracles that are like no other
     if isinstance(g, EntropySimplex):
@@ -140,7 +140,7 @@ def _required(x: Array | None) -> Array:
     return x
 
 
-def _of_spectrum(g: Singular, inner: tuple[Function, tuple[Any, ...]] | None) -> Respond | None:
+def _of_spectrum(g: Singular, inner: tuple[Function, tuple[object, ...]] | None) -> Respond | None:
     """<C, X> + h(sigma(X)) is least at singular vectors of -C and the minimiser of h on its singular values."""
     if inner is None:
         return None

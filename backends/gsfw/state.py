@@ -1,4 +1,4 @@
-"""Where a run of GSFW stands."""
+"""The state of a run of GSFW, in the notation of Algorithm 1 of Lu and Freund 2018."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _none() -> Array:
 
 @dataclass
 class GSFWState(BaselineState):
-    """Where a run of `gsfw` stands; x is the mean of the responses (beta-bar)."""
+    """The state of a run of `gsfw`; x is the mean of the responses (beta-bar)."""
 
     setting: str = ""  # the rule and batch that all this is for
     k: int = 0  # iterations (the paper's i)

@@ -41,7 +41,7 @@ class Band:
         return cls(place, width) if width <= WIDEST and order.size * width**2 <= BLOCK else None
 
     def holds(self, matrix: csr_array) -> bool:
-        """Whether no entry lies outside the band."""
+        """True if no entry lies outside the band."""
         return _width(matrix, self.place) <= self.width
 
     def factored(self, matrix: csr_array, definite: bool) -> Solve:

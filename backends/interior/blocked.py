@@ -28,7 +28,7 @@ BLOCK, SPARSE_BLOCK = 1 << 31, 1 << 26
 """Multiplications of a block of a dense and of a sparse product: a fraction of a second."""
 
 FILLED = 40.0
-"""How many times faster a multiplication of a dense product is."""
+"""The factor by which a multiplication of a dense product is faster."""
 
 WIDEST = 10_000
 """Columns up to which a sparse matrix may be multiplied as a dense one, and kept as one."""

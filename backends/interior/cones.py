@@ -54,7 +54,7 @@ class Orthant:
 
     @staticmethod
     def unit(batch: Batch) -> Array:
-        """Ones."""
+        """The unit of the cone: a vector of ones."""
         return np.ones(batch.rows)
 
     @staticmethod
@@ -64,7 +64,7 @@ class Orthant:
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
-        """Whether s is in the interior."""
+        """True if s is in the interior."""
         return bool(s.min(initial=math.inf) > 0.0)
 
     def w(self, v: Array) -> Array:
@@ -134,7 +134,7 @@ class SecondOrder:
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
-        """Whether s is in the interior."""
+        """True if s is in the interior."""
         u = s.reshape(batch.number, batch.rows)
         return bool(_gap(u).min(initial=math.inf) > 0.0 and u[:, 0].min(initial=math.inf) > 0.0)
 
@@ -217,7 +217,7 @@ class Semidefinite:
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
-        """Whether s is in the interior."""
+        """True if s is in the interior."""
         try:
             np.linalg.cholesky(matrices(s, batch.number, order_of(batch.rows)))
         except np.linalg.LinAlgError:

@@ -51,7 +51,7 @@ class Batch(NamedTuple):
         return self.start + self.number * self.rows
 
 
-class _Part(NamedTuple):
+class _PlacedForm(NamedTuple):
     """A function of the sum with its place among the unknowns and rows: z = K x + o."""
 
     form: Conic
@@ -67,7 +67,7 @@ class ConicProgram:
 
     canonical: Canonical
     reduced: csr_array  # T: x = T v, for the first unknowns v
-    parts: tuple[_Part, ...]  # the terms of the sum, then the blocks
+    parts: tuple[_PlacedForm, ...]  # the terms of the sum, then the blocks
     P: Any  # sparse, or a dense matrix where it is filled
     c: Array
     A: csr_array
@@ -82,7 +82,7 @@ class ConicProgram:
         parts, extra, row = [], T.shape[1], 0
         for form, K, offset in _functions(canonical, T):
             look()
-            parts.append(_Part(form, K, offset, extra, row))
+            parts.append(_PlacedForm(form, K, offset, extra, row))
             extra, row = extra + form.extra, row + form.offset.size
         cones = [cone for p in parts for cone in p.form.cones]
         rows, batches = _sorted(cones)
@@ -92,7 +92,6 @@ class ConicProgram:
         return cls(canonical, T, tuple(parts), P, c, A[rows], b[rows], rows, batches)
 
     def point(self, v: Array) -> Array:
-        """x."""
         return np.asarray(self.reduced @ v[: self.reduced.shape[1]])
 
     def multipliers(self, v: Array, z: Array, tau: float = 1.0) -> list[Array]:
@@ -186,7 +185,7 @@ def _width(cone: Cone) -> int:
     return 0 if cone.kind in ("zero", "nonnegative") else cone.rows
 
 
-def _constraints(parts: list[_Part], columns: int, rows: int, look: Look) -> tuple[csr_array, Array]:
+def _constraints(parts: list[_PlacedForm], columns: int, rows: int, look: Look) -> tuple[csr_array, Array]:
     """A = -(F K, G) and b = F o + h."""
     b = np.zeros(rows)
     found = [csr_array((0, columns))]
@@ -207,7 +206,7 @@ def _constraints(parts: list[_Part], columns: int, rows: int, look: Look) -> tup
     return A, b
 
 
-def _objective(parts: list[_Part], columns: int, q: Array, look: Look) -> tuple[Any, Array]:
+def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> tuple[Any, Array]:
     """P and c."""
     c = np.zeros(columns)
     c[: q.size] = q

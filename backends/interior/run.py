@@ -46,7 +46,7 @@ PATIENCE = 25
 """Steps after which a run begins anew, in the units of the solution as far as it is known."""
 
 ANEW = 2
-"""How often it does so."""
+"""The number of times that it does so."""
 
 SHORT = 1e-3
 """The length of the step that sharpens a point, as a share of its size."""
@@ -55,7 +55,7 @@ CLOSE, ACTIVE = 1e-4, 500
 """Complementary products beside tau^2 from which on active rows are told, and how many of them a point is moved onto at most."""
 
 SHARE, NEAR = 1.0, 1e-8
-"""How many times the gap a sharpened point may cost, and the relative violation that it may have."""
+"""The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
 
 VANISHED = 1e-8
 """tau beside kappa from which on the embedding's point looks like a ray."""
@@ -76,7 +76,7 @@ class Direction(NamedTuple):
     kappa: float
 
 
-class _Point(NamedTuple):
+class _MeasuredPoint(NamedTuple):
     """A point and a dual point of the problem, P, the largest relative violation, what it may hide, and the bound."""
 
     x: Array
@@ -93,7 +93,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.given: tuple[Array, list[Array]] | None = None  # a start from a solution
-        self.known: tuple[InteriorState, int, _Point] | None = None  # the point of a state at an iteration
+        self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
         program = self.program = ConicProgram.of(problem.canonical, problem.look)
         self.d, self.e = equilibrated(program, problem.look)
         D, E = diags_array(self.d), diags_array(self.e)
@@ -259,7 +259,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         )
 
     def _ended(self) -> str:
-        """Why further steps say nothing; "" while they may."""
+        """The reason why further steps say nothing; "" while they may say something."""
         now = self.state
         if now.tau < VANISHED**2 * now.kappa:
             return "the iterates leave for infinity, and no direction of theirs proves that there is no solution"
@@ -290,14 +290,14 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         now = self.state
         return float(now.s @ now.z) / now.tau / now.tau / now.of_c / now.of_b
 
-    def _point(self) -> _Point:
+    def _point(self) -> _MeasuredPoint:
         """The point of the state, which is worked out once an iteration."""
         now = self.state
         if self.known is None or self.known[0] is not now or self.known[1] != now.iteration:
             self.known = now, now.iteration, self._worked_out()
         return self.known[2]
 
-    def _worked_out(self) -> _Point:
+    def _worked_out(self) -> _MeasuredPoint:
         """The point in the units of the problem, and its measures.
 
         An interior point has no exact zeros and bounds. Moved onto the rows that are active, and then by a short step of the proximal gradient at the
@@ -323,7 +323,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         return other if other.value + other.hidden <= allowed and other.infeasibility <= NEAR else plain
 
     def _is_near(self) -> bool:
-        """Whether the products <s, z> are small enough to tell active rows from others."""
+        """True if the products <s, z> are small enough to tell active rows from others."""
         now = self.state
         return float(now.s @ now.z) + now.tau * now.kappa < CLOSE * now.tau**2
 
@@ -351,9 +351,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
             length[own] = SHORT * float(np.abs(x[own]).max(initial=0.0)) / steepest
         return self.problem.prox_g(x + length * down, 1.0, length)
 
-    def _measured(self, x: Array, ys: list[Array]) -> _Point:
+    def _measured(self, x: Array, ys: list[Array]) -> _MeasuredPoint:
         zs = self.problem.forward(x)
-        return _Point(x, ys, self.problem.objective(x, zs), *self.problem.missed(x, zs, ys), -math.inf)
+        return _MeasuredPoint(x, ys, self.problem.objective(x, zs), *self.problem.missed(x, zs, ys), -math.inf)
 
     def feasibility(self) -> tuple[Array, list[Array]]:
         """The solution with no objective, or the ray that proves that there is none."""

@@ -39,7 +39,7 @@ class Group(NamedTuple):
 
 
 class Factor(NamedTuple):
-    """What a group's entries are worth at a scaling: D, the triangles R, and Q'(c, 0)."""
+    """The factors of a group's entries at a scaling: D, the triangles R, and Q'(c, 0)."""
 
     D: Array
     R: Array
@@ -59,7 +59,7 @@ class Separate:
 
     @staticmethod
     def of(program: ConicProgram, A: csr_array, d: Array, e: Array) -> Separate:
-        """With A = diag(e) program.A diag(d)."""
+        """Separate the groups of A = diag(e) program.A diag(d)."""
         place = np.empty_like(program.rows)
         place[program.rows] = np.arange(program.rows.size)
         columns = program.reduced.shape[1]
@@ -103,7 +103,7 @@ class Separate:
         return out
 
     def factors(self, weights: Array, P: Array) -> list[Factor]:
-        """At the weights of all rows, and the diagonal of P."""
+        """The factors of all groups at the weights of all rows, and the diagonal of P."""
         return [_factor(g, weights[g.rows], P[g.own]) for g in self.groups]
 
     def gram(self, factors: list[Factor], look: Look) -> Array:
@@ -166,7 +166,7 @@ def _groups(form: Conic) -> list[Group]:
 
 
 def _ranks(label: Index) -> Index:
-    """How many entries before each have its label."""
+    """The number of entries before each one that have its label."""
     order = np.argsort(label, kind="stable")
     ordered = label[order]
     rank = np.empty_like(order)
@@ -175,7 +175,7 @@ def _ranks(label: Index) -> Index:
 
 
 def _factor(g: Group, weights: Array, P: Array) -> Factor:
-    """By modified Gram-Schmidt, all entries at once."""
+    """Compute the factors by modified Gram-Schmidt, all entries at once."""
     n, r, q = g.of_own.shape
     C = np.zeros((n, r + q, q))
     C[:, :r] = weights[:, :, None] * g.of_own

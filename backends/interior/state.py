@@ -1,4 +1,4 @@
-"""Where a run of the interior-point method stands."""
+"""The state of a run of the interior-point method."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.separate import DENSE_SHARE, Separate
 
 SHIFT = 1e-11
-"""By how much diagonals are moved away from zero, beside entries of about one."""
+"""The amount by which diagonals are moved away from zero, beside entries of about one."""
 
 ORDERS = 2
-"""How often an order in which a sparse system has a narrow band is looked for."""
+"""The searches for an order in which a sparse system has a narrow band."""
 
 REFINEMENTS, ENOUGH = 5, 1e-14
 """Refinements of an answer at most, and the relative residual that needs no more."""

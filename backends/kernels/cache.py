@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: a folder stamped with everything that decides what they compute."""
+"""The folder in which compiled kernels are kept, stamped with everything that decides what they compute."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEEP_SECONDS = 30 * 24 * 3600.0
 _PART_SECONDS = 3600.0
 
 PART = ".part-"
-"""How the names of files begin that are still being written."""
+"""The start of the names of files that are still being written."""
 
 
 def stamp(sources: Iterable[Path], *versions: str) -> str:
@@ -88,7 +88,7 @@ def open_folder(root: Path, mark: str) -> Path | None:
 
 
 def _distrusted(found: os.stat_result, shared: bool) -> str | None:
-    """Why a folder is not used. A `shared` one may be the system's, or one in which everybody may write and remove only what is theirs."""
+    """The reason why a folder is not used, or None. A `shared` one may be the system's, or one where everybody removes only what is theirs."""
     if not stat.S_ISDIR(found.st_mode):
         return "it is not a folder"
     if not hasattr(os, "geteuid"):
@@ -101,7 +101,7 @@ def _distrusted(found: os.stat_result, shared: bool) -> str | None:
 
 
 def is_ours(found: os.stat_result) -> bool:
-    """Whether a kept file is one that only we could have written."""
+    """True if a kept file is one that only we could have written."""
     return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
 
 

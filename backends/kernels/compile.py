@@ -30,7 +30,7 @@ _FAST_MATH: dict[str, set[str] | bool] = {
     "fused": {"contract"},
     "reordered": {"reassoc", "nsz", "contract"},
 }
-"""What LLVM may do with sums and products, by what a kernel is called that was compiled with it."""
+"""The freedom that LLVM has with sums and products, by the suffix of the names of kernels compiled with it."""
 
 _lock = threading.RLock()
 _dispatchers: dict[tuple[Function, str], Function] = {}
@@ -62,11 +62,11 @@ class _Stopwatch:
 
     @property
     def runs(self) -> bool:
-        """Whether something is under way: asked by handlers of signals, which must not wait for the lock."""
+        """True if something is under way: asked by handlers of signals, which must not wait for the lock."""
         return self._depth > 0
 
     def seconds(self) -> float:
-        """So far, what is under way included."""
+        """The seconds so far, what is under way included."""
         with self._lock:
             return self._total + (time.perf_counter() - self._since if self._depth else 0.0)
 
@@ -86,7 +86,7 @@ def kernel_seconds() -> float:
 
 
 def is_compiling() -> bool:
-    """Whether a kernel is being compiled or loaded: LLVM calls back into Python then, where an exception would be told and forgotten."""
+    """True if a kernel is being compiled or loaded: LLVM calls back into Python then, where an exception would be told and forgotten."""
     return _waiting.runs
 
 
@@ -120,7 +120,7 @@ def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
     return _copied(fn, names, short)
 
 
-def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
+def _copied(fn: Function, names: dict[str, object], mark: str = "") -> Function:
     """A copy of `fn` that sees these globals, perhaps with a mark in its name."""
     copy = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
     copy.__qualname__ = f"{fn.__qualname__}-{mark}" if mark else fn.__qualname__
@@ -128,7 +128,7 @@ def _copied(fn: Function, names: dict[str, Any], mark: str = "") -> Function:
     return copy
 
 
-def _files(fn: Any, seen: set[Any]) -> set[str]:
+def _files(fn: Any, seen: set[object]) -> set[str]:
     """The files of a kernel and of all that it calls."""
     fn = getattr(fn, "py_func", fn)
     if not isinstance(fn, FunctionType) or fn in seen:
@@ -139,19 +139,19 @@ def _files(fn: Any, seen: set[Any]) -> set[str]:
 
 
 def _is_kept(fn: Function) -> bool:
-    """Whether what is kept of a kernel is thrown away when it changes: all of it is in its own file, or in our sources, which stamp the folder."""
+    """True if changing a kernel throws away what was kept of it: all of it is in its own file, or in our sources, which stamp the folder."""
     own = Path(fn.__code__.co_filename)
     others = map(Path, _files(fn, set()))
     return own.is_file() and all(path == own or path.is_relative_to(_SOURCES) for path in others)
 
 
 def compiled_signatures() -> list[str]:
-    """What this process compiled because it was not in the cache: `logistic.value(array(float64, 1d, C), ...)`."""
+    """The kernels that this process compiled because they were not in the cache: `logistic.value(array(float64, 1d, C), ...)`."""
     return list(_compiled)
 
 
 def loaded_signatures() -> list[str]:
-    """What this process loaded from the cache, in no particular order."""
+    """The kernels that this process loaded from the cache, in no particular order."""
     with _lock:
         known: list[Any] = list(_dispatchers.values())
     return [
@@ -163,7 +163,7 @@ def loaded_signatures() -> list[str]:
 
 @contextmanager
 def on_compile(hook: Callable[[str], None]) -> Iterator[None]:
-    """While open, `hook(name)` is called before each compilation that is not in the cache."""
+    """A context in which `hook(name)` is called before each compilation that is not in the cache."""
     global _hook
     previous, _hook = _hook, hook
     try:
@@ -241,12 +241,12 @@ def _listen() -> None:
                 _compiling.stop()
 
     class Waiter(event.Listener):
-        """Of the lock that numba holds while it compiles or loads."""
+        """A context manager that waits for the lock which numba holds while it compiles or loads."""
 
-        def on_start(self, event: Any) -> None:
+        def on_start(self, event: object) -> None:
             _waiting.start()
 
-        def on_end(self, event: Any) -> None:
+        def on_end(self, event: object) -> None:
             _waiting.stop()
 
     event.register("numba:compile", Announcer())

@@ -49,7 +49,7 @@ class Kept:
         return str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was kept for this signature; None where there is nothing, or nothing sound."""
+        """Return the code kept for this signature; None where there is none, or none that is sound."""
         from numba.core.compiler import CompileResult
         from numba.core.runtime import rtsys
 

@@ -25,7 +25,7 @@ class Stopped(Exception):
 
 
 def never() -> bool:
-    """What a pool says of stopping while no driver runs its problem."""
+    """The answer of a pool to "must we stop?" while no driver runs its problem."""
     return False
 
 
@@ -116,7 +116,7 @@ _serial = _SerialBlas()
 
 @contextlib.contextmanager
 def serial_blas() -> Iterator[None]:
-    """While open, BLAS uses one thread: its sums then do not depend on how many it would have taken."""
+    """A context in which BLAS uses one thread: its sums then do not depend on how many it would have taken."""
     _serial.enter()
     try:
         yield

@@ -74,7 +74,7 @@ def rows_of(operator: Operator) -> tuple[Any, ...]:
 
 
 def row_kernels(operator: Operator) -> dict[str, Function]:
-    """What `row_dot`, `row_add` and `row_size` stand for."""
+    """The kernels that `row_dot`, `row_add` and `row_size` stand for, by these names."""
     if isinstance(operator.storage, Sparse):
         return {"row_dot": csr_row_dot, "row_add": csr_row_add, "row_size": csr_row_size}
     return {"row_dot": dense_row_dot, "row_add": dense_row_add, "row_size": dense_row_size}

@@ -36,7 +36,7 @@ GRAM_NUMBERS = 1 << 22
 """Most numbers in all partial Gram matrices together."""
 
 _DENSE_GRAM_SHARE = 0.3
-"""From this share of stored numbers on, a Gram matrix is had faster from dense blocks (one pair of numbers costs ten flops)."""
+"""The share of stored numbers above which a Gram matrix is had faster from dense blocks (one pair of numbers costs ten flops)."""
 
 _DENSE_GRAM_COLUMNS = 32
 """Below so many columns, pairs are had faster one by one than dense blocks are filled."""
@@ -362,12 +362,12 @@ def _transposed(rows: Compressed, shape: tuple[int, int]) -> Compressed:
 
 
 def _gram_rows(k: int) -> int:
-    """How many rows of k numbers to take at a time: they stay in cache, and are enough for a product to be worth its k^2 sums."""
+    """The number of rows of k numbers to take at a time: they stay in cache, and are enough for a product to be worth its k^2 sums."""
     return max(1, BLOCK_NUMBERS // max(1, k), min(2 * k, MOST_ROWS))
 
 
 def _gram_partials(k: int) -> int:
-    """How many k x k partial sums to take: together they stay small."""
+    """The number of k x k partial sums to take: together they stay small."""
     return max(1, min(PARTIALS, GRAM_NUMBERS // max(1, k * k)))
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -154,7 +153,7 @@ class Along(VectorFunction):
         apart = (self.steps(x) != 0.0) | ((chain.lo == 0.0) & (chain.hi == 0.0))
         return chain.in_place(np.concatenate([[0.0], np.cumsum(apart)])[: self.size])
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return ()
 
 

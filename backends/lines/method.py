@@ -23,7 +23,7 @@ MODELS = 8.0
 
 
 def _may_be_of_steps(term: SumPlan) -> bool:
-    """Whether a term is a sum of sizes, or has bounds that may be 0."""
+    """True if a term is a sum of sizes, or has bounds that may be 0."""
     norm, on = CONVEX.get(term.atom), SETS.get(term.atom)
     return (norm is not None and norm.adds_sizes) or (on is not None and on.bounds and not on.scaled)
 

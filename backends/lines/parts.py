@@ -34,14 +34,14 @@ def without_lines(problem: PreparedProblem) -> PreparedProblem:
         blocks[chain.block] = replace(blocks[chain.block], g=Along(blocks[chain.block].g, chain))
     own = dict(zip(canonical.blocks, blocks, strict=True))
 
-    def moved(term: SumTerm) -> SumTerm:
+    def on_own_blocks(term: SumTerm) -> SumTerm:
         return replace(term, map=replace(term.map, parts=tuple((own[b], m) for b, m in term.map.parts)))
 
     found = copy(problem)
     found.canonical = replace(
-        canonical, blocks=tuple(blocks), terms=tuple(moved(canonical.terms[k]) for k in kept), factored=None
+        canonical, blocks=tuple(blocks), terms=tuple(on_own_blocks(canonical.terms[k]) for k in kept), factored=None
     )
-    found.terms = [moved(problem.terms[k]) for k in kept]
+    found.terms = [on_own_blocks(problem.terms[k]) for k in kept]
     found.functions = [problem.functions[k] for k in kept]
     found.g = [FastVector(b.g) for b in blocks]
     return found
@@ -85,17 +85,17 @@ def _of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
 
 
 def is_of_entries(form: Canonical) -> bool:
-    """Whether the losses are sums over the entries of the one variable, and quadratic models of them have a prox along its lines."""
+    """True if the losses are sums over the entries of the one variable, and quadratic models of them have a prox along its lines."""
     return _alone(form) is not None
 
 
 def is_one_prox(form: Canonical) -> bool:
-    """Whether all losses are squares of entries, so that one prox is the answer."""
+    """True if all losses are squares of entries, so that one prox is the answer."""
     return is_of_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
 
 
 _KNOWN: WeakKeyDictionary[Canonical, list[Multiples] | None] = WeakKeyDictionary()
-"""What was found of a form, as long as it lives: the planner and the run ask the same."""
+"""The parts found of a form, as long as it lives: the planner and the run ask the same."""
 
 
 def _alone(form: Canonical) -> list[Multiples] | None:
@@ -135,7 +135,7 @@ class Separable:
 
     @staticmethod
     def of(form: Canonical, problem: PreparedProblem) -> Separable | None:
-        """None where it is none, or its models have no prox along the lines."""
+        """The separable parts of a form; None where it has none, or its models have no prox along the lines."""
         found = _alone(form)
         return None if found is None else Separable(problem, found, is_one_prox(form))
 
@@ -192,13 +192,14 @@ class Separable:
         move = np.divide(miss, total, out=np.zeros_like(miss), where=total > 0.0)
         out, scale = [], 1.0
         for f, w, y, entries in zip(self.problem.functions, shares, ys, self.at, strict=True):
-            moved = y + w * entries.rows(move)
+            shifted = y + w * entries.rows(move)
             if not self.quadratic:
                 assert isinstance(f, FastLoss)
                 lo, hi = f.dual_bounds
-                ends = np.where(moved > 0.0, hi, lo)
+                ends = np.where(shifted > 0.0, hi, lo)
                 scale = min(
-                    scale, float(np.divide(ends, moved, out=np.ones_like(moved), where=moved != 0.0).min(initial=1.0))
+                    scale,
+                    float(np.divide(ends, shifted, out=np.ones_like(shifted), where=shifted != 0.0).min(initial=1.0)),
                 )
-            out.append(moved)
+            out.append(shifted)
         return out, scale

@@ -179,7 +179,7 @@ class LinesRun(Run[PreparedProblem, LinesState]):
         return Report(self.state.value, self.state.best_bound, self.state.phase)
 
     def ray(self) -> tuple[Array, list[Array]] | None:
-        """Where x has gone since zero."""
+        """The way of x since zero."""
         return self.state.x, [np.zeros(t.map.rows) for t in self.problem.terms]
 
     def candidate(self) -> tuple[Array, list[Array] | None]:

@@ -63,7 +63,7 @@ class Levels:
 
     @staticmethod
     def at(problem: PreparedProblem, x: Array, ridged: bool = True) -> Levels | None:
-        """None where g is curved there, nothing is free, or the system would be too large; without blocks that have a ridge, where not `ridged`."""
+        """The levels of the lines at x, or of blocks without a ridge only; None where g is curved, nothing is free, or the system is too large."""
         rows, columns, slopes, curvatures = [], [], [], []
         count = 0
         for block in problem.canonical.blocks:
@@ -177,9 +177,9 @@ def _longest(problem: PreparedProblem, x: Array, move: Array) -> tuple[float, di
     best, first = 1.0, {}
     for k, block in enumerate(problem.canonical.blocks):
         g = block.g
-        own, moved = x[block.slice], move[block.slice]
+        own, step = x[block.slice], move[block.slice]
         if isinstance(g, Along):
-            jumps, change = g.steps(own), g.steps(moved)
+            jumps, change = g.steps(own), g.steps(step)
             closing = (jumps * (jumps + change) < 0.0) & ((g.chain.lo != 0.0) | (g.chain.hi != 0.0))
             lengths = np.where(closing, jumps / np.where(closing, -change, 1.0), math.inf)
             if lengths.size and lengths.min() < best:
@@ -187,8 +187,8 @@ def _longest(problem: PreparedProblem, x: Array, move: Array) -> tuple[float, di
             g = g.g
         face = g.face(own)
         if face is not None and g.pair[0] is not None:
-            crossing = own * (own + moved) < 0.0
-            lengths = np.where(crossing, own / np.where(crossing, -moved, 1.0), math.inf)
+            crossing = own * (own + step) < 0.0
+            lengths = np.where(crossing, own / np.where(crossing, -step, 1.0), math.inf)
             if lengths.size and lengths.min() < best:
                 best, first = float(lengths.min()), {}
     return best, first
@@ -221,11 +221,11 @@ def corrected(problem: PreparedProblem, x: Array, z: list[Array], ys: list[Array
         d = levels.solve(weights, -np.asarray(miss))
         if d is None:
             return ys
-        moved = []
+        new_ys = []
         for f, y, w, image in zip(problem.functions, ys, weights, levels.images, strict=True):
             assert isinstance(f, FastLoss | FastRows)
             new = y + w * np.asarray(image @ d)
             f.into_domain(new)
-            moved.append(new)
-        ys = moved
+            new_ys.append(new)
+        ys = new_ys
     return ys

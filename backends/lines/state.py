@@ -1,4 +1,4 @@
-"""Where a run of `lines` stands."""
+"""The state of a run of `lines`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fwdsl.backends.apg import APGState
 
 @dataclass
 class LinesState(APGState):
-    """As of `apg`, on the terms that are not of differences."""
+    """The state of `apg` on the terms that are not of differences, with that of the steps along the lines."""
 
     us: list[Array] = field(
         default_factory=list

@@ -60,17 +60,17 @@ FIRST_BLOCK = 10
 
 @dataclass
 class BlockFWState(State):
-    """Where a run of `block_fw` stands: X = U diag(s) V' (thin SVD)."""
+    """The state of a run of `block_fw`: X = U diag(s) V' (thin SVD)."""
 
-    U: Array
-    s: Array
-    V: Array
-    z: Array  # predictions at X
+    U: Array  # (n, r), the left singular vectors of X
+    s: Array  # (r,), its singular values, in the units of X
+    V: Array  # (p, r), its right singular vectors
+    z: Array  # (m,), the predictions at X
     W: Array  # (p, k), the right vectors of the last block
-    curvature: float  # its l
+    curvature: float  # l, the curvature of the block's model: objective over squared units of X
     value: float  # the objective at X
-    gap: float = math.inf  # that of the last look
-    used: bool = False  # whether all of the last block was kept
+    gap: float = math.inf  # the Frank-Wolfe gap at the last look, in units of the objective
+    used: bool = False  # all of the last block was kept
 
 
 class BlockFW(Method):
@@ -175,7 +175,7 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         s.iteration += 1
 
     def _move(self, L: Array, kept: Array, W: Array) -> None:
-        """To the best point of the segment from X to S = L diag(kept) W'."""
+        """Move to the best point of the segment from X to S = L diag(kept) W'."""
         problem, s = self.problem, self.state
         U, S = s.U * s.s, L * kept
         d = _predict(problem, S, W) - s.z

@@ -43,7 +43,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @dataclass
 class CompletionState(State):
-    """Where a run on observed entries stands."""
+    """The state of a run on observed entries."""
 
     W: Array  # [U; V], X = U V'
     W_old: Array  # its predecessor

@@ -26,7 +26,7 @@ OVERHEAD = 5e-4
 """Seconds of an iteration whatever the size."""
 
 RANK = 10.0
-"""What no one knows beforehand."""
+"""The rank that is assumed, as no one knows it beforehand."""
 
 
 def lowrank(form: Factored, tol: float) -> Estimate:

@@ -74,13 +74,13 @@ TRIPLETS = 3
 
 @dataclass
 class FactoredFWState(State):
-    """Where a run of `factored_fw` stands: X = P C Q'."""
+    """The state of a run of `factored_fw`: X = P C Q'."""
 
-    P: Array
-    C: Array
-    Q: Array
-    z: Array  # predictions at X
-    start: Array  # (p, k), the start of the next oracle call
+    P: Array  # (n, k), an orthonormal basis of the columns of X
+    C: Array  # (k, k), the core, in the units of X
+    Q: Array  # (p, k), an orthonormal basis of its rows
+    z: Array  # (m,), the predictions at X
+    start: Array  # (p, j), the start of the next oracle call
     value: float  # the objective at X
     bound: float = -math.inf  # the best bound so far, as estimated
     curvature: float = 0.0  # the curvature of F along the last correction, 0 before the first
@@ -170,7 +170,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
             s.value = _value(problem, s.z, s.C)
 
     def _step_outside(self, face: ThinFactors, G: LinearOperator, along: float) -> None:
-        """Towards or away, with one oracle call."""
+        """Move towards a vertex or away from one, with one oracle call."""
         problem, s = self.problem, self.state
         nuclear = float(face.s.sum())
         along += 2.0 * problem.ridge * float(face.s @ face.s)

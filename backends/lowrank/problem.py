@@ -17,15 +17,14 @@ from fwdsl.backends.lowrank.completion import Completion
 from fwdsl.backends.lowrank.data_map import DataProducts
 from fwdsl.backends.lowrank.factors import balanced
 from fwdsl.backends.lowrank.observed import ObservedEntries
-from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth
-from fwdsl.backends.lowrank.trace_regression import TraceRegression
+from fwdsl.backends.lowrank.trace_regression import RidgedSamples, TraceRegression
 from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.canon.factored import EntryMap, Factored, ProductMap
 
 
 class FactoredProblem:
-    """`sight` is K, `f` the loss of its predictions with free intercepts minimised out, `radius`, `penalty` and `ridge` those of X' = k X.
+    """`data_map` is K, `f` the loss of its predictions with free intercepts minimised out, `radius`, `penalty` and `ridge` those of X' = k X.
 
     `tol` is the gap to aim at, relative to `scale(value)` unless `absolute`; `passes` are data passes so far: touches of every observed entry, or
     products of A with a dense X.

@@ -137,11 +137,11 @@ class _Bracket:
         self.kept = -1 if value < 0.0 else 1
 
     def contains(self, g: float) -> bool:
-        """Whether g is strictly inside."""
+        """True if g is strictly inside."""
         return self.low < g < self.high
 
     def is_slow(self) -> bool:
-        """Whether it has more than half of the width that it had when this was asked before."""
+        """True if the interval has more than half of the width that it had when this was asked before."""
         slow, self.width = self.high - self.low > 0.5 * self.width, self.high - self.low
         return slow
 

@@ -27,7 +27,6 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.factors import project_l1, thin_svd
-from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.method import State
 from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.spectral.block import subspace_step
@@ -40,7 +39,7 @@ LEAST_RANK = 10
 
 @dataclass
 class RegressionState(State):
-    """Where a run on a product with data stands. An iterate X = U V' is kept as U, V, A U and A'A U."""
+    """The state of a run on a product with data. An iterate X = U V' is kept as U, V, A U and A'A U."""
 
     X: tuple[Array, Array, Array, Array]  # the iterate
     X_old: tuple[Array, Array, Array, Array]  # its predecessor
@@ -199,3 +198,21 @@ class TraceRegression:
     def factors(self, s: RegressionState) -> tuple[Array, Array, Array]:
         """(P, sigma, Q) with X = P diag(sigma) Q'."""
         return thin_svd(s.X[0], s.X[1])
+
+
+class RidgedSamples:
+    """[A; root I]: least squares of it has a ridge root^2 |X|_F^2 beside that of A."""
+
+    def __init__(self, A: DataMatrix, root: float) -> None:
+        self.A, self.root = A, root
+        self.shape: tuple[int, int] = (A.shape[0] + A.shape[1], A.shape[1])
+
+    def matvec(self, X: Array) -> Array:
+        return np.concatenate([self.A.matvec(X), self.root * X])
+
+    def rmatvec(self, Y: Array) -> Array:
+        n = self.A.shape[0]
+        return self.A.rmatvec(Y[:n]) + self.root * Y[n:]
+
+    matmat = matvec
+    rmatmat = rmatvec

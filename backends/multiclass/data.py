@@ -1,4 +1,7 @@
-"""The data for sampling: rows and columns, their sizes, the estimates of partial sampling, and the step of the theory."""
+"""The data for sampling: rows and columns, their sizes, the estimates of partial sampling, and the step of the theory.
+
+Source: Babichev, Ostrovskii, Bach 2019: the estimates (Part-SS) with the probabilities (33), their variances (34) and the step (35).
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from fwdsl.atoms.losses import VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.multiclass.loops import entropic
-from fwdsl.backends.multiclass.loops.exponential import exponentials
+from fwdsl.backends.multiclass.loops.entropic import exponentials
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement
@@ -51,7 +51,7 @@ EVEN = 0.1
 
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
-    """Why a problem is no such game: one loss of several classes, one variable in an l1 ball or a simplex or with a `norm1`, nothing else."""
+    """The reasons why a problem is no such game of one loss of several classes and one variable in an l1 ball or a simplex or with `norm1`."""
     found = [
         f"`{term.text}`: it takes one `multiclass_hinge` or `softmax` loss and nothing else in the sum"
         for term in arrangement.sums
@@ -76,14 +76,14 @@ def reasons(arrangement: Arrangement) -> tuple[str, ...]:
 
 
 def _is_taken(key: str) -> bool:
-    """Whether a set of a matrix is an l1 ball, a simplex or a filled one, of all entries."""
+    """True if a set of a matrix is an l1 ball, a simplex or a filled one, of all entries."""
     outer, inner = words_of(key)
     is_of_entries = outer.of == "entrywise" if outer is inner else outer.inner == "entries"
     return is_of_entries and inner.threshold and not inner.grouped
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound problem that passed `reasons` is still none: its predictions, a penalty or a radius of 0, fewer than two classes."""
+    """The reasons why a bound problem that passed `reasons` is still none: its predictions, a penalty or a radius of 0, fewer than two classes."""
     ((block, m), *others) = canonical.terms[0].map.parts or ((canonical.blocks[0], None),)
     found = []
     if others or m is None or product_of(m) is None:
@@ -164,7 +164,7 @@ class Game:
 
     @property
     def softmax(self) -> bool:
-        """Whether the loss is smooth, as softmax, rather than piecewise linear, as the hinge."""
+        """True if the loss is smooth, as softmax, rather than piecewise linear, as the hinge."""
         return not self.f.loss.piecewise_linear
 
     @cached_property

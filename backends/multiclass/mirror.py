@@ -205,11 +205,11 @@ class _MirrorRun(GameRun[MirrorState]):
 
 
 class MirrorDescentState(MirrorState):
-    """Where a run of `mirror_descent` stands."""
+    """The state of a run of `mirror_descent`."""
 
 
 class MirrorProxState(MirrorState):
-    """Where a run of `mirror_prox` stands."""
+    """The state of a run of `mirror_prox`."""
 
 
 class MirrorDescent(GameMethod):
@@ -251,7 +251,7 @@ class MirrorDescentRun(_MirrorRun, of=MirrorDescent):
         self.multiplier, self.horizon = step, horizon
 
     def iterate(self, look: Callable[[], None] = nothing) -> None:
-        """Both steps from the same point."""
+        """Take both steps from the same point."""
         game, s = self.game, self.state
         t = self.horizon if self.horizon is not None else s.k - s.began + 1
         s.gamma = self.multiplier / (game.pace(s.radius) * math.sqrt(5.0 * t))
@@ -330,9 +330,9 @@ class MirrorProxRun(_MirrorRun, of=MirrorProx):
                 kernel(entropic.divergence, reorder=True),
                 kernel(entropic.weighted_divergence, reorder=True),
             )
-            moved = apart(half_u, half_log_u, s.log_u, s.U) + apart(new_u, log_u, half_log_u, half_u)
+            parts_apart = apart(half_u, half_log_u, s.log_u, s.U) + apart(new_u, log_u, half_log_u, half_u)
             rows = rows_apart(game.w, half_v, half_log_v, s.log_v) + rows_apart(game.w, new_v, log_v, half_log_v)
-            apart_both = moved / (2.0 * s.radius * game.entries) + rows / (2.0 * game.W * game.classes)
+            apart_both = parts_apart / (2.0 * s.radius * game.entries) + rows / (2.0 * game.W * game.classes)
             if s.gamma * fall <= apart_both + ROUNDING:
                 break
             s.gamma *= DOWN

@@ -1,4 +1,4 @@
-"""Where a run of a mirror method stands, and the numbers of its certificates."""
+"""The state of a run of a mirror method, and the numbers of its certificates."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fwdsl.backends.method import State
 from fwdsl.backends.multiclass.game import EVEN, Game
 
 BOUND = 0.75
-"""Where |U|_1 is less than this part of the radius, the radius does not bind, as it seems."""
+"""The radius seems not to bind where |U|_1 is less than this part of it."""
 
 SOLVED = 0.1
-"""Where the gap within the radius is this part of the problem's, it does bind: means of noisy iterates are smaller than these."""
+"""The radius does bind where the gap within it is this part of the problem's: means of noisy iterates are smaller than these."""
 
 OUTSIDE = 1e-9
 """The share of the radius by which a point may be outside of the set, and P still counts as at the nearest point inside."""
@@ -28,9 +28,9 @@ def nothing() -> Array:
 
 @dataclass
 class GameState(State):
-    """Where a run on the game stands."""
+    """The state of a run on the game."""
 
-    radius: float  # of U
+    radius: float  # of the ball or simplex that U is in, in the units of x
     k: int = 0  # iterations of the method
     began: int = 0  # k as of the last change of the radius
     value: float = math.inf  # P at the last certificate
@@ -45,20 +45,22 @@ class GameState(State):
 
 @dataclass
 class MirrorState(GameState):
-    """Where a run with both points written out stands."""
+    """The state of a run with both points written out."""
 
-    U: Array = field(default_factory=nothing)  # (parts, d k)
-    V: Array = field(default_factory=nothing)  # (n, k)
-    log_u: Array = field(default_factory=nothing)  # log U
-    log_v: Array = field(default_factory=nothing)  # log V
+    U: Array = field(
+        default_factory=nothing
+    )  # (parts, d k), the primal point: nonnegative parts, with a total of at most `radius`
+    V: Array = field(default_factory=nothing)  # (n, k), the dual point: a row of the simplex for each sample
+    log_u: Array = field(default_factory=nothing)  # (parts, d k), log U, which multiplicative steps add to
+    log_v: Array = field(default_factory=nothing)  # (n, k), log V
     mean_x: Array = field(default_factory=nothing)  # the weighted mean of U, flat
-    mean_z: Array = field(default_factory=nothing)  # of z
-    mean_u: Array = field(default_factory=nothing)  # of u
-    mean_slope: Array = field(default_factory=nothing)  # of q + G
-    total: float = 0.0  # their weight
+    mean_z: Array = field(default_factory=nothing)  # the same mean of the predictions z
+    mean_u: Array = field(default_factory=nothing)  # the same mean of the multipliers u
+    mean_slope: Array = field(default_factory=nothing)  # the same mean of q + G
+    total: float = 0.0  # the sum of the weights in these means
     late: list[Array] = field(default_factory=list)  # the same means since the iteration `tail`
-    late_total: float = 0.0  # their weight
-    tail: int = 0
+    late_total: float = 0.0  # the sum of the weights in those
+    tail: int = 0  # the iteration at which `late` began
     gamma: float = 0.0  # the step, which the adaptive rule changes
 
 

@@ -49,7 +49,7 @@ from fwdsl.backends.method import Estimate
 from fwdsl.backends.multiclass.data import Data, first_step, partial_estimates
 from fwdsl.backends.multiclass.game import Game
 from fwdsl.backends.multiclass.loops import picks, sampling
-from fwdsl.backends.multiclass.loops.exponential import exponentials
+from fwdsl.backends.multiclass.loops.entropic import exponentials
 from fwdsl.backends.multiclass.mirror import AVERAGES, HORIZON, RADIUS, STEP, GameMethod, GameRun, begin, spread, start
 from fwdsl.backends.multiclass.state import GameState, MirrorState, grown, judge, mixed, nothing
 from fwdsl.backends.option import Option
@@ -91,7 +91,7 @@ LEAST = 4
 
 @dataclass
 class SublinearState(GameState):
-    """Where a run of full sampling stands: the lazily scaled points and their sums of `loops.sampling`."""
+    """The state of a run of full sampling: the lazily scaled points and their sums of `loops.sampling`."""
 
     U: Array = field(default_factory=nothing)  # U~+ by classes (k, d)
     U_sum: Array = field(default_factory=nothing)  # the sum of the U, pending parts left out
@@ -114,7 +114,7 @@ class SublinearState(GameState):
 
 @dataclass
 class PartialState(MirrorState):
-    """Where a run of partial sampling stands."""
+    """The state of a run of partial sampling."""
 
     judged: int = 0  # the iteration of the last certificate
 
@@ -282,7 +282,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
     # --- full sampling ----------------------------------------------------------------------------------------------
 
     def advance(self, s: SublinearState, count: int) -> None:
-        """So many iterations of full sampling, their draws those of the driver's iteration."""
+        """Take `count` iterations of full sampling, their draws those of the driver's iteration."""
         game, data = self.game, self.data
         gammas = self.gammas(count)
         primal, dual = game.steps(1.0, s.radius)
@@ -332,7 +332,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
     # --- partial sampling -------------------------------------------------------------------------------------------
 
     def advance_partial(self, s: PartialState, count: int) -> None:
-        """As `advance`, with partial sampling."""
+        """Take `count` steps as `advance` does, with partial sampling."""
         problem, game, data = self.problem, self.game, self.data
         gammas = self.gammas(count)
         uniform = draws(problem.seed, s.iteration).random((count, 2))
@@ -368,7 +368,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
 
 
 def not_full(canonical: Canonical) -> tuple[str, ...]:
-    """Why full sampling does not cover a problem that the method does."""
+    """The reasons why full sampling does not cover a problem that the method does."""
     (term,) = canonical.terms
     assert isinstance(term.f, VectorLossFunction)
     found = []

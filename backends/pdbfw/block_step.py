@@ -32,7 +32,7 @@ def used(g: VectorFunction, x: Array) -> int:
 
 
 def is_even(g: VectorFunction) -> bool:
-    """Whether the s largest parts are the best support: no weights that differ."""
+    """True if the s largest parts are the best support: no weights that differ."""
     groups = g.groups_of()
     return groups is None or not groups.count or bool(np.ptp(groups.weights) == 0.0)
 

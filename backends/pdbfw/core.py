@@ -71,7 +71,7 @@ class Projection:
 
 
 class Space(Protocol):
-    """Where x lives: its set C of `parts` parts (entries, groups, singular values) and its map K to `rows` rows of `width` predictions."""
+    """The space of x: its set C of `parts` parts (entries, groups, singular values) and its map K to `rows` rows of `width` predictions."""
 
     rows: int
     width: int
@@ -91,7 +91,7 @@ class Space(Protocol):
         """K'y for y that is zero outside `rows`."""
 
     def is_heavy(self, rows: Rows) -> bool:
-        """Whether K'y of these rows costs as much as of all."""
+        """True if K'y of these rows costs as much as of all."""
 
     def balanced(self, cap: int) -> float:
         """The rows k whose move costs as much as a block step of `cap` parts, as the paper sets it."""
@@ -105,7 +105,7 @@ class Space(Protocol):
 
 @dataclass
 class PDBFWState(State):
-    """Where a run of `pdbfw` stands."""
+    """The state of a run of `pdbfw`."""
 
     x: Array  # the primal point
     w: Array  # K x + b0
@@ -142,7 +142,7 @@ class Settings:
 
     @property
     def paper(self) -> bool:
-        """Whether the paper's algorithm is run, with constant steps."""
+        """True if the paper's algorithm is run, with constant steps."""
         return any(v is not None for v in (self.s, self.k, self.delta, self.eta))
 
 
@@ -249,7 +249,7 @@ class Core:
         s.iteration += 1
 
     def has_momentum(self, s: PDBFWState) -> bool:
-        """Whether the next step takes momentum: by the option, or after enough short steps."""
+        """True if the next step takes momentum: by the option, or after enough short steps."""
         told = self.settings.accelerate
         return s.short >= PATIENCE if told is None else told
 
@@ -357,7 +357,7 @@ class Core:
         self._keep(s, y, self._bound(least - slack, y, s.s))
 
     def accelerated_mirror_step(self, s: PDBFWState) -> None:
-        """With u = y_old = f'(s), A = momentum - 1, a^2 = t (1 + A) (A + a), theta = a / (A + a) and x the minimiser at v:
+        """Take a step with u = y_old = f'(s), A = momentum - 1, a^2 = t (1 + A) (A + a), theta = a / (A + a) and x the minimiser at v:
 
             v = y + theta (u - y),   s+ = s + a (K x + b0 - s) / (1 + A + a),   u+ = f'(s+),   y+ = y + theta (u+ - y),
 

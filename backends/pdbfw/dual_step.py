@@ -1,4 +1,4 @@
-r"""Dual steps of PDBFW, and their step sizes.
+r"""Dual steps of PDBFW (Lei et al. 2019, Algorithm 1), and their step sizes.
 
 In the canonical scale y_j = w_j u_j, u the paper's dual variable and w_j = 1/n its weights. Its step (10), with f* read as (1/n) sum f_i*, as in
 (19), and not as the sum, is the Euclidean one

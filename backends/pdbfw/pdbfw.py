@@ -151,12 +151,12 @@ class PDBFW(Method):
 
 
 def _is_smooth(name: str) -> bool:
-    """Whether a loss of one prediction has a gradient with a Lipschitz constant."""
+    """True if a loss of one prediction has a gradient with a Lipschitz constant."""
     return name in LOSSES and math.isfinite(LOSSES[name].smoothness or math.inf)
 
 
 def _in_trace_ball(block: Block) -> bool:
-    """Whether the set of a block is a trace-norm ball."""
+    """True if the set of a block is a trace-norm ball."""
     return block.g.pair[1] in TRACE_BALLS
 
 

@@ -1,4 +1,4 @@
-"""Whether a program is Algorithm 2's: predictions A X, a product of data with a matrix in a trace-norm ball."""
+"""The test for programs of Algorithm 2 of Lei et al. 2019 (section 4.4, (17)): data times a matrix in a trace-norm ball."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fwdsl.canon.matrix_maps import LeftMultiply
 
 
 def matrix_reasons(arrangement: Arrangement, losses: Collection[str]) -> tuple[str, ...]:
-    """Why a program is not Algorithm 2's: a smooth loss of a product of data with one matrix in a trace-norm ball, with a ridge."""
+    """The reasons why a program is not Algorithm 2's: a smooth loss of a product of data with one matrix in a trace-norm ball, with a ridge."""
     found = []
     if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
         found.append("it takes one loss of a product of data with the matrix")
@@ -30,7 +30,7 @@ def matrix_reasons(arrangement: Arrangement, losses: Collection[str]) -> tuple[s
 
 
 def matrix_value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why a bound problem is not: its predictions are no product of data with the matrix from the left."""
+    """The reasons why a bound problem is not: its predictions are no product of data with the matrix from the left."""
     parts = canonical.terms[0].map.parts
     if len(parts) != 1 or product_of(parts[0][1]) is None:
         return ("its predictions are not data times the matrix, `A @ X`",)

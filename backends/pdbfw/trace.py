@@ -1,4 +1,4 @@
-r"""The space of Algorithm 2: a matrix X in a trace-norm ball, predictions A X, of which rows are the samples.
+r"""The space of Algorithm 2 of Lei et al. 2019 (section 4.4): a matrix X in a trace-norm ball, predictions A X, of which rows are the samples.
 
 The block step projects the s largest singular triplets of V,
 
@@ -96,7 +96,7 @@ class TraceSpace:
         return np.asarray(self.factor * part).reshape(-1)
 
     def is_heavy(self, rows: Rows) -> bool:
-        """Whether half the rows take part, or more."""
+        """True if half the rows take part, or more."""
         return 2 * rows.size > self.rows
 
     def balanced(self, cap: int) -> float:

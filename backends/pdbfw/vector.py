@@ -1,4 +1,4 @@
-"""The space of Algorithm 1: a vector in a ball or simplex, the rows of one data matrix."""
+"""The space of Algorithm 1 of Lei et al. 2019 (section 4.2): a vector in a ball or simplex, the rows of one data matrix."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VectorSpace:
         return z
 
     def is_heavy(self, rows: Rows) -> bool:
-        """Whether half the stored numbers take part, or more."""
+        """True if half the stored numbers take part, or more."""
         return 2 * self.view.operator.storage.cost_of_rows(rows) > self.view.operator.nnz
 
     def balanced(self, cap: int) -> float:

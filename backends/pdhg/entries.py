@@ -84,7 +84,7 @@ def _by_products(m: LinearMap, rows: Index, columns: Index) -> Array:
 
 
 def readable(m: LinearMap) -> bool:
-    """Whether `entries` needs no product with data."""
+    """True if `entries` needs no product with data."""
     if isinstance(m, CountedMap | Scaled):
         return readable(m.inner)
     if isinstance(m, Add):

@@ -63,29 +63,29 @@ HUGE = 1e240
 
 @dataclass
 class PDHGState(State):
-    """Where a run of `pdhg` stands; T is one step of primal-dual hybrid gradient."""
+    """The state of a run of `pdhg`; T is one step of primal-dual hybrid gradient."""
 
-    x: Array  # the Halpern point z = (x, y)
-    ys: list[Array]
-    kx: list[Array]  # K x
-    kty: Array  # K'y
-    x_anchor: Array  # the anchor z_0, where the last restart was
-    ys_anchor: list[Array]
-    kx_anchor: list[Array]
-    kty_anchor: Array
-    x_hat: Array  # T(z) of the last step
-    ys_hat: list[Array]
-    kx_hat: list[Array]
-    kty_hat: Array
-    column_scale: Array  # t, the scales of the columns
-    row_scale: list[Array]  # s, the scales of the rows of each term
+    x: Array  # (n,), x of the Halpern point z = (x, y), in the units of x
+    ys: list[Array]  # its y, an array of m_i multipliers for each term
+    kx: list[Array]  # K x of each term, without the offsets
+    kty: Array  # (n,), K'y
+    x_anchor: Array  # (n,), x of the anchor z_0, where the last restart was
+    ys_anchor: list[Array]  # its y
+    kx_anchor: list[Array]  # its K x
+    kty_anchor: Array  # (n,), its K'y
+    x_hat: Array  # (n,), x of T(z) of the last step
+    ys_hat: list[Array]  # its y
+    kx_hat: list[Array]  # its K x
+    kty_hat: Array  # (n,), its K'y
+    column_scale: Array  # (n,), t, the scales of the columns
+    row_scale: list[Array]  # s, the scales of the m_i rows of each term
     eta: float  # the step: tau = eta t^2 / omega, sigma = eta omega s^2
     omega: float  # the primal weight
     omega_first: float  # the one made of the data's sizes
     inner: int = 0  # steps since the last restart
     residual_start: float = math.inf  # the fixed-point residual of the first step after it
     residual_last: float = math.inf  # that of the last step
-    restarts: int = 0
+    restarts: int = 0  # restarts so far
     objective: float = math.inf  # P at the last measurement
     bound: float = -math.inf  # D there
     infeasibility: float = math.inf  # the largest relative violation there

@@ -42,7 +42,7 @@ class AffinePiece:
 
     @property
     def flat(self) -> NDArray[np.bool_]:
-        """Which of them have share 1."""
+        """A mask of the entries with share 1."""
         return np.asarray(self.share == 1.0)
 
     def part(self, at: NDArray[np.intp]) -> AffinePiece:
@@ -124,7 +124,7 @@ def of_conjugate(f: FastLoss | FastRows | FastVector, w: Array, y: Array, sigma:
 
 
 def _of_entries(f: FastVector, w: Array, sigma: Array | float) -> AffinePiece:
-    """Where f holds its entries those of y are free; elsewhere they move with the curvature of f, if there is any."""
+    """The piece of a sum over entries: those of y are free where f holds its entries; elsewhere they move with the curvature of f, if any."""
     e = f.entries
     assert e is not None
     z = np.empty_like(w)

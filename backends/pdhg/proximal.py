@@ -66,7 +66,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Step:
+class LeapOutcome:
     """The outcome of a step: the last trial, Newton steps, whether phi is minimised, and the numbers that the systems touched."""
 
     trial: Trial
@@ -76,7 +76,7 @@ class Step:
 
 
 def applies(problem: PreparedProblem) -> bool:
-    """Whether the entries of all maps can be read."""
+    """True if the entries of all maps can be read."""
     return all(readable(m) for t in problem.terms for _, m in t.map.parts)
 
 
@@ -95,19 +95,19 @@ class Proximal:
         self.tau = np.concatenate(full) if full else np.zeros(0)
         self.work = 0.0
 
-    def solve(self, budget: float) -> Step:
+    def solve(self, budget: float) -> LeapOutcome:
         """Newton steps until phi is minimised well enough, `STEPS` of them, or the budget of numbers touched is used up."""
         with serial_blas():
             return self._solve(budget)
 
-    def _solve(self, budget: float) -> Step:
+    def _solve(self, budget: float) -> LeapOutcome:
         t = self._at(self.centre.x, self.centre.kx)
         grad = self._gradient(t)
         for n in range(STEPS + 1):
             away = t.x - self.centre.x
             enough = INNER * self.delta * math.sqrt(float(away @ (away / self.tau)))
             if math.sqrt(float(grad @ (self.tau * grad))) <= enough:
-                return Step(t, n, True, self.work)
+                return LeapOutcome(t, n, True, self.work)
             if n == STEPS or self.work > budget:
                 break
             self.problem.look()
@@ -117,7 +117,7 @@ class Proximal:
                 break
             t = new
             grad = self._gradient(t)
-        return Step(t, n, False, self.work)
+        return LeapOutcome(t, n, False, self.work)
 
     def _at(self, x: Array, kx: list[Array]) -> Trial:
         pr, c, d = self.problem, self.centre, self.delta

@@ -72,7 +72,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @dataclass
 class PivotingState(State):
-    """Where a run of `pivoting` stands."""
+    """The state of a run of `pivoting`."""
 
     x: Array  # the iterate
     z: list[Array]  # its predictions K x + b
@@ -142,7 +142,7 @@ class Pivoting(Method):
 
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Canonical | None) -> str:
-        """Where the Gram matrix costs a few passes: how many others take hangs on its condition."""
+        """The reason is a Gram matrix that costs a few passes: how many others take hangs on its condition."""
         if form is None or gram_seconds(form) > FEW * costs.seconds(form, 1.0, 0.0):
             return ""
         return f"the Gram matrix of {form.size:,} unknowns costs a few passes over the data, and pivoting on it ends"
@@ -190,7 +190,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
 
     @property
     def _signed(self) -> bool:
-        """Whether the sum of sizes is bounded."""
+        """True if the sum of sizes is bounded."""
         return self.budget is not None and self.budget.signed
 
     @cached_property
@@ -259,7 +259,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
             s.best_bound, s.dual = bound, ys
 
     def _lacks(self, x: Array, v: Array) -> float:
-        """What the entries of v that point where an interval has no end would take of the bound at points as large as x."""
+        """The loss of the bound, at points as large as x, by the entries of v that point where an interval has no end."""
         outside = np.where(np.isinf(self.hi), np.maximum(v, 0.0), 0.0) - np.where(
             np.isinf(self.lo), np.minimum(v, 0.0), 0.0
         )
@@ -316,12 +316,12 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         return ys, kty
 
     def _rounding(self, ys: list[Array]) -> Array:
-        """What rounding makes of the entries of K'y."""
+        """A bound on the rounding of the entries of K'y."""
         size = sum(float(np.square(y) @ (1.0 / np.where(h > 0.0, h, 1.0))) for y, h in zip(ys, self.bends, strict=True))
         return np.asarray(EPS * math.sqrt(size) * np.sqrt(np.maximum(np.einsum("ii->i", self.gram), 0.0)))
 
     def _quadratic(self, s: PivotingState) -> Quadratic:
-        """That of a step from x, with the root where the Gram matrix did not do; on intervals it is one of d, x + d being the next point."""
+        """The quadratic of a step from x, with the root where the Gram matrix did not do; on intervals it is one of d, x + d being the next point."""
         from fwdsl.backends.pivoting.pivot import Quadratic
 
         look, gram = self.problem.look, self.gram
@@ -353,7 +353,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         vars(self.state).update(vars(s))
 
     def _minimum(self, quadratic: Quadratic, s: PivotingState) -> Pivoted | None:
-        """Of the quadratic on the set; None where pivoting does not end."""
+        """The minimum of the quadratic on the set; None where pivoting does not end."""
         from fwdsl.backends.pivoting.pivot import bounded, descended, penalised, with_sum
 
         if self.budget is None and quadratic.root is not None:
@@ -380,7 +380,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
     # --- what it says -------------------------------------------------------------------------------------------------
 
     def ray(self) -> tuple[Array, list[Array]] | None:
-        """Where x has gone since zero: far out, that is the direction in which it leaves."""
+        """The way of x since zero: far out, that is the direction in which it leaves."""
         return self.state.x, [np.zeros_like(z) for z in self.state.z]
 
     def report(self) -> Report:

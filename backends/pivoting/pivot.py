@@ -60,7 +60,7 @@ class Triangle:
 
     @staticmethod
     def of(columns: Array) -> Triangle | None:
-        """None where the columns depend on each other to rounding."""
+        """The triangle of the columns; None where they depend on each other to rounding."""
         factor: Array = np.asarray(np.linalg.qr(columns, mode="r"))
         if factor.shape[0] < factor.shape[1]:
             return None
@@ -85,12 +85,11 @@ class Shortest:
 
     @staticmethod
     def of(columns: Array) -> Shortest | None:
-        """None where there are more columns than rows, or one is zero."""
+        """The factors of the columns; None where there are more columns than rows, or one is zero."""
         Q, T = np.linalg.qr(columns)
         return Shortest(Q, T) if T.shape[0] == T.shape[1] and np.all(np.einsum("ii->i", T)) else None
 
     def step(self, right: Array) -> Array:
-        """s."""
         return np.asarray(self.Q @ solve_triangular(self.T, right, trans="T", check_finite=False))
 
 

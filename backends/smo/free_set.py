@@ -38,11 +38,11 @@ def newton_step(
             return None
         step[at] = d
         first = step.copy() if first is None else first
-        moved = v + step
-        out = free & ((moved < lo) | (moved > hi))
+        ahead = v + step
+        out = free & ((ahead < lo) | (ahead > hi))
         if not out.any():
             break
-        step[out] = np.where(moved < lo, lo, hi)[out] - v[out]
+        step[out] = np.where(ahead < lo, lo, hi)[out] - v[out]
         free &= ~out
     inside = bool(np.all((v + step >= lo) & (v + step <= hi)))
     balanced = not has_equality or abs(float(step.sum())) <= 1e-12 * float(np.abs(step).sum())

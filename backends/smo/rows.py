@@ -54,7 +54,7 @@ class GramRows:
 
     @staticmethod
     def taken(gram: GramOperator, most_bytes: float) -> GramRows:
-        """Those that an earlier solve gave back, where they take as many bytes."""
+        """The rows that an earlier solve gave back, where they take as many bytes; else new ones."""
         found = _KEPT.pop(gram, None)
         return found if found is not None and found.most_bytes == most_bytes else GramRows(gram, most_bytes)
 
@@ -65,7 +65,7 @@ class GramRows:
     # --- records ------------------------------------------------------------------------------------------------------
 
     def record(self) -> NDArray[np.int64]:
-        """Which rows are kept, when they were used, and the batches they were computed in: a line of numbers for a state."""
+        """The rows that are kept, when they were used, and the batches they were computed in: a line of numbers for a state."""
         k = self.filled
         live = np.unique(self.batch_in[:k][self.row_in[:k] >= 0])
         self.batches = {int(b): self.batches[int(b)] for b in live}

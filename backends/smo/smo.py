@@ -59,7 +59,7 @@ SETTLED = 0.05
 
 @dataclass
 class SMOState(State):
-    """Where a run of `smo` stands."""
+    """The state of a run of `smo`."""
 
     v: Array  # the dual point, signs turned
     g: Array  # kappa K v + s v - t
@@ -187,7 +187,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         return np.concatenate(chosen)
 
     def _worst(self, keys: Array, count: int) -> NDArray[np.int64]:
-        """Where the keys are least, among those that are not out of reach."""
+        """The positions of the least keys, among those that are not out of reach."""
         count = min(count, int(np.count_nonzero(keys < loops.FAR / 2)))
         if count <= 0:
             return np.zeros(0, dtype=np.int64)
@@ -210,7 +210,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         tol = max(INNER * violation, 1e-15 * float(np.abs(problem.t).max(initial=0.0)))
         most = INNER_STEPS * max(1, at.size)
         inner = int(solver(Q, g, v, problem.lo[at], problem.hi[at], problem.e, *room, tol, most))
-        s.v, s.g = self._moved(s, at, v)
+        s.v, s.g = self._with_entries(s, at, v)
         s.inner += inner
         s.working = at
         s.iteration += 1
@@ -230,7 +230,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         Q.flat[:: at.size + 1] += problem.s[at]
         return Q
 
-    def _moved(self, s: SMOState, at: NDArray[np.int64], new: Array) -> tuple[Array, Array]:
+    def _with_entries(self, s: SMOState, at: NDArray[np.int64], new: Array) -> tuple[Array, Array]:
         """v with new entries, and g to it: with the rows of those that changed."""
         problem = self.problem
         step = new - s.v[at]
@@ -262,7 +262,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         step = newton_step(Q, slope, v, lo, hi, problem.has_equality, problem.look)
         if step is None:
             return
-        s.v, s.g = self._moved(s, free, np.clip(v + step, lo, hi))
+        s.v, s.g = self._with_entries(s, free, np.clip(v + step, lo, hi))
         s.polished += 1
         self._bounds(s)
 

@@ -1,4 +1,4 @@
-"""What the systems of Newton's method cost, on the scale of `backends.costs`, and which one a problem gets."""
+"""The costs of the systems of Newton's method, on the scale of `backends.costs`, and the choice among them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STEPS = 7.0
 """Newton steps on a loss that is not quadratic."""
 
 FACTORED_STEPS = 3.0
-"""Those of them that are left where conjugate gradients give way to a factor."""
+"""Newton steps that are left where conjugate gradients give way to a factor."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SystemChoice:
 
 
 def is_quadratic(canonical: Canonical) -> bool:
-    """Whether all losses have constant second derivatives."""
+    """True if all losses have constant second derivatives."""
     return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
 
 
@@ -77,12 +77,12 @@ def _factored(canonical: Canonical) -> list[SystemChoice]:
 
 
 def able(canonical: Canonical, kind: str) -> bool:
-    """Whether a problem has a system of a kind, whatever it costs."""
+    """True if a problem has a system of a kind, whatever it costs."""
     return kind == "cg" or (_primal(canonical) if kind == "primal" else _dual(canonical)) is not None
 
 
 def is_factorable(canonical: Canonical) -> bool:
-    """Whether second derivatives are diagonal and maps few columns but for those of data."""
+    """True if second derivatives are diagonal and maps few columns but for those of data."""
     return (
         all(isinstance(t.f, LossFunction) for t in canonical.terms)
         and not any(isinstance(v, DataOperator) for v in canonical.instance.values.values())

@@ -65,7 +65,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @dataclass
 class NewtonState(State):
-    """Where a run of `newton` stands."""
+    """The state of a run of `newton`."""
 
     x: Array  # the iterate
     zs: list[Array]  # its predictions K x + b
@@ -121,7 +121,7 @@ class Newton(Method):
 
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Form | None) -> str:
-        """Where its variables are written down: nothing beats it by much, and conditioning, which makes others slow, is not known before.
+        """The reason is that its variables are written down: nothing beats it by much, and conditioning, which slows others, is not known before.
 
         The factor of a Gram matrix, in whose coordinates it would work, costs more than methods on rows of that matrix take. Where curvatures jump
         (squared hinges) steps are more, and methods of the dual fast: predicted times decide.
@@ -208,7 +208,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self._bound(s, losses - float(kty @ s.x), s.grad, rx - s.grad, s.ys, s.x)
 
     def _measure(self, r: Array) -> float:
-        """What a residual costs of the bound, about: |r|^2 / 2 over the ridges."""
+        """The cost of a residual in the bound, about |r|^2 / 2 over the ridges."""
         return float(self.weight @ np.square(r))
 
     def _bound(self, s: NewtonState, minus_conjugates: float, left: Array, v: Array, ys: list[Array], x: Array) -> None:
@@ -355,7 +355,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     # --- what it says -------------------------------------------------------------------------------------------------
 
     def ray(self) -> tuple[Array, list[Array]] | None:
-        """Where x has gone since zero: far out, that is the direction in which it leaves."""
+        """The way of x since zero: far out, that is the direction in which it leaves."""
         return self.state.x, [np.zeros_like(z) for z in self.state.zs]
 
     def report(self) -> Report:

@@ -70,7 +70,7 @@ VARIANTS = ("plain", "away", "pairwise")
 
 @dataclass
 class BCFWState(State):
-    """Where a run of `bcfw` stands."""
+    """The state of a run of `bcfw`."""
 
     a: Array  # the multipliers (n, k)
     W: Array  # W(a), as the kernels keep it
@@ -134,7 +134,7 @@ class BCFW(Method):
 
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Any) -> str:
-        """Where samples are no more than columns, or C |x_i|^2 is at most LARGEST_PRICE; beyond it the least predicted time decides."""
+        """The reason is that samples are no more than columns, or C |x_i|^2 at most LARGEST_PRICE; beyond it the least predicted time decides."""
         if form is not None:
             rows, columns = _product(form).A.shape
             if rows > columns and _price(form) > LARGEST_PRICE:

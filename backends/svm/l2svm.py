@@ -53,17 +53,17 @@ GAP_EVERY = 4
 
 @dataclass
 class L2SVMState(State):
-    """Where a run of `l2svm_dual` stands."""
+    """The state of a run of `l2svm_dual`."""
 
-    t: Array  # the multipliers
-    t_old: Array  # their predecessor
-    x: Array  # w(t), the intercept left out
-    x_old: Array
-    z: Array  # z(t), likewise
-    z_old: Array
-    momentum: float
-    lipschitz: float  # L
-    multiplier: float  # of the projection
+    t: Array  # (n,), the multipliers, one for each sample
+    t_old: Array  # (n,), the multipliers one step before
+    x: Array  # (d,), w(t), the intercept left out
+    x_old: Array  # (d,), w(t_old)
+    z: Array  # (n,), the predictions z(t), the intercept left out
+    z_old: Array  # (n,), z(t_old)
+    momentum: float  # the number of FISTA's sequence: 1 at first, and after a restart
+    lipschitz: float  # L, the estimated curvature of D along the steps
+    multiplier: float  # that of the projection's equality, where the next one starts
     intercept: float  # the best one at x
     value: float  # P at the last point whose intercept was worked out
     best_value: float  # the least P so far
@@ -192,10 +192,10 @@ class L2SVMRun(Run[PreparedProblem, L2SVMState], of=L2SVMDual):
             t = v.s * np.maximum(0.0, 1.0 - v.y * problem.forward(x)[0])
         else:
             t = np.zeros(v.y.size)
-        moved = np.empty_like(t)
-        kernel(loops.project, reorder=True, ends=loops.ends)(t, v.e, 0.0, moved)
+        feasible = np.empty_like(t)
+        kernel(loops.project, reorder=True, ends=loops.ends)(t, v.e, 0.0, feasible)
         state = L2SVMState(
-            0, moved, moved.copy(), *(np.zeros(0),) * 4, 1.0, 2.0, 0.0, 0.0, math.inf, math.inf, -math.inf
+            0, feasible, feasible.copy(), *(np.zeros(0),) * 4, 1.0, 2.0, 0.0, 0.0, math.inf, math.inf, -math.inf
         )  # fmt: skip
         state.x = self._primal(-v.y * v.s * state.t)
         state.z = self._predict(state.x)
@@ -252,7 +252,7 @@ class L2SVMRun(Run[PreparedProblem, L2SVMState], of=L2SVMDual):
         project = kernel(loops.project, reorder=True, ends=loops.ends)
         for _ in range(60):
             s.multiplier = float(project(target, v.e, s.multiplier, new))
-            square, turn = kernel(loops.moved, reorder=True)(new, at, s.t, v.y, v.s, u)
+            square, turn = kernel(loops.step_products, reorder=True)(new, at, s.t, v.y, v.s, u)
             x = self._primal(u)
             dx = x - x_at
             needed = 1.0 + float(v.mu * dx @ dx) / square if square > 0.0 else 1.0

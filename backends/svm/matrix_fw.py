@@ -47,7 +47,7 @@ Codes = NDArray[np.int16]
 
 @dataclass
 class MatrixFWState(State):
-    """Where a run of `matrix_fw` stands."""
+    """The state of a run of `matrix_fw`."""
 
     a: Array  # the multipliers (n, k)
     x: Array  # W(a), flat

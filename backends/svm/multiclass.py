@@ -43,7 +43,7 @@ LARGEST_SPREAD = 30_000_000
 
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
-    """Why a problem is no such machine: one of the two losses, and every variable with a `sum_squares` and nothing else."""
+    """The reasons why a problem is no such machine: one of the two losses, and every variable with a `sum_squares` and nothing else."""
     found = [
         f"`{term.text}`: it takes one `multiclass_hinge` or `weston_watkins` loss and nothing else in the sum"
         for term in arrangement.sums
@@ -67,7 +67,7 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 
 
 def row_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """Why the predictions are not the rows of one data matrix times one variable, an intercept for each class aside."""
+    """The reasons why the predictions are not the rows of one data matrix times one variable, an intercept for each class aside."""
     parts = canonical.terms[0].map.parts
     data = [p for p in parts if product_of(p[1]) is not None]
     tiles = [p for p in parts if _intercept(p[1])]
@@ -143,7 +143,7 @@ class MulticlassMachine:
 
     @property
     def weston(self) -> bool:
-        """Whether the multipliers of a sample are in a box, as those of Weston and Watkins; else they are in a simplex."""
+        """True if the multipliers of a sample are in a box, as those of Weston and Watkins; else they are in a simplex."""
         return self.f.loss.boxed_dual
 
     @property

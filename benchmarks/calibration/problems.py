@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from data_sets import read_libsvm
-from generators import completion, rcv1_like, simplex_ls, sparse_rows, trace_norm
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Data = tuple[Any, Array]
+from . import others
+from .sources import SOURCES, Array, classes, signs, target
 
 
 @dataclass(frozen=True)
@@ -31,70 +28,6 @@ class Case:
     def name(self) -> str:
         """The program, the data and the weight."""
         return f"{self.family}, {self.data}{f', {self.weight}' if self.weight else ''}"
-
-
-# --- data -----------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def _file(name: str, rows: int) -> Data:
-    X, labels = read_libsvm(name)
-    kept = np.sort(np.random.default_rng(0).permutation(labels.size)[:rows])
-    X = sp.csr_array(X[kept])
-    X = X / X.max() if X.max() > 100 else X
-    return (np.ascontiguousarray(X.toarray()) if X.nnz >= 0.25 * X.shape[0] * X.shape[1] else X), labels[kept]
-
-
-@cache
-def _drawn(n: int, d: int, decay: float, correlation: float) -> Data:
-    """Gaussian rows with ten common factors, columns that shrink to `decay`, and a sparse truth."""
-    rng = np.random.default_rng(n + d)
-    X = np.sqrt(1 - correlation) * rng.standard_normal((n, d))
-    X += np.sqrt(correlation / 10) * rng.standard_normal((n, 10)) @ rng.standard_normal((10, d))
-    X *= np.logspace(0.0, np.log10(decay), d)
-    truth = np.zeros(d)
-    truth[rng.choice(d, max(2, d // 10), replace=False)] = rng.standard_normal(max(2, d // 10))
-    return X, X @ truth + 0.5 * rng.standard_normal(n)
-
-
-@cache
-def _sparse(kind: str, n: int, d: int) -> Data:
-    return rcv1_like(n, d) if kind == "text" else sparse_rows(n, d, 20)
-
-
-SOURCES: Mapping[str, Callable[[], Data]] = {
-    "tall": partial(_drawn, 3000, 60, 1.0, 0.3),
-    "wide": partial(_drawn, 250, 2000, 1.0, 0.3),
-    "stiff": partial(_drawn, 1000, 300, 1e-3, 0.5),
-    "small": partial(_drawn, 100, 10, 1.0, 0.0),
-    "text": partial(_sparse, "text", 3000, 6000),
-    "sparse": partial(_sparse, "rows", 2000, 1000),
-    "abalone": partial(_file, "abalone", 5000),
-    "housing_scale": partial(_file, "housing_scale", 5000),
-    "a1a": partial(_file, "a1a", 5000),
-    "splice": partial(_file, "splice", 5000),
-    "w8a": partial(_file, "w8a", 8000),
-    "australian": partial(_file, "australian", 5000),
-    "west_breast": partial(_file, "west_breast", 5000),
-    "usps": partial(_file, "usps", 1500),
-    "dna.scale": partial(_file, "dna.scale", 2000),
-}
-
-
-def _target(b: Array) -> Array:
-    return np.asarray((b - b.mean()) / b.std())
-
-
-def _signs(b: Array) -> Array:
-    return np.where(b > np.median(b) if np.unique(b).size > 2 else b == b.max(), 1.0, -1.0)
-
-
-def _classes(b: Array) -> Array:
-    """Whole numbers from 0: the classes, or fifths of the targets."""
-    values = np.unique(b)
-    if values.size > 26:
-        return np.searchsorted(np.quantile(b, [0.2, 0.4, 0.6, 0.8]), b).astype(float)
-    return np.searchsorted(values, b).astype(float)
 
 
 # --- programs over rows -----------------------------------------------------------------------------------------------------
@@ -324,11 +257,11 @@ def _rows(family: Family, source: str, weight: float) -> tuple[str, Mapping[str,
     data: dict[str, Any] = {"X": X}
     head = HEAD.format(target=family.target)
     if family.target == "vector":
-        data["y"] = scaled = _target(b)
+        data["y"] = scaled = target(b)
     elif family.target == "signs":
-        data["y"] = scaled = _signs(b)
+        data["y"] = scaled = signs(b)
     else:
-        labels = _classes(b)
+        labels = classes(b)
         hot = (labels[:, None] == np.unique(labels)).astype(float)
         scaled = hot[:, 0] - hot[:, 0].mean()
         if family.target == "tasks":
@@ -348,98 +281,31 @@ def _rows(family: Family, source: str, weight: float) -> tuple[str, Mapping[str,
     return head + body, data
 
 
-# --- other programs -----------------------------------------------------------------------------------------------------------
-
-
-def _steps(n: int, noise: float = 0.3) -> Array:
-    rng = np.random.default_rng(n)
-    return np.repeat(rng.standard_normal(max(2, n // 50)), 50)[:n] + noise * rng.standard_normal(n)
-
-
-def _signal(n: int, penalty: str, weight: float) -> tuple[str, Mapping[str, Any]]:
-    text = (
-        f"data y: vector[n]\nparam c: positive\nvar x: vector[n]\nminimize 1/2 * sum_squares(x - y) + c * {penalty}\n"
-    )
-    return text, {"y": _steps(n), "c": weight}
-
-
-def _isotonic(n: int) -> tuple[str, Mapping[str, Any]]:
-    y = np.linspace(0.0, 3.0, n) + _steps(n)
-    text = "data y: vector[n]\nvar x: vector[n]\nminimize sum_squares(x - y)\nsubject to x[1:] >= x[:-1]\n"
-    return text, {"y": y}
-
-
-def _trace(n: int, d: int, k: int, weight: float, ball: bool) -> tuple[str, Mapping[str, Any]]:
-    A, B, radius = trace_norm(n, d, k, rank=4, noise=1.0)
-    declared = "var W: matrix[p, k] in nuclear_ball(c)\n" if ball else "var W: matrix[p, k]\n"
-    penalty = "" if ball else " + c * norm_nuc(W)"
-    text = f"data X: matrix[n, p], Y: matrix[n, k]\nparam c: positive\n{declared}minimize 1/2 * sum(squared(X @ W, Y)){penalty}\n"
-    return text, {"X": A, "Y": B, "c": weight * (radius if ball else float(np.linalg.norm(A.T @ B, 2)))}
-
-
-def _completion(n: int, p: int, observed: float, weight: float) -> tuple[str, Mapping[str, Any]]:
-    rows, columns, values, _ = completion(n, p, rank=3, observed=observed)
-    seen = sp.csr_array((values, (rows, columns)), shape=(n, p))
-    top = float(np.linalg.norm(seen.toarray(), 2))
-    text = (
-        "data M: entries[n, p]\nparam c: positive\nvar B: matrix[n, p]\n"
-        "minimize 1/2 * sum(squared(B[M], M)) + c * norm_nuc(B)\n"
-    )
-    return text, {"M": (rows, columns, values), "c": weight * top}
-
-
-def _portfolio(d: int, weight: float) -> tuple[str, Mapping[str, Any]]:
-    rng = np.random.default_rng(d)
-    F = rng.standard_normal((max(3, d // 10), d))
-    text = (
-        "data F: matrix[k, d], r: vector[d]\nparam c: positive\nvar x: vector[d] in simplex(1)\n"
-        "minimize c * sum_squares(F @ x) - dot(r, x)\n"
-    )
-    return text, {"F": F, "r": rng.standard_normal(d), "c": weight}
-
-
-def _linear(m: int, n: int) -> tuple[str, Mapping[str, Any]]:
-    rng = np.random.default_rng(m)
-    A = rng.standard_normal((m, n))
-    text = "data A: matrix[m, n], b: vector[m], q: vector[n]\nvar x: vector[n] in nonnegative\nminimize dot(q, x)\nsubject to A @ x >= b\n"
-    return text, {"A": A, "b": A @ rng.random(n) - rng.random(m), "q": A.T @ rng.random(m)}
-
-
-def _psd(n: int, d: int) -> tuple[str, Mapping[str, Any]]:
-    rng = np.random.default_rng(n)
-    X, L = rng.standard_normal((n, d)), rng.standard_normal((d, 2))
-    text = "data X: matrix[n, d], y: vector[n]\nvar S: symmetric[d] in psd\nminimize mean(squared(quad(X, S), y)) + 0.01 * trace(S)\n"
-    return text, {"X": X, "y": ((X @ L) ** 2).sum(axis=1) + 0.1 * rng.standard_normal(n)}
-
-
-def _mixture(n: int, d: int) -> tuple[str, Mapping[str, Any]]:
-    A, b = simplex_ls(n, d)
-    return "data A: matrix[n, d], b: vector[n]\nvar w: vector[d] in simplex(1)\nminimize mean(squared(A @ w, b))\n", {
-        "A": A,
-        "b": b,
-    }
+# --- all of them ------------------------------------------------------------------------------------------------------
 
 
 def _others() -> Iterator[Case]:
     tv, trend = "norm1(x[1:] - x[:-1])", "norm1(x[2:] - 2 * x[1:-1] + x[:-2])"
     for n, weight in ((300, 0.3), (300, 3.0), (3000, 1.0)):
-        yield Case("total variation", f"{n} points", f"{weight:g}", partial(_signal, n, tv, weight))
-        yield Case("trend filtering", f"{n} points", f"{weight:g}", partial(_signal, n, trend, 5 * weight))
+        yield Case("total variation", f"{n} points", f"{weight:g}", partial(others.signal, n, tv, weight))
+        yield Case("trend filtering", f"{n} points", f"{weight:g}", partial(others.signal, n, trend, 5 * weight))
     for n in (200, 1000, 4000):
-        yield Case("isotonic", f"{n} points", "", partial(_isotonic, n))
+        yield Case("isotonic", f"{n} points", "", partial(others.isotonic, n))
     for n, d, k, weight in ((200, 40, 30, 0.1), (300, 100, 80, 0.02), (100, 60, 200, 0.3)):
-        yield Case("trace norm", f"{n} x {d} x {k}", f"{weight:g}", partial(_trace, n, d, k, weight, False))
-        yield Case("trace-norm ball", f"{n} x {d} x {k}", f"{weight:g}", partial(_trace, n, d, k, 2 * weight, True))
+        yield Case("trace norm", f"{n} x {d} x {k}", f"{weight:g}", partial(others.trace, n, d, k, weight, False))
+        yield Case(
+            "trace-norm ball", f"{n} x {d} x {k}", f"{weight:g}", partial(others.trace, n, d, k, 2 * weight, True)
+        )
     for n, p, observed, weight in ((100, 600, 0.2, 0.3), (300, 200, 0.1, 0.1), (60, 50, 0.5, 0.05)):
-        yield Case("completion", f"{n} x {p}", f"{weight:g}", partial(_completion, n, p, observed, weight))
+        yield Case("completion", f"{n} x {p}", f"{weight:g}", partial(others.completed, n, p, observed, weight))
     for d, weight in ((30, 1.0), (300, 10.0), (300, 0.1)):
-        yield Case("portfolio", f"{d} assets", f"{weight:g}", partial(_portfolio, d, weight))
+        yield Case("portfolio", f"{d} assets", f"{weight:g}", partial(others.portfolio, d, weight))
     for m, n in ((40, 20), (80, 30), (60, 400), (300, 150), (150, 60), (30, 100), (100, 100), (200, 20), (250, 120)):
-        yield Case("linear program", f"{m} x {n}", "", partial(_linear, m, n))
+        yield Case("linear program", f"{m} x {n}", "", partial(others.linear, m, n))
     for n, d in ((200, 8), (300, 12), (600, 20), (100, 30), (400, 15), (150, 20)):
-        yield Case("PSD regression", f"{n} x {d}", "", partial(_psd, n, d))
+        yield Case("PSD regression", f"{n} x {d}", "", partial(others.psd, n, d))
     for n, d in ((500, 50), (5000, 100), (200, 400)):
-        yield Case("mixture", f"{n} x {d}", "", partial(_mixture, n, d))
+        yield Case("mixture", f"{n} x {d}", "", partial(others.mixture, n, d))
 
 
 def cases(quick: bool = False) -> list[Case]:

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..words import CONVEX, SETS, SetWord
+from .conic import Conic
 
 if TYPE_CHECKING:
-    from .conic import Conic
     from .entries import Budget, Entries
     from .loss import Loss
     from .vectors.groups import Partition
@@ -222,7 +222,7 @@ class VectorFunction(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """In the language's words: `0.1 * norm1`, `l1_ball(5)`, `0.1 * norm1 on nonnegative`."""
+        """The function in the language's words: `0.1 * norm1`, `l1_ball(5)`, `0.1 * norm1 on nonnegative`."""
 
     # --- functions --------------------------------------------------------------------------------------------------
     @abstractmethod
@@ -231,7 +231,7 @@ class VectorFunction(ABC):
 
     @abstractmethod
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """By how much x misses the set: the largest violation of a defining inequality over the sum of the sizes of its terms; 0.0 where
+        """The amount by which x misses the set: the largest violation of a defining inequality over the sum of the sizes of its terms; 0.0 where
         there is no set or x is inside.
 
         `sizes` are those of the terms that the entries of x are sums of; by default `own_sizes(x)`.
@@ -239,7 +239,7 @@ class VectorFunction(ABC):
 
     @property
     def slope(self) -> float:
-        """How steep the function is, in its units: the coefficient of a norm or an entropy, 0 for a set."""
+        """The slope of the function, in its units: the coefficient of a norm or an entropy, 0 for a set."""
         inner = getattr(self, "inner", None)
         return inner.slope if isinstance(inner, VectorFunction) else 0.0
 
@@ -273,7 +273,7 @@ class VectorFunction(ABC):
         return -self.conjugate(np.zeros(self.size))
 
     def rounding(self, v: Array) -> float:
-        """By how much a point that `dual_project` makes of v may miss it where v is in the domain: 0 for formulas, more for decompositions."""
+        """A bound on the distance from v to `dual_project(v)` where v is in the domain: 0 for formulas, more for decompositions."""
         return 0.0
 
     @abstractmethod
@@ -298,7 +298,7 @@ class VectorFunction(ABC):
 
     @property
     def has_faces(self) -> bool:
-        """Whether `face` finds a face at optima as a rule, on which Newton steps finish."""
+        """True if `face` finds a face at optima as a rule, on which Newton steps finish."""
         return True
 
     @abstractmethod

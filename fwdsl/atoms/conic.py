@@ -37,8 +37,8 @@ class MatrixEntries(NamedTuple):
     column: Index
     value: Array
 
-    def moved(self, rows: int, columns: int) -> MatrixEntries:
-        """Further down and to the right."""
+    def shifted(self, rows: int, columns: int) -> MatrixEntries:
+        """The entries in a matrix in which they start `rows` further down and `columns` further to the right."""
         return MatrixEntries(self.row + rows, self.column + columns, self.value)
 
 
@@ -88,8 +88,8 @@ class Conic:
             np.concatenate([_full(c.extra_curvature, c.extra) for c in (self, other)]),
             np.concatenate([_full(c.extra_slope, c.extra) for c in (self, other)]),
             self.constant + other.constant,
-            joined([self.of_z, other.of_z.moved(self.offset.size, 0)]),
-            joined([self.of_u, other.of_u.moved(self.offset.size, self.extra)]),
+            joined([self.of_z, other.of_z.shifted(self.offset.size, 0)]),
+            joined([self.of_u, other.of_u.shifted(self.offset.size, self.extra)]),
             np.concatenate([self.offset, other.offset]),
             (*self.cones, *other.cones),
             np.concatenate([c.owner if c.owner.size else np.full(c.extra, -1) for c in (self, other)]),
@@ -97,7 +97,7 @@ class Conic:
 
     @property
     def owned(self) -> int:
-        """How many unknowns each belong to one entry of z; 0 where not all of them do."""
+        """The number of unknowns that belong to each entry of z; 0 where not all of them belong to one."""
         return self.extra if self.owner.size and self.owner.min() >= 0 else 0
 
     def repeated(self, places: Index, size: int) -> Conic:
@@ -132,7 +132,7 @@ def _full(value: ArrayLike, size: int) -> Array:
     return np.broadcast_to(np.asarray(value, dtype=np.float64), (size,))
 
 
-class Piece(NamedTuple):
+class ConicRow(NamedTuple):
     """A row  of_z z_i + sum_k of_u[k] u_ik + offset >= 0  for each entry i."""
 
     of_z: ArrayLike
@@ -142,7 +142,7 @@ class Piece(NamedTuple):
 
 def by_entries(
     size: int,
-    pieces: Sequence[Piece] = (),
+    pieces: Sequence[ConicRow] = (),
     extras: Sequence[tuple[ArrayLike, ArrayLike]] = (),
     curvature: ArrayLike = 0.0,
     slope: ArrayLike = 0.0,
@@ -183,7 +183,7 @@ def by_entries(
 
 def norm1_form(size: int, c: float) -> Conic:
     """c |z|_1: u >= z, u >= -z at the price c sum(u)."""
-    return by_entries(size, (Piece(1.0, (1.0,), 0.0), Piece(-1.0, (1.0,), 0.0)), ((0.0, c),))
+    return by_entries(size, (ConicRow(1.0, (1.0,), 0.0), ConicRow(-1.0, (1.0,), 0.0)), ((0.0, c),))
 
 
 def norm_inf_form(size: int, c: float) -> Conic:

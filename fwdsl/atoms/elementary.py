@@ -2,7 +2,13 @@
 
 exp(x) = 2^k exp(r) for |x| <= 708, with k the integer nearest to x log2(e) and |r| <= log(2) / 2. A loop calls `shifted`, one `remainder` and
 `taylor`, and one more takes 2^k from the low bits: `bits[j] = (bits[j] << 52) + (1023 << 52)`. An ulp or two off.
+
+`omega` is for references, slow and obvious; kernels have it written out.
 """
+
+import numpy as np
+
+from .base import Array
 
 
 def shifted(x):
@@ -43,3 +49,15 @@ def added(x):
     for j in range(n - n % 4, n):
         s0 += x[j]
     return (s0 + s1) + (s2 + s3)
+
+
+def omega(x: Array) -> Array:
+    """The omega > 0 with omega + log omega = x, by Newton for s = log omega on the convex s + exp(s) - x, monotone from above."""
+    s = np.where(x > 1.0, np.log(np.maximum(x, 1.0)), x)
+    for _ in range(60):
+        e = np.exp(s)
+        change = (s + e - x) / (1.0 + e)
+        s = s - change
+        if np.all(np.abs(change) <= 4e-16 * (1.0 + np.abs(s))):
+            break
+    return np.exp(s)

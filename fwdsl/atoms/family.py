@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -147,6 +146,6 @@ class Repeated(VectorFunction):
         inner = self.inner.conic()
         return None if inner is None else inner.repeated(np.arange(self.size).reshape(self.count, -1), self.size)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No arguments: the prox goes block by block."""
         return ()

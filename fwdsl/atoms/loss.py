@@ -134,7 +134,7 @@ def _bring_in(cls: type[Loss], word: LossWord) -> None:
 
 
 def is_plain(kernel: Callable[..., Any]) -> bool:
-    """Whether a kernel is a reference under another name, which cannot be compiled."""
+    """True if a kernel is a reference under another name, which cannot be compiled."""
     return getattr(kernel, "plain", False)
 
 

@@ -48,7 +48,6 @@ class LowRank(NDArrayOperatorsMixin):
 
     @property
     def size(self) -> int:
-        """n p."""
         return int(self.U.shape[0] * self.V.shape[0])
 
     @property
@@ -58,7 +57,7 @@ class LowRank(NDArrayOperatorsMixin):
 
     @property
     def rank(self) -> int:
-        """How many singular values are not zero."""
+        """The number of singular values that are not zero."""
         return int(self.U.shape[1])
 
     @property

@@ -25,7 +25,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 def sums_to_zero(u: Array) -> NDArray[np.bool_]:
-    """Whether each row of u sums to zero but for rounding: by at most (8 + k) eps times the sum of the sizes."""
+    """A mask of the rows of u that sum to zero up to rounding: to at most (8 + k) eps times the sum of the sizes."""
     found: NDArray[np.bool_] = np.abs(u.sum(axis=1)) <= (8 + u.shape[1]) * EPS * np.abs(u).sum(axis=1)
     return found
 

@@ -1,4 +1,4 @@
-"""What a user supplies for a program: the bindings, the check of their names, and the value of each datum."""
+"""The bindings that a user supplies for a program, the check of their names, and the value of each datum."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Bindings:
     sources: tuple[tuple[tuple[str, ...], SourceSpec], ...] = ()
     params: Mapping[str, object] = field(default_factory=dict)
     dims: Mapping[str, int] = field(default_factory=dict)
-    labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
     def merge(self, other: Bindings) -> Bindings:
-        """Both bindings together. A name in both gets the value of `other`."""
+        """Join both bindings. A name in both gets the value of `other`."""
         served = {name for names, _ in other.sources for name in names}
         again = served | set(other.data) | set(other.params) | set(other.dims)
         return Bindings(
@@ -233,12 +233,12 @@ def _jobs(
         else:
             jobs.append(_Job(whole, serves, wanted, serves[0].span))
     jobs.reverse()
-    seen: set[tuple[str, ...]] = set()
+    read: set[tuple[str, ...]] = set()
     for decl in decls.values():
         group = decl.serves or (decl.name,)
-        if decl.source is None or group in seen:
+        if decl.source is None or group in read:
             continue
-        seen.add(group)
+        read.add(group)
         serves = tuple(decls[n] for n in group if n in decls)
         wanted = frozenset(d.name for d in serves) - taken
         if not wanted:
@@ -264,7 +264,7 @@ def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> Sourc
 
 
 def _read(
-    job: _Job, dims: Mapping[str, int], labels: Mapping[str, Sequence[Any]], findings: Findings
+    job: _Job, dims: Mapping[str, int], labels: Mapping[str, Sequence[object]], findings: Findings
 ) -> dict[str, RawDatum]:
     from ..readers.read import Role, read
 
@@ -299,7 +299,7 @@ def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tupl
     return tuple(labels.get(f"{decl.name}.columns", ())) if decl.type.kind != "entries" else ()
 
 
-def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[Any]], findings: Findings) -> RawDatum:
+def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
     origin = f"bind({decl.name}=...)"
     names = column_names(value) if decl.type.kind in ("matrix", "signs") and len(decl.type.shape) == 2 else ()

@@ -20,7 +20,7 @@ from .instance import DataStats
 Sizes = Mapping[str, int]
 
 
-def check_positions(model: Model, dims: Sizes, params: Mapping[str, Any], findings: Findings) -> None:
+def check_positions(model: Model, dims: Sizes, params: Mapping[str, object], findings: Findings) -> None:
     """Note slices that are empty or out of range, groups with wrong or missing entries, and a `k` above its vector's size.
 
     The checker has reported those of integer dimensions already.
@@ -95,7 +95,9 @@ def _check_groups(groups: Expr, size: int, findings: Findings) -> None:
         )
 
 
-def _check_count(ref: SetRef, k: Expr, size: int, dims: Sizes, params: Mapping[str, Any], findings: Findings) -> None:
+def _check_count(
+    ref: SetRef, k: Expr, size: int, dims: Sizes, params: Mapping[str, object], findings: Findings
+) -> None:
     value = {"const": k.value, "param": params.get(k.name), "dim": dims.get(k.name)}.get(k.op)
     if value is None or float(cast("float", value)) <= size:
         return
@@ -148,7 +150,7 @@ def _shape(type_: Type, dims: Sizes) -> tuple[int, ...]:
     return tuple(evaluate_dim(d, dims) for d in own.array_shape)
 
 
-def check_uses(model: Model, values: Mapping[str, Any], findings: Findings) -> set[str]:
+def check_uses(model: Model, values: Mapping[str, object], findings: Findings) -> set[str]:
     """Note where a program needs the entries of data that are bound to operators (FW4528), and return their names."""
     names = {name for name, value in values.items() if isinstance(value, DataOperator)}
     if not names:

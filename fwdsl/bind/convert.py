@@ -16,7 +16,7 @@ from ..readers.scan import find_nonfinite, map_labels, map_signs
 from .bindings import RawDatum
 from .data_operator import DataOperator
 from .findings import InvalidDatum
-from .parameters import scalar
+from .promises import scalar
 from .values import is_sparse
 
 _MATRICES = ("matrix", "symmetric", "psd")

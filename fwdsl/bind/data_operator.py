@@ -102,7 +102,6 @@ class DataOperator:
 
     @property
     def T(self) -> DataOperator:
-        """The transpose."""
         return DataOperator(self.source, self.factor, not self.flipped)
 
     def matvec(self, x: Array) -> Array:

@@ -34,7 +34,7 @@ def dimensions_of(type_: Type) -> Iterator[str]:
 
 
 def is_derived(dim: str) -> bool:
-    """Whether a dimension is the number of columns of a feature map, or of observations, which no user gives."""
+    """True if a dimension is the number of columns of a feature map, or of observations, which no user gives."""
     return dim.startswith(("dim(", "len("))
 
 
@@ -50,7 +50,7 @@ def _declared(model: Model) -> list[tuple[Span, Type]]:
     return [(d.span, d.type) for d in model.data] + [(v.span, v.type) for v in model.variables]
 
 
-class Sizes:
+class StatedSizes:
     """The sizes stated for each dimension. They are collected first and compared at the end, so that all clashes are found."""
 
     def __init__(self, fixed: Mapping[str, int]) -> None:
@@ -198,7 +198,7 @@ def _binder(name: str, model: Model) -> str:
     return f"declare `{decl.name}: labels[{decl.type.shape[0]}, {name}]` if it is the number of classes, "
 
 
-def claim_axes(datum: RawDatum, value: Any, classes: tuple[Any, ...], sizes: Sizes, findings: Findings) -> bool:
+def claim_axes(datum: RawDatum, value: Any, classes: tuple[Any, ...], sizes: StatedSizes, findings: Findings) -> bool:
     """Claim the sizes of an array. False where it has another number of axes than its type, or an axis is empty or too long."""
     decl = datum.decl
     dims = decl.type.array_shape

@@ -228,7 +228,7 @@ _LEAVES: Mapping[str, Callable[[Expr, Environment], Value]] = {
     "data": _named,
     "param": _named,
 }
-"""Those that compute nothing."""
+"""The operations that compute nothing: they read a value."""
 
 _OPERATIONS: Mapping[str, Callable[[Expr, Environment], Value]] = {
     **_LEAVES,

@@ -40,7 +40,6 @@ class Findings:
 
     @property
     def failed(self) -> bool:
-        """Whether an error was noted."""
         return any(d.severity == "error" for d in self._found)
 
     def result(self) -> tuple[Diagnostic, ...]:

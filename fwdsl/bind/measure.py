@@ -59,14 +59,14 @@ def measure(array: Any) -> Measured:
 
 
 def storage(array: Any) -> str:
-    """How an array is stored: "csr", "scalar", "vector" or "dense"."""
+    """The storage of an array: "csr", "scalar", "vector" or "dense"."""
     if is_sparse(array):
         return "csr"
     return ("scalar", "vector")[array.ndim] if array.ndim < 2 else "dense"
 
 
 def is_mapped(array: Any) -> bool:
-    """Whether an array is a memory map or a view of one."""
+    """True if an array is a memory map or a view of one."""
     base = array.data if is_sparse(array) else array
     while isinstance(base, np.ndarray):
         if isinstance(base, np.memmap):
@@ -127,7 +127,7 @@ def _by_rows(array: np.ndarray, scale: float) -> _Sums:
 
 
 def _by_columns(transposed: np.ndarray, scale: float) -> _Sums:
-    """As `_by_rows`, for an array whose columns lie in memory one after the other."""
+    """The sums of `_by_rows`, for an array whose columns lie in memory one after the other."""
     sums = _Sums()
     rows = np.zeros(transposed.shape[1])
     columns = []

@@ -14,7 +14,7 @@ from ..model import Dim
 from ..readers.roles import Triplets
 from .bindings import DECLARED, RawDatum
 from .convert import among, known_signs, numbers, signs, vector
-from .dimensions import Sizes
+from .dimensions import StatedSizes
 from .findings import Findings, InvalidDatum
 from .values import Entries, is_sparse
 
@@ -72,7 +72,7 @@ def observe(datum: RawDatum) -> RawEntries:
 
 
 def place(
-    observed: Sequence[RawEntries], sizes: Sizes, labels: Mapping[str, tuple[Any, ...]], findings: Findings
+    observed: Sequence[RawEntries], sizes: StatedSizes, labels: Mapping[str, tuple[Any, ...]], findings: Findings
 ) -> list[tuple[RawEntries, Entries]]:
     """Positions of all observed entries, with unconverted values. A datum with an error is left out, and the error noted.
 
@@ -144,7 +144,7 @@ def _known_entries(o: RawEntries, before: Sequence[tuple[Any, ...] | None], find
 class _Dimensions:
     """The sizes and ids of the dimensions of observed entries, as far as they are known before the entries bind them."""
 
-    def __init__(self, observed: Sequence[RawEntries], sizes: Sizes) -> None:
+    def __init__(self, observed: Sequence[RawEntries], sizes: StatedSizes) -> None:
         self._sizes: dict[Dim, int | None] = {}
         self._ids: dict[Dim, tuple[Any, ...]] = {}
         uses: dict[Dim, list[tuple[RawEntries, int]]] = {}

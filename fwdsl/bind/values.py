@@ -21,12 +21,12 @@ Value = Any
 
 
 def is_sparse(value: object) -> bool:
-    """Whether a value is a SciPy sparse matrix or array. SciPy is not imported to find out."""
+    """True if a value is a SciPy sparse matrix or array. SciPy is not imported to find out."""
     return hasattr(value, "tocsr") and hasattr(value, "nnz")
 
 
 def is_formula(value: object) -> bool:
-    """Whether a value is a matrix kept as a formula: `RankOneUpdated`, or the Gram matrix of an implicit feature map."""
+    """True if a value is a matrix kept as a formula: `RankOneUpdated`, or the Gram matrix of an implicit feature map."""
     return hasattr(value, "matvec") and hasattr(value, "toarray")
 
 

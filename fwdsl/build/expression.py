@@ -65,7 +65,6 @@ class Expression(Built):
 
     @property
     def T(self) -> Expression:
-        """The transpose."""
         return Expression(tree.Transpose(self.node), self.depth + 1)
 
     def __getitem__(self, index: object) -> Expression:
@@ -184,9 +183,9 @@ class Constraint(Stated):
         return Constraint(self.relation, identifier(name))
 
     @property
-    def node(self) -> tree.Constraint:
+    def node(self) -> tree.NamedRelation:
         """The syntax tree."""
-        return tree.Constraint(self.relation, None if self.name is None else tree.Ident(self.name))
+        return tree.NamedRelation(self.relation, None if self.name is None else tree.Ident(self.name))
 
     def __bool__(self) -> NoReturn:
         raise misuse(

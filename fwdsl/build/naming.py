@@ -59,7 +59,7 @@ def _rename(node: tree.Node, name_of: Callable[[Use], str]) -> tree.Node:
 LONGEST = 400
 
 
-def text_of(node: tree.Expr | tree.Constraint) -> str:
+def text_of(node: tree.Expr | tree.NamedRelation) -> str:
     """The text of a node in the language, cut after `LONGEST` characters."""
     from ..grammar import format_expr
 
@@ -73,14 +73,14 @@ def text_of(node: tree.Expr | tree.Constraint) -> str:
             names.take(leaf.name)
     known = {key: leaf.name or names.fresh(leaf) for key, leaf in leaves.items()}
     renamed = rename(node, lambda found: known[id(found.leaf)])
-    if isinstance(renamed, tree.Constraint):
+    if isinstance(renamed, tree.NamedRelation):
         text = _constraint_text(renamed)
     else:
         text = format_expr(renamed)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 
-def _constraint_text(constraint: tree.Constraint) -> str:
+def _constraint_text(constraint: tree.NamedRelation) -> str:
     from ..grammar import format_expr
 
     relation = constraint.relation

@@ -1,4 +1,4 @@
-"""From typed affine expressions to linear maps and offsets."""
+"""The translation of typed affine expressions to linear maps and offsets."""
 
 from __future__ import annotations
 

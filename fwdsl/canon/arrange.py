@@ -31,7 +31,7 @@ class BlockPlan:
     set: str | None = None
     sets: tuple[int, ...] = ()
     ridges: tuple[int, ...] = ()
-    moved: tuple[str, ...] = ()
+    in_sum: tuple[str, ...] = ()
     implicit: bool = False
 
 
@@ -79,7 +79,7 @@ def bare_variable(expr: Expr) -> str | None:
 
 
 def is_ridge(term: Term) -> bool:
-    """Whether a term is a multiple of the squares of a variable: `sum_squares(x)`, `quad_form(x, eye(n))`, `sum(squared(x, zeros(n)))`."""
+    """True if a term is a multiple of the squares of a variable: `sum_squares(x)`, `quad_form(x, eye(n))`, `sum(squared(x, zeros(n)))`."""
     if bare_variable(term.argument) is None:
         return False
     if term.kind == "loss":
@@ -182,7 +182,7 @@ def _sums_of_constraint(i: int, constraint: Constraint) -> list[SumPlan]:
 
 
 def _is_rows_and_columns(ref: SetRef) -> bool:
-    """Whether a set is written as the simplices of its rows and those of its columns."""
+    """True if a set is written as the simplices of its rows and those of its columns."""
     return SETS[ref.name].written_as == "rows and columns"
 
 
@@ -241,7 +241,7 @@ def _arrange_block(
 def _of_same_groups(
     model: Model, norms: dict[str, list[int]], sets: dict[str, list[int]], pair: tuple[str | None, str | None]
 ) -> bool:
-    """Whether a norm and a set of groups have the same groups."""
+    """True if a norm and a set of groups have the same groups."""
     norm, key = pair
     if norm is None or not CONVEX[norm].grouped or key is None:
         return True

@@ -164,13 +164,11 @@ class _Builder:
                 shape = (basis.rank, *shape[1:])
             size = math.prod(shape)
             g = self._block_function(plan, shape)
-            symmetric = plan.type.kind in ("symmetric", "psd")
+            stop, symmetric = start + size, plan.type.kind in ("symmetric", "psd")
             blocks.append(
-                Block(
-                    plan.name, start, start + size, shape, g, g.describe(), plan.moved, basis=basis, symmetric=symmetric
-                )
+                Block(plan.name, start, stop, shape, g, g.describe(), plan.in_sum, basis=basis, symmetric=symmetric)
             )
-            start += size
+            start = stop
         for i in self.arrangement.lifted:
             blocks.append(self.indicators.weights_of_vertices(self.model.constraints[i], start))
             start = blocks[-1].stop
@@ -201,7 +199,7 @@ class _Builder:
         )
 
     def _bases(self) -> dict[str, GramFactor]:
-        """For each variable over an implicit feature map, the factor of its Gram matrix, which is computed by blocks and never formed."""
+        """The factor of the Gram matrix of each variable over an implicit feature map; the matrix is computed by blocks and never formed."""
         out: dict[str, GramFactor] = {}
         for node in _products_with_maps(self.model):
             gram = self.reader.constant(node.args[0])

@@ -74,7 +74,7 @@ class Chain:
         return found
 
     def describe(self, name: str) -> str:
-        """In words, for a variable of this name."""
+        """The chain in words, for a variable of this name."""
         both = np.isfinite(self.lo) & np.isfinite(self.hi)
         acts = (self.lo != 0.0) | (self.hi != 0.0)
         kinds = [

@@ -98,7 +98,7 @@ class Compose(LinearMap):
         return Compose(self.outer.absolute(), self.inner.absolute())
 
     def squared(self) -> LinearMap:
-        """Of both: an estimate."""
+        """The sum of the squared maps of both: an estimate."""
         return Compose(self.outer.squared(), self.inner.squared())
 
     def sparse(self) -> csr_array:

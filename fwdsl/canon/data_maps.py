@@ -136,7 +136,7 @@ class AbsoluteMatrix(LinearMap):
 
 
 def _sliceable(A: Any) -> bool:
-    """Whether blocks of rows can be taken: true for data, false for a sparse matrix less its means."""
+    """True if blocks of rows can be taken: true for data, false for a sparse matrix less its means."""
     return isinstance(A, np.ndarray) or hasattr(A, "indptr")
 
 

@@ -23,7 +23,7 @@ from ..words import CONVEX, SETS
 from .pairs import words_of
 
 SLACK = 1e-9
-"""How far, relative to its size, a bound must be missed: nearer, rounding may be at work, and the method decides."""
+"""The least amount, relative to its size, by which a bound must be missed: nearer, rounding may be at work, and the method decides."""
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """The same where two numbers are compared as they are given: what the rounding of either explains contradicts nothing."""
@@ -167,7 +167,7 @@ def _spread(a: Region, shape: tuple[int, ...]) -> tuple[Array, Array]:
 
 
 def _apart(a: Region, b: Region, shape: tuple[int, ...]) -> str:
-    """Why no point of a is in b, as far as a tells; empty where it does not."""
+    """The reason why no point of a is in b, as far as a tells; empty where it does not."""
     if _bounds_entries(b) and _sums(a):
         return _misses_box(a, *_spread(b, shape))
     if _bounds_entries(b) and words_of(a.key)[0].of == "symmetric":
@@ -195,12 +195,12 @@ def _apart(a: Region, b: Region, shape: tuple[int, ...]) -> str:
 
 
 def _bounds_entries(a: Region) -> bool:
-    """Whether a set bounds each entry by itself."""
+    """True if a set bounds each entry by itself."""
     return a.key in SETS and SETS[a.key].bounds
 
 
 def _fixes_trace(a: Region) -> bool:
-    """Whether all matrices of a set have one trace."""
+    """True if all matrices of a set have one trace."""
     return a.key in SETS and SETS[a.key].of == "symmetric" and SETS[a.key].total == "equal"
 
 
@@ -248,7 +248,7 @@ def _bounds(a: Region) -> tuple[Any, Any]:
 
 
 def _misses_box(a: Region, lo: Array, hi: Array) -> str:
-    """Why no point of a simplex, or of a product of some, lies within bounds."""
+    """The reason why no point of a simplex, or of a product of some, lies within bounds."""
     r = _radius(a)
     if np.any(hi < 0.0):
         return f"an entry is nonnegative in the first and at most {hi.min():g} in the second"
@@ -262,7 +262,7 @@ def _misses_box(a: Region, lo: Array, hi: Array) -> str:
 
 
 def _misses_diagonal(a: Region, hi: Array) -> str:
-    """Why no matrix without a negative eigenvalue, perhaps of a given trace, has entries at most hi."""
+    """The reason why no matrix without a negative eigenvalue, perhaps of a given trace, has entries at most hi."""
     diagonal = np.diagonal(hi)
     if np.any(diagonal < 0.0):
         return f"an entry of the diagonal is nonnegative in the first and at most {diagonal.min():g} in the second"

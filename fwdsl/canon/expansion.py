@@ -90,7 +90,7 @@ class Expansion:
 
     @property
     def is_small_space(self) -> bool:
-        """Whether the space of features is small beside the number of samples."""
+        """True if the space of features is small beside the number of samples."""
         return self.gram.dimension <= LOW_RANK * self.n
 
     def why_not(self, kind: FormKind) -> tuple[str, ...]:
@@ -111,12 +111,12 @@ class Expansion:
         """The point of a and b."""
         return np.append(a, b) if self.intercept is not None else a
 
-    def split(self, x: Array) -> Mapping[str, Any]:
+    def split(self, x: Array) -> Mapping[str, object]:
         """The expansion coefficients and the intercept by their names."""
         a, b = self.parts(x)
         return {self.name: a.copy(), **({self.intercept.name: b} if self.intercept is not None else {})}
 
-    def auxiliary(self, x: Array) -> Mapping[str, Any]:
+    def auxiliary(self, x: Array) -> Mapping[str, object]:
         return {}
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
@@ -139,7 +139,7 @@ class Expansion:
 
 
 def unexpanded(arrangement: Arrangement) -> tuple[str, ...]:
-    """Why a program has no such form, one sentence each, from names alone; empty where it may have one."""
+    """The reasons why a program has no such form, one sentence each, from names alone; empty where it may have one."""
     over = [b for b in arrangement.blocks if b.implicit]
     if len(over) != 1 or over[0].type.kind != "vector":
         return ("no one vector is over an implicit feature map",)
@@ -201,7 +201,7 @@ def expansion_of(built: Canonical, make_dense: Callable[[], Canonical | None]) -
 
 
 def _reaches(f: LossFunction, free: Offset) -> bool:
-    """Whether slopes of f can meet the equality of the intercept, without which the objective is unbounded below."""
+    """True if slopes of f can meet the equality of the intercept, without which the objective is unbounded below."""
     lo, hi = f.dual_bounds()
     return float(lo.sum()) <= -free.q / free.d <= float(hi.sum())
 

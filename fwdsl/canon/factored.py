@@ -44,7 +44,7 @@ class EntryMap:
 
     @property
     def count(self) -> int:
-        """How many predictions."""
+        """The number of predictions."""
         return int(self.rows.size)
 
     @property
@@ -67,7 +67,7 @@ class ProductMap:
 
     @property
     def count(self) -> int:
-        """How many predictions."""
+        """The number of predictions."""
         return int(self.A.shape[0] * self.columns)
 
     @property
@@ -199,14 +199,14 @@ class Factored:
 
 
 def has_trace_norm(block: BlockPlan, only: bool = False) -> bool:
-    """Whether a trace norm, or its ball, bounds a variable; with `only`, whether nothing else does."""
+    """True if a trace norm, or its ball, bounds a variable; with `only`, if nothing else does."""
     norm = None if block.norm is None else CONVEX[block.norm].trace_norm
     set_ = None if block.set is None else block.set in SETS and SETS[block.set].trace_norm
     return False not in (norm, set_) if only else True in (norm, set_)
 
 
 def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
-    """Why a program has no factored form, one sentence each, from names alone; empty where it has one."""
+    """The reasons why a program has no factored form, one sentence each, from names alone; empty where it has one."""
     losses = [s for s in arrangement.sums if s.kind == "loss"]
     matrices = [b for b in arrangement.blocks if b.type.kind == "matrix"]
     if len(matrices) != 1:

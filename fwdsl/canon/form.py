@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.conic import Conic
 from ..atoms.domain import set_beneath
 from ..atoms.vector_loss import VectorLossFunction
 from ..bind.instance import Instance
@@ -23,21 +24,20 @@ from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
+from .chains import Chain, chains_of
 from .combined_maps import unscaled
 from .data_maps import Matrix
 from .forms import NO_EXPANSION, NO_VALUES, FormKind
 from .maps import LinearMap
 
 if TYPE_CHECKING:
-    from ..atoms.conic import Conic
-    from .chains import Chain
     from .expansion import Expansion
     from .factored import Factored
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One variable's place in x and its proximable part. `moved` names what could not stay in g and went into the sum.
+    """One variable's place in x and its proximable part. `in_sum` names what could not stay in g and went into the sum.
 
     An `auxiliary` block is ours (the weights of a polytope's vertices) and is not reported. A variable over an implicit feature map is kept
     in coordinates of the span of the samples' features: `basis` leads to its expansion coefficients and back.
@@ -49,7 +49,7 @@ class Block:
     shape: tuple[int, ...]
     g: VectorFunction
     text: str = ""
-    moved: tuple[str, ...] = ()
+    in_sum: tuple[str, ...] = ()
     auxiliary: bool = False
     basis: GramFactor | None = None
     symmetric: bool = False
@@ -61,7 +61,7 @@ class Block:
         value = x[self.slice].reshape(self.shape)
         return self.basis.coefficients(value) if self.basis is not None else value.copy()
 
-    def encoded(self, value: Any) -> Array:
+    def encoded(self, value: object) -> Array:
         """The flat numbers of a value that the user gives."""
         array = np.asarray(value, dtype=np.float64)
         return (self.basis.coordinates(array) if self.basis is not None else array).reshape(-1)
@@ -73,12 +73,12 @@ class Block:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """The number of entries of the variable."""
         return self.stop - self.start
 
     @property
     def slice(self) -> slice:
-        """Its place in x."""
+        """The place of the variable in x."""
         return slice(self.start, self.stop)
 
 
@@ -153,12 +153,12 @@ class SumTerm:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether f_i is differentiable."""
+        """True if f_i is differentiable."""
         return isinstance(self.f, LossFunction | VectorLossFunction) and self.f.loss.smoothness is not None
 
     @property
     def is_indicator(self) -> bool:
-        """Whether f_i is the indicator of a set."""
+        """True if f_i is the indicator of a set."""
         return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
 
     @property
@@ -281,8 +281,6 @@ class Canonical:
     @cached_property
     def chains(self) -> tuple[tuple[Chain, ...], str]:
         """The differences of neighbours that the terms are of, or why there is no exact prox along lines (`chains.chains_of`)."""
-        from .chains import chains_of
-
         return chains_of(self)
 
     @property
@@ -297,8 +295,8 @@ class Canonical:
         for term in self.terms:
             lines.append(f"  f  {_term(term)}")
         for block in self.blocks:
-            moved = f"   (moved into the sum: {', '.join(block.moved)})" if block.moved else ""
-            lines.append(f"  g  {block.name}: {block.text}{moved}")
+            note = f"   (moved into the sum: {', '.join(block.in_sum)})" if block.in_sum else ""
+            lines.append(f"  g  {block.name}: {block.text}{note}")
         if self.q.any():
             lines.append(f"  q  a linear term with {int((self.q != 0).sum())} nonzero coefficients")
         if self.constant:
@@ -307,7 +305,7 @@ class Canonical:
             lines.append("  (the negative of the program's objective, which is maximised)")
         return "\n".join(lines)
 
-    def split(self, x: Array) -> Mapping[str, Any]:
+    def split(self, x: Array) -> Mapping[str, object]:
         """The variables' values by name, in their shapes; scalars as floats."""
         return {b.name: b.decoded(x) for b in self.blocks if not b.auxiliary}
 
@@ -320,7 +318,7 @@ class Canonical:
     def at_hand(self, kind: FormKind) -> Canonical:
         return self
 
-    def auxiliary(self, x: Array) -> Mapping[str, Any]:
+    def auxiliary(self, x: Array) -> Mapping[str, object]:
         """The values of auxiliary blocks, by name."""
         return {b.name: b.decoded(x) for b in self.blocks if b.auxiliary}
 
@@ -328,7 +326,7 @@ class Canonical:
         """The rows of the terms, whatever the point."""
         return [term.map.rows for term in self.terms]
 
-    def join(self, values: Mapping[str, Any]) -> Array:
+    def join(self, values: Mapping[str, object]) -> Array:
         """The flat x of values by name (zeros for a missing one)."""
         x = np.zeros(self.size)
         for b in self.blocks:

@@ -33,7 +33,7 @@ class FormTerm(Protocol):
 
     @property
     def origin(self) -> int:
-        """Its place among the objective's terms, or among the constraints."""
+        """The place among the objective's terms, or among the constraints."""
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class FormTerm(Protocol):
 
     @property
     def is_constraint(self) -> bool:
-        """Whether it stands for a constraint."""
+        """True if the term stands for a constraint."""
 
 
 class Form(Protocol):
@@ -74,7 +74,7 @@ class Form(Protocol):
 
     @property
     def contradiction(self) -> Diagnostic | None:
-        """Why no point meets the constraints, where the numbers alone show it."""
+        """The reason why no point meets the constraints, where the numbers alone show it."""
 
     @property
     def dense(self) -> Canonical | None:
@@ -89,16 +89,16 @@ class Form(Protocol):
         """The same problem with its one function as an expansion in samples; None where it has no such form."""
 
     def why_not(self, kind: FormKind) -> tuple[str, ...]:
-        """Why methods that work on a kind of form have none here, a sentence each; empty where they have."""
+        """The reasons why methods that work on a kind of form have none here, a sentence each; empty where they have."""
 
     def at_hand(self, kind: FormKind) -> Form | None:
         """A form that tells methods of a kind what they would cost; None where it would take work to have one."""
 
-    def split(self, x: Any) -> Mapping[str, Any]:
+    def split(self, x: Any) -> Mapping[str, object]:
         """The variables' values by name, as the user sees them."""
 
-    def auxiliary(self, x: Any) -> Mapping[str, Any]:
+    def auxiliary(self, x: Any) -> Mapping[str, object]:
         """The values of what is solved for besides the variables (the weights of a polytope's vertices), by name."""
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
-        """How many numbers each part of a dual point has; `parts` are those of the point asked about, whose rank may be free."""
+        """The number of entries of each part of a dual point; `parts` are those of the point asked about, whose rank may be free."""

@@ -21,7 +21,7 @@ Given = tuple[tuple[str, Expr], ...]
 
 
 def overlapping(args: Given) -> bool:
-    """Whether the literal groups among the arguments of a norm or set share positions: it then has no prox of its own."""
+    """True if the literal groups among the arguments of a norm or set share positions: it then has no prox of its own."""
     groups = dict(args).get("groups")
     if groups is None or groups.op != "list" or not isinstance(groups.value, tuple):
         return False
@@ -30,7 +30,7 @@ def overlapping(args: Given) -> bool:
 
 
 def same_groups(a: Given, b: Given) -> bool:
-    """Whether two norms or balls are of the same groups with the same weights, in the same words."""
+    """True if two norms or balls are of the same groups with the same weights, in the same words."""
     left, right = dict(a), dict(b)
     return left.get("groups") == right.get("groups") and left.get("weights") == right.get("weights")
 

@@ -138,10 +138,10 @@ class IndicatorReader:
         weights = self.reader.blocks[f"weights of {constraint.name}"]
         to_points: LinearMap = Matrix(V, True, "V") if lines.count == 1 else RightMultiply(V, lines.count, "V")
         to_lines: LinearMap = lines.take or Identity(stacked.rows)
-        moved = mapped(stacked, to_lines)
-        parts = (*moved.parts, (weights, scaled(to_points, -1.0)))
+        by_lines = mapped(stacked, to_lines)
+        parts = (*by_lines.parts, (weights, scaled(to_points, -1.0)))
         side = Shift(to_lines, lines.shape)
-        return Indicator(bounds(0.0, stacked.rows), Stacked(parts, moved.offset, moved.shape), side)
+        return Indicator(bounds(0.0, stacked.rows), Stacked(parts, by_lines.offset, by_lines.shape), side)
 
     def _groups(self, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator | None:
         """The ball of the groups that have weight, of entries that stand once for each of theirs."""

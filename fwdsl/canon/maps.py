@@ -76,7 +76,7 @@ class LinearMap(ABC):
 
     @abstractmethod
     def describe(self, x: str) -> str:
-        """In the language's words, for an argument written `x`."""
+        """The map in the language's words, for an argument written `x`."""
 
     @property
     def nnz(self) -> int:
@@ -240,7 +240,7 @@ class Select(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """How many entries are kept."""
+        """The number of entries that are kept."""
         return self.stop - self.start
 
     def apply(self, x: Array) -> Array:

@@ -60,12 +60,10 @@ class LeftMultiply(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """n k."""
         return int(self._op.shape[0]) * self.k
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """d k."""
         return int(self._op.shape[1]) * self.k
 
     @property
@@ -110,7 +108,6 @@ class RightMultiply(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """n k."""
         return self.n * int(self.B.shape[1])
 
     @property
@@ -162,12 +159,11 @@ class Take(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """How many entries are taken."""
+        """The number of entries that are taken."""
         return self.index.size
 
     @property
     def nnz(self) -> int:
-        """Nothing is stored."""
         return 0
 
     def apply(self, x: Array) -> Array:
@@ -189,7 +185,7 @@ class Take(LinearMap):
         return placed(np.arange(self.rows), self.index, 1.0, (self.rows, self.columns))
 
     def describe(self, x: str) -> str:
-        """In the words it was made with."""
+        """The map in the words it was made with."""
         return f"{x}.T" if self.words == "T" else f"{x if ' ' not in x else f'({x})'}[{self.words}]"
 
 
@@ -207,12 +203,10 @@ class Tile(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """n k."""
         return self.n * self.k
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """k."""
         return self.k
 
     def apply(self, x: Array) -> Array:
@@ -230,7 +224,7 @@ class Tile(LinearMap):
         return placed(np.arange(self.rows), np.tile(np.arange(self.k), self.n), 1.0, (self.rows, self.k))
 
     def describe(self, x: str) -> str:
-        """In every row."""
+        """The map in the words of the one that it applies to every row."""
         return x
 
 
@@ -270,7 +264,6 @@ class Symmetrise(LinearMap):
         return placed(np.tile(at, 2), np.concatenate([at, across]), 0.5, (self.rows, self.rows))
 
     def describe(self, x: str) -> str:
-        """x."""
         return x
 
 
@@ -283,7 +276,6 @@ class Quad(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """n."""
         return int(self.U.shape[0])
 
     @property
@@ -367,5 +359,5 @@ class Gathered(LinearMap):
         return csr_array(placed(order, np.arange(order.size), 1.0, (self.n, order.size)) @ below)
 
     def describe(self, x: str) -> str:
-        """In the words it was made with."""
+        """The map in the words it was made with."""
         return self.words or x

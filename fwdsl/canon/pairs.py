@@ -28,12 +28,12 @@ def words_of(key: str) -> tuple[SetWord, SetWord]:
 
 
 def is_compact(key: str | None) -> bool:
-    """Whether a set is bounded. A box counts as such, whose bounds are not known here."""
+    """True if a set is bounded. A box counts as such, whose bounds are not known here."""
     return key is not None and words_of(key)[1].compact
 
 
 def has_given_bounds(key: str) -> bool:
-    """Whether a set has bounds that may differ from entry to entry."""
+    """True if a set has bounds that may differ from entry to entry."""
     return key in SETS and SETS[key].given_bounds
 
 
@@ -54,7 +54,7 @@ def kind_of(type_: Type) -> str:
 
 
 def in_block(norm: str | None, key: str | None, type_: Type) -> bool:
-    """Whether g of a variable of this type may be this pair: there is a joint prox, and for a symmetric variable it keeps the symmetry.
+    """True if g of a variable of this type may be this pair: there is a joint prox, and for a symmetric variable it keeps the symmetry.
 
     The block of a symmetric variable holds a whole matrix, of which every map takes the symmetric part. That is the same problem only where
     g is no smaller elsewhere among the matrices with this part, as it is where it does not tell a matrix from its transpose.
@@ -68,13 +68,13 @@ def in_block(norm: str | None, key: str | None, type_: Type) -> bool:
 
 
 def _is_transposable(key: str) -> bool:
-    """Whether a set does not tell a matrix from its transpose: a vector set of all entries, where it is the same for every order of them."""
+    """True if a set does not tell a matrix from its transpose: a vector set of all entries, where it is the same for every order of them."""
     outer, inner = words_of(key)
     return inner.permutable if outer.inner == "entries" else outer.transposable
 
 
 def has_prox(norm: str | None, key: str | None, type_: Type) -> bool:
-    """Whether a joint prox of this pair is registered for expressions of this type."""
+    """True if a joint prox of this pair is registered for expressions of this type."""
     kind = kind_of(type_)
     if kind == "family":
         assert type_.element is not None

@@ -21,7 +21,7 @@ LARGEST = 200_000
 """Numbers of a map that is written out to be looked at."""
 
 WIDEST = 300
-"""Its columns: each costs a product."""
+"""The columns of the variable: each costs a product."""
 
 EPS = float(np.finfo(np.float64).eps)
 

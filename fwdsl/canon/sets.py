@@ -51,7 +51,7 @@ class SetReader:
         self.reader = reader
 
     @staticmethod
-    def symmetric_box(args: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
+    def symmetric_box(args: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, object]:
         """Bounds that the transpose of a symmetric matrix meets too."""
         lo, hi = (np.broadcast_to(np.reshape(args[k], shape if np.size(args[k]) > 1 else ()), shape) for k in _ENDS)
         both = ordered(np.maximum(lo, lo.T).reshape(-1), np.minimum(hi, hi.T).reshape(-1))
@@ -75,7 +75,7 @@ class SetReader:
             return term.atom, c
         return term.atom, c, self.group_args(given)
 
-    def group_args(self, given: Mapping[str, Expr]) -> dict[str, Any]:
+    def group_args(self, given: Mapping[str, Expr]) -> dict[str, object]:
         """The groups of a norm or a ball, and their weights where it has some."""
         out = {"groups": self._groups(given["groups"])}
         if "weights" in given:
@@ -85,7 +85,7 @@ class SetReader:
     def _groups(self, expr: Expr) -> Any:
         return expr.value if expr.op == "list" else self.reader.constant(expr)
 
-    def set_spec(self, key: str, constraints: list[Constraint], size: int) -> tuple[str, dict[str, Any]]:
+    def set_spec(self, key: str, constraints: list[Constraint], size: int) -> tuple[str, dict[str, object]]:
         """A set as the registries take it, `constraints` being those that were merged into it."""
         if "(" not in key:
             return key, self._merged_args(key, constraints, size)
@@ -93,7 +93,7 @@ class SetReader:
         assert ref is not None
         return self._nested(ref, key)
 
-    def _nested(self, ref: SetRef, key: str) -> tuple[str, dict[str, Any]]:
+    def _nested(self, ref: SetRef, key: str) -> tuple[str, dict[str, object]]:
         if SETS[ref.name].written_as == "rows and columns":
             return key.split("(")[0], {"set": (SIMPLEX, {"r": 1.0})}
         if ref.inner is not None:
@@ -110,7 +110,7 @@ class SetReader:
         value = self.reader.constant(expr)
         return np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=np.float64)
 
-    def own_args(self, ref: SetRef) -> dict[str, Any]:
+    def own_args(self, ref: SetRef) -> dict[str, object]:
         """The arguments of a set that is made of no other, a matrix among them dense."""
         given = dict(ref.args)
         out: dict[str, Any] = {}

@@ -33,7 +33,7 @@ def complete_squares(model: Model, terms: list[SumTerm], q: Array) -> float:
 
 
 def _is_quadratic_form(model: Model, made: SumTerm) -> bool:
-    """Whether a term is a quadratic form of one variable, by a root of its matrix."""
+    """True if a term is a quadratic form of one variable, by a root of its matrix."""
     term = None if made.is_constraint else model.terms[made.origin]
     rooted = term is not None and term.kind == "function" and bool(CONVEX[term.atom].root_of)
     return rooted and len(made.map.parts) == 1

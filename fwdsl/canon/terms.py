@@ -13,7 +13,10 @@ from ..atoms.base import Array, LossFunction
 from ..atoms.loss import Loss
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
-from ..atoms.values import function_value
+from ..atoms.matrices import build_matrix
+from ..atoms.vectors import build
+from ..atoms.vectors.common import norm2
+from ..atoms.vectors.groups import members
 from ..bind.features import implicit_maps
 from ..model import Expr, Term
 from ..words import CONVEX
@@ -138,3 +141,27 @@ def term_values(canonical: Canonical, x: Array) -> dict[str, float]:
         if term.name:
             out[term.name] = out.get(term.name, 0.0) + term_value(reader, term, x)
     return out
+
+
+def function_value(name: str, z: Array, options: Mapping[str, Any]) -> float:
+    """f(z) for a number, a vector or a matrix z; inf outside the domain. Raises `KeyError` for an unknown name."""
+    word = CONVEX[name]
+    if word.grouped:
+        # groups may overlap here, and have no weight
+        return _group_norm(z, **options)
+    if word.root_of:
+        return float(z @ (options[word.root_of] @ z))
+    if word.as_loss:
+        return float(LOSSES[word.as_loss].value_naive(z, np.zeros_like(z), np.zeros(0)).sum())
+    f = build_matrix((name, 1.0), None, (z.shape[0], z.shape[1])) if z.ndim == 2 else build((name, 1.0), None, z.size)
+    assert f is not None
+    flat = z.reshape(-1)
+    return f.value(flat) if f.violation(flat) == 0.0 else math.inf
+
+
+def _group_norm(z: Array, groups: Any, weights: Any = None) -> float:
+    parts = members(groups)
+    lengths = np.array([norm2(z[part]) for part in parts])
+    if weights is not None:
+        lengths = lengths * np.asarray(weights, dtype=np.float64)[: len(parts)]
+    return float(lengths.sum())

@@ -52,7 +52,7 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
 
 
 def _numbers(type_: Type, instance: Instance) -> int:
-    """How many numbers a variable has."""
+    """The number of entries of a variable."""
     return math.prod(evaluate_dim(d, instance.dims) for d in type_.array_shape)
 
 

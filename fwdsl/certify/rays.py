@@ -46,7 +46,7 @@ MARGIN = 1e-9
 """The least value of a certificate, relative to the sum of the sizes of its terms."""
 
 SAFE = 1e12
-"""How many times the right-hand sides the terms of a feasible point would have to be."""
+"""The multiple of the right-hand sides that the terms of a feasible point would have to be."""
 
 CARRIES = 1e-3
 """The least share of the largest contribution to a certificate's value that makes a row, or an unknown, one that carries it."""
@@ -68,7 +68,7 @@ class Ray:
 
 
 def _of_terms(canonical: Canonical, y: Sequence[Array], v: Array) -> tuple[float, float]:
-    """What the terms' domains give to a Farkas combination, minus infinity where y is no multiplier of theirs, and its size. Adds -K'y to v."""
+    """The share of the terms' domains in a Farkas combination, minus infinity where y is no multiplier of theirs, and its size. Adds -K'y to v."""
     value, sizes = 0.0, 0.0
     for term, yi in zip(canonical.terms, y, strict=True):
         if not yi.any() or term.domain is None:
@@ -202,9 +202,9 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
     if not any(_stands(canonical, x, d) for x in feasible_points()):
         return None
     kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
-    moved = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
+    moving = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
     word = "falls" if canonical.sense > 0 else "grows"
-    who = f"{' and '.join(f'`{n}`' for n in moved)} {'moves' if len(moved) == 1 else 'move'}"
+    who = f"{' and '.join(f'`{n}`' for n in moving)} {'moves' if len(moving) == 1 else 'move'}"
     said = f"the objective {word} without bound as {who} along a direction that no constraint stops"
     return Ray(
         kind, said if kind == "exact" else f"{said} before its terms are {-slope / (missed * sizes):.1e} times as large"
@@ -261,7 +261,7 @@ def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:
 
 
 def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
-    """Whether x is feasible, judged by the constants and bounds of each constraint; where these are 0, by its terms with x's part along d taken off.
+    """True if x is feasible, judged by the constants and bounds of each constraint; where these are 0, by its terms with x's part along d taken off.
 
     Far out along d, or along another direction that no constraint stops, all else would look small beside the terms.
     """
@@ -285,7 +285,7 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
 
 
 def _has_constants(term: SumTerm) -> Array:
-    """Whether the rows of a constraint have a constant or a bound that is not 0; of a set that is no product of intervals all or none do."""
+    """A mask of the rows of a constraint with a constant or a bound that is not 0; of a set that is no product of intervals all or none have."""
     f, offset = term.f, term.map.offset
     assert isinstance(f, VectorFunction)
     found = f.entries()

@@ -132,7 +132,7 @@ class Verified:
         return relative(self.gap, self.primal, self.bound.value, self.scale)
 
     def contradicts(self) -> bool:
-        """Whether the bound lies above the value of a feasible point by more than 1e-9 of the scale: which is a bug somewhere."""
+        """True if the bound lies above the value of a feasible point by more than 1e-9 of the scale, which is a bug somewhere."""
         if self.infeasibility > 1e-12 or not math.isfinite(self.gap):
             return False
         over = self.bound.value - self.primal - self.hidden - self.bound.miss

@@ -226,7 +226,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
 
 @dataclass(frozen=True)
 class _Settled:
-    """What a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound."""
+    """The amounts that a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound."""
 
     statement: str
     taken: float = 0.0
@@ -302,13 +302,13 @@ def _implied_bound(canonical: Canonical, block: Block, point: Point) -> tuple[fl
     A compact set that moved into the sum gives its radius. A norm c |x_B|_p, in g or in the sum, gives (P(x0) - the sum of the infima of
     all other terms) / c at a feasible x0.
     """
-    moved = [t.f for t in canonical.terms if _is_bare(t, block) and isinstance(t.f, VectorFunction)]
+    own_terms = [t.f for t in canonical.terms if _is_bare(t, block) and isinstance(t.f, VectorFunction)]
     radii = set_radii(canonical, block)
     if radii:
         return min(radii), "l2", f"|{block.name}| is bounded by its set"
     if point.infeasibility > 0.0:
         return None
-    coercive = [pair for f in (block.g, *moved) if (pair := f.coercive()) is not None]
+    coercive = [pair for f in (block.g, *own_terms) if (pair := f.coercive()) is not None]
     rest = _infima(canonical, block)
     if not coercive or not math.isfinite(rest):
         return None
@@ -325,12 +325,12 @@ def _implied_bound(canonical: Canonical, block: Block, point: Point) -> tuple[fl
 
 def set_radii(canonical: Canonical, block: Block) -> list[float]:
     """The Euclidean radii of the compact sets of a block that moved into the sum."""
-    moved = [t.f for t in canonical.terms if _is_bare(t, block) and isinstance(t.f, VectorFunction)]
-    return [f.radius() for f in moved if math.isfinite(f.radius())]
+    own_terms = [t.f for t in canonical.terms if _is_bare(t, block) and isinstance(t.f, VectorFunction)]
+    return [f.radius() for f in own_terms if math.isfinite(f.radius())]
 
 
 def is_of_one_block(term: SumTerm) -> bool:
-    """Whether the argument is one variable as it is, and a constant."""
+    """True if the argument is one variable as it is, and a constant."""
     return len(term.map.parts) == 1 and isinstance(term.map.parts[0][1], Identity | Symmetrise)
 
 

@@ -37,7 +37,7 @@ def numeric_bounds(ref: SetRef) -> tuple[float | None, float | None]:
 
 
 def is_sign(ref: SetRef | None) -> bool:
-    """Whether a set says that every entry is at least 0, and no more."""
+    """True if a set says that every entry is at least 0, and no more."""
     return ref is not None and numeric_bounds(ref) == (0.0, inf)
 
 

@@ -105,7 +105,7 @@ DOMAIN_WORDS: dict[str, str] = {
     "columns": 'a list of column names or positions, like `["a", "b"]`',
     "base": "0 or 1",
 }
-"""What an argument is, by its domain."""
+"""Describe an argument by its domain."""
 
 
 def option(ctx: Context, func: str, parameter: Parameter, node: tree.Expr | None) -> Expr | None:
@@ -134,7 +134,7 @@ def option(ctx: Context, func: str, parameter: Parameter, node: tree.Expr | None
 
 
 def _fits(value: Expr, domain: Domain) -> bool:
-    """Whether a constant is in the domain, as far as the text tells. Binding checks the rest."""
+    """True if a constant is in the domain, as far as the text tells. Binding checks the rest."""
     if not value.is_constant:
         return False
     if domain == "boolean":
@@ -208,7 +208,7 @@ def literal(node: tree.Expr) -> object:
 
 
 def literal_fits(value: object, domain: str) -> bool:
-    """Whether a literal is in a domain of source arguments or solve options."""
+    """True if a literal is in a domain of source arguments or solve options."""
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if domain in NUMBERS:
         return number is not None and NUMBERS[domain].holds(number)

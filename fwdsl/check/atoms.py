@@ -130,7 +130,7 @@ def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, s
 def _fit(
     ctx: Context, node: tree.Call, bound: BoundArguments, prediction: Expr, target: Expr, signature: LossWord
 ) -> bool:
-    """Whether prediction and target have the shapes that the loss asks for."""
+    """True if prediction and target have the shapes that the loss asks for."""
     shape, wanted = prediction.type.array_shape, _values_shape(target)
     part = bound["prediction"]
     if signature.scores:
@@ -203,7 +203,7 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
 
 
 def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
-    """Whether the function takes such an argument. On a family it adds up over the blocks."""
+    """True if the function takes such an argument. On a family it adds up over the blocks."""
     type_ = x.type.element if x.type.kind == "family" and x.type.element is not None else x.type
     axes = len(type_.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"

@@ -66,7 +66,7 @@ def _summands(value: Value, sign: float, node: tree.Expr) -> tuple[Summand, ...]
 
 
 def _are_norms(ctx: Context, convex: list[Summand], span: Span) -> bool:
-    """Whether there is exactly one convex function and it has a ball. Reports losses, entropies and sums of norms."""
+    """True if there is exactly one convex function and it has a ball. Reports losses, entropies and sums of norms."""
     fine = True
     for s in convex:
         body = s.body

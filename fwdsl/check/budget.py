@@ -18,7 +18,7 @@ class Budget:
     measured: dict[int, tuple[int, int, Expr]] = field(default_factory=dict)
 
     def allows(self, value: Value) -> bool:
-        """Whether a value is within the limits."""
+        """True if a value is within the limits."""
         total = 0
         for expr in _parts(value):
             size, depth = self._measure(expr)

@@ -79,7 +79,7 @@ _INSTEAD |= dict.fromkeys(("norms", "pnorm"), _BARE_NORM)
 
 
 def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
-    """Whether a function takes this number of arguments, and the shape of the first one."""
+    """True if a function takes this number of arguments, and the shape of the first one."""
     word = function_named(name)
     assert word is not None
     parameters = word.parameters

@@ -143,9 +143,9 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
         for e, bound, side, above in ((a, b, right, True), (b, a, left, False)):
             bounded = _bounded_variable(e, bound) if bound.is_constant else None
             if bounded is not None:
-                x, moved, factor = bounded
+                x, limit, factor = bounded
                 is_upper = above if factor is None or scalar_sign(factor) == "positive" else not above
-                low, high = (None, moved) if is_upper else (moved, None)
+                low, high = (None, limit) if is_upper else (limit, None)
                 made = _half_box(ctx, x, low, high, side, span)
                 return None if made is None else replace(made, factor=factor)
     if algebra.number(a) in (inf, -inf) or algebra.number(b) in (inf, -inf):
@@ -281,7 +281,7 @@ def _report_infinite(ctx: Context, left: Side, right: Side, span: Span) -> None:
 
 
 def _is_entrywise(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> bool:
-    """Whether `<=` can only be meant entrywise. Reports a comparison that could also mean the order of symmetric matrices.
+    """True if `<=` can only be meant entrywise. Reports a comparison that could also mean the order of symmetric matrices.
 
     Where only a constant is symmetric, as in `W >= eye(d)`, the difference is not symmetric, so `<=` is entrywise.
     """

@@ -107,7 +107,7 @@ class Context:
 
     @property
     def failed(self) -> bool:
-        """Whether an error has been reported."""
+        """True if an error has been reported."""
         return any(d.severity == "error" for d in self.found)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:

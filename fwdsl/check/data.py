@@ -131,7 +131,7 @@ def _literal(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type) -> Nes
 
 
 def _agree(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, axis: int, size: int, dim: Dim | None) -> bool:
-    """Whether the size of a literal along an axis agrees with its dimension and with other literals."""
+    """True if the size of a literal along an axis agrees with its dimension and with other literals."""
     if isinstance(dim, int) and dim != size:
         _misfit(
             ctx,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ..grammar.tree import Call, String
 from ..model import DataDecl, Dim, Model, ParamDecl, Term, Type
@@ -12,7 +11,7 @@ from .printer import format_typed
 from .shapes import format_type
 
 
-def describe_program(model: Model) -> dict[str, Any]:
+def describe_program(model: Model) -> dict[str, object]:
     """The data, parameters, variables, dimensions, objective and constraints of a checked program, as plain values.
 
     Keys: `name`, `sense`, `data`, `parameters`, `variables`, `dimensions`, `terms`, `constraints`, `lets`, `options`. Each
@@ -49,7 +48,7 @@ def binders(name: str, model: Model) -> list[str]:
 
 
 def is_shown(name: str, model: Model) -> bool:
-    """Whether the shape of a datum shows the size of the dimension. Ids of observed entries and an index may leave positions out."""
+    """True if the shape of a datum shows the size of the dimension. Ids of observed entries and an index may leave positions out."""
     return any(dim == name for d in model.data if d.type.kind != "entries" for dim, _ in _parts(d))
 
 
@@ -61,7 +60,7 @@ def _scaled(term: Term) -> str:
     return f"({coefficient}) * {term.text}" if term.coefficient.op == "add" else f"{coefficient} * {term.text}"
 
 
-def _datum(decl: DataDecl, model: Model) -> dict[str, Any]:
+def _datum(decl: DataDecl, model: Model) -> dict[str, object]:
     literal = decl.literal is not None
     path = decl.source.args[0] if isinstance(decl.source, Call) and decl.source.args else None
     return {
@@ -76,12 +75,12 @@ def _datum(decl: DataDecl, model: Model) -> dict[str, Any]:
     }
 
 
-def _parameter(decl: ParamDecl, model: Model) -> dict[str, Any]:
+def _parameter(decl: ParamDecl, model: Model) -> dict[str, object]:
     default = None if decl.default is None else model.source.slice(decl.default.span)
     return {"name": decl.name, "domain": decl.type.domain, "default": default, "needed": decl.default is None}
 
 
-def _dimension(name: str, model: Model) -> dict[str, Any]:
+def _dimension(name: str, model: Model) -> dict[str, object]:
     bound_by = binders(name, model)
     users = [v.name for v in model.variables if name in {split_dim(d)[0] for d in _dims(v.type) if isinstance(d, str)}]
     return {"name": name, "bound_by": bound_by, "of_variables": users, "needed": not bound_by}

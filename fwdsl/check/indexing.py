@@ -91,7 +91,7 @@ def _by_data(ctx: Context, node: tree.Index, base: Value, chosen: Expr) -> Value
 
 
 def _is_position(ctx: Context, node: tree.Expr) -> bool:
-    """Whether an index is written as a position and not as data."""
+    """True if an index is written as a position and not as data."""
     return _is_dimension(ctx, node) or isinstance(node, tree.Number | tree.Neg | tree.Sum)
 
 
@@ -213,7 +213,7 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
 
 
 def _is_unnamed(item: Item) -> bool:
-    """Whether the number of entries that an index takes cannot be written by one dimension, as for `k:` along `n`."""
+    """True if the number of entries that an index takes cannot be written by one dimension, as for `k:` along `n`."""
     if not isinstance(item, tuple):
         return isinstance(item, str)
     start, stop = item

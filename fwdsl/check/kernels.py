@@ -14,7 +14,7 @@ from .operands import KERNEL_RULE
 
 
 def _is_euclidean(function: str) -> bool:
-    """Whether a term is a function of the Euclidean norm of its argument."""
+    """True if a term is a function of the Euclidean norm of its argument."""
     return function in CONVEX and CONVEX[function].euclidean
 
 

@@ -168,7 +168,7 @@ def _members(ctx: Context, node: tree.Expr, size: Dim) -> tuple[int, ...] | None
 
 
 def is_psd(matrix: Nested) -> bool:
-    """Whether a literal symmetric matrix is positive semidefinite up to rounding, by a pivoted Cholesky factorisation."""
+    """True if a literal symmetric matrix is positive semidefinite up to rounding, by a pivoted Cholesky factorisation."""
     assert isinstance(matrix, tuple)
     a = [[float(x) for x in flat(row)] for row in matrix]
     d = len(a)
@@ -196,7 +196,7 @@ def smallest_eigenvalue(matrix: Nested) -> float:
 
 
 def is_symmetric(matrix: Nested) -> bool:
-    """Whether a literal square matrix equals its transpose."""
+    """True if a literal square matrix equals its transpose."""
     assert isinstance(matrix, tuple)
     if any(not isinstance(row, tuple) or len(row) != len(matrix) for row in matrix):
         return False

@@ -43,7 +43,7 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
 
 
 def is_finite(ctx: Context, value: Expr, node: tree.Node) -> bool:
-    """Whether an operand is finite, as far as the text tells. Reports `inf`."""
+    """True if an operand is finite, as far as the text tells. Reports `inf`."""
     number = algebra.number(value)
     if number is None or isfinite(number):
         return True

@@ -15,16 +15,16 @@ from .context import Context
 
 def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, object], ...]:
     """The options of all `solve` statements: numbers, `gap` and `method` as text, `method_options` as a dictionary, and `among`, names of methods."""
-    seen: dict[str, tree.Keyword] = {}
+    keywords: dict[str, tree.Keyword] = {}
     out: list[tuple[str, object]] = []
     for keyword in (k for node in nodes for k in node.options):
         name = keyword.name.name
         if name not in SOLVE_OPTIONS:
             _unknown(ctx, keyword)
-        elif name in seen:
-            _twice(ctx, keyword, seen[name], "`solve`")
+        elif name in keywords:
+            _twice(ctx, keyword, keywords[name], "`solve`")
         else:
-            seen[name] = keyword
+            keywords[name] = keyword
             if name == "method":
                 out.extend(_method(ctx, keyword))
                 continue
@@ -36,18 +36,18 @@ def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, obj
 
 def method_option(text: str) -> tuple[str, dict[str, object]] | None:
     """The name of a method and its options, from `NAME` or `NAME(option=value, ...)`; None for any other text."""
-    given = _given(text)
+    given = _method_options(text)
     return (given["method"], given.get("method_options", {})) if given and "among" not in given else None
 
 
 def method_list(text: str) -> tuple[str, ...] | None:
     """The names in `NAME, NAME, ...`, with or without the brackets of a list; None for any other text."""
-    given = _given(text if text.lstrip().startswith("[") else f"[{text}]")
+    given = _method_options(text if text.lstrip().startswith("[") else f"[{text}]")
     return given.get("among", (given["method"],)) if given else None
 
 
-def _given(text: str) -> dict[str, Any]:
-    """What `solve method = TEXT` says; nothing where that is an error, or says more."""
+def _method_options(text: str) -> dict[str, Any]:
+    """The options of `solve method = TEXT`; none where that is an error, or says more."""
     from .infer import infer
 
     program, found = parse(f"solve method = {text}")
@@ -132,9 +132,9 @@ def _method(ctx: Context, keyword: tree.Keyword) -> list[tuple[str, object]]:
         _wrong(ctx, keyword, "`auto`, the name of a method, `name(option=value)`, or a list of names", meant)
         return []
     options: dict[str, object] = {}
-    seen: dict[str, tree.Keyword] = {}
+    keywords: dict[str, tree.Keyword] = {}
     for k in node.keywords:
-        if (first := seen.setdefault(k.name.name, k)) is not k:
+        if (first := keywords.setdefault(k.name.name, k)) is not k:
             _twice(ctx, k, first, "A method")
             return []
         value = k.value.id if isinstance(k.value, tree.Name) else literal(k.value)

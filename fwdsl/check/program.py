@@ -164,7 +164,7 @@ def _end(program: tree.Program) -> Span:
     return program.statements[-1].span if program.statements else Span(0, 0)
 
 
-def _constraint(ctx: Context, node: tree.Constraint) -> list[tuple[Constraint, str]]:
+def _constraint(ctx: Context, node: tree.NamedRelation) -> list[tuple[Constraint, str]]:
     """The normalised constraints that one written constraint stands for, with the user's name."""
     relation = node.relation
     made = member(ctx, relation) if isinstance(relation, tree.Member) else comparison(ctx, relation)

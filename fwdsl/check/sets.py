@@ -58,7 +58,7 @@ def _elsewhere() -> dict[str, str]:
 
 
 def _may_hold(sig: SetWord, type_: Type) -> bool:
-    """Whether a set contains arrays with this number of axes."""
+    """True if a set contains arrays with this number of axes."""
     axes = len(type_.array_shape)
     if sig.of == "symmetric":
         return shapes.is_symmetric(type_)
@@ -105,7 +105,7 @@ def _of_vectors(ctx: Context, call: tree.Call, bound: BoundArguments, type_: Typ
 
 
 def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.Node) -> bool:
-    """Whether the set contains such expressions."""
+    """True if the set contains such expressions."""
     name, text = call.func.name, ctx.text(at)
     axes = len(type_.array_shape)
     matrix = shapes.is_matrix(type_)
@@ -222,7 +222,7 @@ def radius(ctx: Context, call: tree.Call, node: tree.Expr) -> Expr | None:
 
 
 def check_radius(ctx: Context, value: Expr, node: tree.Node, text: str = "") -> bool:
-    """Whether a constant scalar is a radius. Reports one that is not proved positive.
+    """True if a constant scalar is a radius. Reports one that is not proved positive.
 
     Messages write `text` for it where that differs from the program's text."""
     number, sign = algebra.number(value), scalar_sign(value)
@@ -267,7 +267,7 @@ def _count(ctx: Context, call: tree.Call, name: str, node: tree.Expr, type_: Typ
 def _has_shape(
     ctx: Context, call: tree.Call, parameter: Parameter, bound: BoundArguments, value: Expr, type_: Type
 ) -> bool:
-    """Whether a set's parameter has the shape that fits the expression."""
+    """True if a set's parameter has the shape that fits the expression."""
     name, shape, of = parameter.name, value.type.array_shape, type_.array_shape
     size = of[0] if of else 1
     match parameter.shape:
@@ -294,7 +294,7 @@ def _has_shape(
 
 
 def _have_one_size(ctx: Context, call: tree.Call, bound: BoundArguments, sig: SetWord, args: dict[str, Expr]) -> bool:
-    """Whether a right-hand side has an entry for each row of the matrix before it."""
+    """True if a right-hand side has an entry for each row of the matrix before it."""
     matrix = ""
     for parameter in sig.parameters:
         if parameter.shape == "columns":
@@ -310,7 +310,7 @@ def _have_one_size(ctx: Context, call: tree.Call, bound: BoundArguments, sig: Se
 
 
 def _is_empty(ctx: Context, call: tree.Call, sig: SetWord, args: dict[str, Expr]) -> bool:
-    """Whether no number lies between the two bounds of a set."""
+    """True if no number lies between the two bounds of a set."""
     bounds = [algebra.number(args[p.name]) for p in sig.parameters if p.shape == "bound"]
     if len(bounds) < 2:
         return False

@@ -136,7 +136,7 @@ def _plain(value: object) -> object:
 
 
 def _is_name(value: object, several: bool) -> bool:
-    """Whether it may name a method; `auto` is none of several."""
+    """True if it may name a method; `auto` is none of several."""
     return isinstance(value, str) and value.isidentifier() and not (several and value == "auto")
 
 

@@ -30,27 +30,27 @@ def plain(type_: Type) -> Type:
 
 
 def is_numeric(type_: Type) -> bool:
-    """Whether values of the type may stand in arithmetic."""
+    """True if values of the type may stand in arithmetic."""
     return type_.kind in _NUMERIC
 
 
 def is_scalar(type_: Type) -> bool:
-    """Whether the type is one number."""
+    """True if the type is one number."""
     return type_.kind == "real"
 
 
 def is_symmetric(type_: Type) -> bool:
-    """Whether the type promises a symmetric matrix."""
+    """True if the type promises a symmetric matrix."""
     return type_.kind in _SYMMETRIC
 
 
 def is_matrix(type_: Type) -> bool:
-    """Whether the type is an array of numbers with two axes."""
+    """True if the type is an array of numbers with two axes."""
     return is_numeric(type_) and type_.kind != "family" and len(type_.array_shape) == 2
 
 
 def is_vector(type_: Type) -> bool:
-    """Whether the type is an array of numbers with one axis."""
+    """True if the type is an array of numbers with one axis."""
     return is_numeric(type_) and len(type_.array_shape) == 1
 
 

@@ -74,12 +74,12 @@ def total(signs: Iterable[Sign]) -> Sign:
 
 
 def is_nonnegative(sign: Sign) -> bool:
-    """Whether it is proved that a >= 0."""
+    """True if it is proved that a >= 0."""
     return sign in ("positive", "nonnegative", "zero")
 
 
 def is_nonpositive(sign: Sign) -> bool:
-    """Whether it is proved that a <= 0."""
+    """True if it is proved that a <= 0."""
     return sign in ("negative", "nonpositive", "zero")
 
 

@@ -136,7 +136,7 @@ def _wrong_of(ctx: Context, node: tree.TypeExpr, signature: TypeWord, message: s
 
 
 def _counts(ctx: Context, node: tree.TypeExpr, signature: TypeWord) -> bool:
-    """Whether the number of dimensions is right."""
+    """True if the number of dimensions is right."""
     given = len(node.dims)
     if given >= 2 if signature.dims is None else given in signature.dims:
         return True

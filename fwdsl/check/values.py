@@ -30,7 +30,7 @@ class AppliedAtom:
 
     @property
     def per_sample(self) -> bool:
-        """Whether it still has one value a sample."""
+        """True if the term still has one value a sample."""
         return self.kind == "loss" and not self.reduce
 
 

@@ -51,7 +51,7 @@ def warn_implied(ctx: Context, constraints: list[Constraint]) -> None:
 
 
 def _implies(a: Constraint, b: Constraint) -> bool:
-    """Whether every point that satisfies a satisfies b. Both have the same argument."""
+    """True if every point that satisfies a satisfies b. Both have the same argument."""
     if a.relation != b.relation:
         return False
     if a.set is None or b.set is None:
@@ -60,7 +60,7 @@ def _implies(a: Constraint, b: Constraint) -> bool:
 
 
 def _within(a: SetRef, b: SetRef) -> bool:
-    """Whether a is a subset of b, as far as the text shows."""
+    """True if a is a subset of b, as far as the text shows."""
     if a.inner is not None and b.inner is not None:
         return a.name == b.name and (a.inner == b.inner or _within(a.inner, b.inner))
     first = a.word

@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, command: str, summary: str) -> None:
         super().__init__(prog=f"fwdsl {command}", description=summary, allow_abbrev=False, exit_on_error=False)
         self.several = False
-        """Whether the command takes several files, or other names, which may stand between its options."""
+        """True if the command takes several files, or other names, which may stand between its options."""
 
     def parse(self, argv: Sequence[str]) -> argparse.Namespace:
         """Parse the arguments, or stop with every error."""

@@ -103,7 +103,7 @@ def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
 
 
 def at_hand(model: Model, given: Bindings, absent: Sequence[Diagnostic]) -> bool:
-    """Whether every datum and parameter can have a value; true also where the command line gives data, so that what it
+    """True if every datum and parameter can have a value; true also where the command line gives data, so that what it
     lacks is reported."""
     if given.sources:
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from ..diagnostics import render_text, to_json
 from ..grammar.diagnostic import Diagnostic
@@ -93,13 +93,13 @@ class Output:
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
 
-    def event(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def event(self, kind: str, payload: Mapping[str, object]) -> None:
         """One line of `--json-stream`."""
         if self.mode == "stream":
             sys.stdout.write(dumps({"v": 1, "type": kind, **payload}) + "\n")
             sys.stdout.flush()
 
-    def finish(self, payload: Mapping[str, Any]) -> None:
+    def finish(self, payload: Mapping[str, object]) -> None:
         """The one object of `--json`, with all diagnostics."""
         if self.mode == "json":
             sys.stdout.write(dumps({**payload, "diagnostics": [to_json(d) for d in self._kept]}) + "\n")

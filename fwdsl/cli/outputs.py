@@ -82,7 +82,7 @@ def unwritable(name: str, reason: str) -> Diagnostic:
 
 
 def reason_of(error: OSError) -> str:
-    """Why writing failed, within a sentence."""
+    """The reason why writing failed, within a sentence."""
     text = error.strerror or "writing failed"
     return text[0].lower() + text[1:]
 
@@ -102,7 +102,7 @@ def _same(name: str | Path, other: str | Path) -> bool:
 
 
 def _is_standard_output(path: str | Path) -> bool:
-    """Whether standard output goes into the regular file of this name."""
+    """True if standard output goes into the regular file of this name."""
     try:
         return os.path.isfile(path) and os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
     except (OSError, ValueError):  # a stream without a file, a name that none can have

@@ -80,7 +80,7 @@ class Throttle:
         self._phase: str | None = None
 
     def __call__(self, phase: str) -> bool:
-        """Whether to show a report of this phase now."""
+        """True if a report of this phase is to be shown now."""
         now = self._now()
         if phase == self._phase and now < self._next:
             return False
@@ -152,7 +152,7 @@ def _bar(options: Options, total: int) -> OnPoint:
 
 @contextmanager
 def compiling(output: Output, name: str) -> Iterator[None]:
-    """While open, a live line on a terminal tells each kernel that is compiled for a program."""
+    """A context in which a live line on a terminal tells each kernel that is compiled for a program."""
     from ..backends.kernels import on_compile
 
     if output.mode != "text" or not style_of(sys.stderr).terminal:

@@ -87,7 +87,7 @@ def _headline(solution: Solution) -> str:
     return f"{text} ({solution.reason})"
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A number, the numbers of a short vector, the count of nonzero entries of an array, or the rank of a matrix kept as factors."""
     import numpy as np
 

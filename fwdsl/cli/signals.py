@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Held:
-    """While open, Ctrl-C is only noted: an exception within an import ends in a traceback, or is lost in a callback of Python's own."""
+    """A context in which Ctrl-C is only noted: an exception within an import ends in a traceback, or is lost in a callback of Python's own."""
 
     def __init__(self) -> None:
         self.came = False
@@ -33,7 +33,7 @@ class Held:
 
 
 class Noted:
-    """While open, Ctrl-C raises as ever, and is noted besides: what an extension module makes of it while it loads may be any exception."""
+    """A context in which Ctrl-C raises as ever, and is noted besides: what an extension module makes of it while it loads may be any exception."""
 
     def __init__(self) -> None:
         self.came = False
@@ -55,7 +55,7 @@ class Noted:
 
 
 class Terminated:
-    """While open, SIGTERM ends the command as Ctrl-C does, if that is `wanted`; `came` tells that it came."""
+    """A context in which SIGTERM ends the command as Ctrl-C does, if that is `wanted`; `came` tells that it came."""
 
     def __init__(self, wanted: bool) -> None:
         self.came = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..grammar.diagnostic import Diagnostic
 from ..studies.plot import plot_folds, plot_grid, require_plot
@@ -165,7 +165,7 @@ def _name(names: Sequence[str], point: Sequence[float]) -> str:
     return ", ".join(f"{n} = {v:.4g}" for n, v in zip(names, point, strict=True))
 
 
-def _json(grid: SolutionGrid) -> dict[str, Any]:
+def _json(grid: SolutionGrid) -> dict[str, object]:
     """The keys of a path, or of a grid of several parameters."""
     from ..results.json_form import solution_json
     from ..studies.points import support

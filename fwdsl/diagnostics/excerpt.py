@@ -1,10 +1,14 @@
-"""Cuts a line of a program to fit, and tells the display columns of its code points."""
+"""Cuts a line of a program to fit, prints its characters safely, and tells the display columns of its code points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from unicodedata import category, combining, east_asian_width
 
-from .cells import cell, width
+TAB = 4
+
+# Characters to escape: control, format (which can change the direction of text), surrogate, unassigned, line separators.
+_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class Excerpt:
         return self.first + len(self.columns) - 1
 
     def shows(self, start: int, end: int) -> bool:
-        """Whether a mark from code point `start` to `end` begins within the piece."""
+        """True if a mark from code point `start` to `end` begins within the piece."""
         return self.first <= start < self.last or start == end == self.last
 
     def marked(self, start: int, end: int) -> tuple[int, int]:
@@ -61,7 +65,7 @@ def _window(line: str, first: int, room: int, ellipsis: str, unicode: bool) -> E
 
 
 def _lay_out(line: str, first: int, head: str, room: int, unicode: bool) -> Excerpt:
-    """As much of the line as fits, from code point `first` on."""
+    """Return as much of the line as fits, from code point `first` on."""
     shown = [head]
     column = width(head)
     columns = [column]
@@ -73,3 +77,34 @@ def _lay_out(line: str, first: int, head: str, room: int, unicode: bool) -> Exce
         column += width(text)
         columns.append(column)
     return Excerpt("".join(shown), first, tuple(columns))
+
+
+def cell(char: str, column: int, unicode: bool = True) -> str:
+    """The print of a character that starts at display column `column` (from 0): itself, spaces or an escape."""
+    if " " <= char <= "~":
+        return char
+    if char == "\t":
+        return " " * (TAB - column % TAB)
+    if not unicode or category(char) in _UNPRINTABLE:
+        return char.encode("unicode_escape").decode("ascii")
+    return char
+
+
+def width(text: str) -> int:
+    """The number of columns of a printable text: two for wide characters, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    return sum(_width(char) for char in text)
+
+
+def _width(char: str) -> int:
+    if combining(char) or category(char) in ("Mn", "Me"):
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
+def printable(text: str, unicode: bool = True) -> str:
+    """A message's text on one line, safe to print on a terminal."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(" " if char in "\t\r\n" else cell(char, 0, unicode) for char in text)

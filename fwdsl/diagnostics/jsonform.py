@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Source, Span
 
 
-def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
+def to_json(diagnostic: Diagnostic) -> dict[str, object]:
     """A dictionary of JSON values.
 
     Lines and columns count from 1 in code points, and the end is exclusive; `span` and `place` are None where the
@@ -43,7 +41,7 @@ def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _span(source: Source | None, span: Span | None) -> dict[str, Any] | None:
+def _span(source: Source | None, span: Span | None) -> dict[str, object] | None:
     if source is None or span is None:
         return None
     line, column = source.position(span.start)

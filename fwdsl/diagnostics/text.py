@@ -21,8 +21,7 @@ from textwrap import wrap
 
 from ..grammar.diagnostic import Diagnostic, Fix, Place
 from ..grammar.source import Source, Span
-from .cells import printable
-from .excerpt import cut
+from .excerpt import cut, printable
 
 _LONGEST_TEXT = 1000  # a message quotes the user's names, which have any length
 _LINES_OF_A_SPAN = 4
@@ -195,7 +194,7 @@ class _Rendering:
 
 
 def _says(hint: str, fix: Fix) -> bool:
-    """Whether the hint already shows the fix."""
+    """True if the hint already shows the fix."""
     return not fix.description or fix.description in hint or f"`{fix.replacement}`" in hint
 
 

@@ -31,7 +31,7 @@ for _name, _word in FEATURE_MAPS.items():
 _AS_NUMBER: Mapping[Domain, Callable[[Any], Any]] = {"count": int, "seed": int, "boolean": bool}
 
 
-def feature_map(name: str, options: Mapping[str, Any]) -> FeatureMap:
+def feature_map(name: str, options: Mapping[str, object]) -> FeatureMap:
     """The map that a name of the language stands for, with options as numbers.
 
     Raises `ValueError` for an unknown name and `KeyError` for a missing option.
@@ -43,6 +43,6 @@ def feature_map(name: str, options: Mapping[str, Any]) -> FeatureMap:
     return MAPS[name](**{p.name: _AS_NUMBER.get(p.domain, float)(given[p.name]) for p in word.options})
 
 
-def fit(name: str, X: Any, options: Mapping[str, Any]) -> Fitted:
+def fit(name: str, X: Any, options: Mapping[str, object]) -> Fitted:
     """Fit a map to X (n, p), which is dense, memory-mapped, a `csr_array` or a `RankOneUpdated`."""
     return feature_map(name, options).fit(X)

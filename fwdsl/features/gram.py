@@ -95,7 +95,7 @@ class Rbf(Kernel):
         return math.inf if inputs else 1.0
 
     def diagonal(self, squares: Array) -> Array:
-        """Ones."""
+        """The diagonal of the Gram matrix: ones."""
         return np.ones(squares.size)
 
 
@@ -210,7 +210,7 @@ class GramOperator:
 
     @property
     def is_finite(self) -> bool:
-        """Whether all entries, and the intermediate results of computing them, are finite."""
+        """True if all entries, and the intermediate results of computing them, are finite."""
         # no entry is larger than the largest on the diagonal; |x - y|^2 adds up four terms of at most the largest square
         largest = float(self._samples.squares.max(initial=0.0))
         return bool(np.all(np.isfinite(self._diagonal)) and math.isfinite(4.0 * largest))
@@ -274,7 +274,7 @@ class GramOperator:
 
     @property
     def centre(self) -> Array | None:
-        """What samples and squared norms have had taken off, where anything."""
+        """The vector that was subtracted from samples and squared norms, if any."""
         return self._samples.centre
 
     @property

@@ -11,11 +11,11 @@ from .base import Array
 from .rank_one import RankOneUpdated
 
 BLOCK = 1 << 18
-"""How many numbers a block has."""
+"""The number of entries of a block."""
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a SciPy sparse array."""
+    """True if X is a SciPy sparse array."""
     return hasattr(X, "tocsr")
 
 

@@ -48,7 +48,7 @@ class Normalize(FeatureMap):
 
 
 def _first_scale(X: Any) -> Array:
-    """For each row, the power of two that scales its largest entry to about 1; 1 for a row of zeros."""
+    """The power of two of each row that scales its largest entry to about 1; 1 for a row of zeros."""
     if is_sparse(X):
         tops = abs(X).max(axis=1).toarray().reshape(-1).astype(np.float64)
     else:

@@ -43,7 +43,7 @@ def _names(made: Any) -> list[str]:
     return [f.name for f in fields(made)]
 
 
-def _values(part: Any) -> dict[str, Any]:
+def _values(part: Any) -> dict[str, object]:
     return {n: getattr(part, n) for n in _names(part)}
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from .target import write_atomically
 
 
-def write_arrays(name: str, arrays: Mapping[str, Any]) -> None:
+def write_arrays(name: str, arrays: Mapping[str, object]) -> None:
     """Write arrays by name into an npz file, whole or not at all. Raises `OSError` where that fails."""
 
     def write(stream: IO[bytes]) -> None:

@@ -39,7 +39,7 @@ def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """While open, signals that would end the process on the spot wait, so that no half of a file is left behind."""
+    """A context in which signals that would end the process on the spot wait, so that no half of a file is left behind."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

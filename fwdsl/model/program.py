@@ -151,7 +151,7 @@ class Model:
 
     @cached_property
     def _known(self) -> dict[Any, Any]:
-        """What `once_per_model` keeps."""
+        """The values that `once_per_model` keeps."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ Parameters = Mapping[str, float]
 Conjugate = Callable[[Array, Array, Parameters], Array]
 
 SLACK = 1e-9
-"""How far outside a domain, relative to its size, counts as rounding; the value is that of the nearest end."""
+"""The distance from a domain, relative to its size, that counts as rounding; the value is that of the nearest end."""
 
 
 def loss_conjugate(name: str, u: Array, b: Array, p: Parameters) -> Array:

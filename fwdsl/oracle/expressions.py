@@ -215,7 +215,7 @@ class ExpressionTranslator:
 
 
 def _per_sample(e: Expr) -> bool:
-    """Whether it is `F[task]` of a variable family: a block for each sample."""
+    """True if it is `F[task]` of a variable family: a block for each sample."""
     return e.op == "gather" and len(e.args) > 1 and bool(e.variables)
 
 

@@ -20,12 +20,11 @@ import numpy as np
 from ..bind.instance import Instance
 from ..model import Constraint, Term
 from ..results.solution import Solution
-from .atoms import loss_of_atom
 from .blocks import FamilyExpression, blocks_of, flat
 from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors
 from .require import quiet
-from .translate import Translator
+from .translate import Translator, loss_of_atom
 
 TOLERANCE = 1e-7
 """Relative difference that rounding and cvxpy's own accuracy explain."""
@@ -51,7 +50,7 @@ class Recheck:
 
 
 def check_certificate(instance: Instance, solution: Solution) -> Recheck:
-    """Whether the objective, the bound and the violation that a solution claims hold."""
+    """Check the objective, the bound and the violation that a solution claims."""
     from ..canon import canonicalise
 
     form, _ = canonicalise(instance)
@@ -115,7 +114,7 @@ def _terms(translator: Translator, constraint: Constraint) -> float:
 
 
 def _missed(translator: Translator, constraint: Constraint) -> float:
-    """By how much a constraint is missed; where cvxpy says the set with variables of its own (a polytope's weights), the distance from it."""
+    """The amount by which a constraint is missed; where cvxpy says the set with variables of its own (a polytope's weights), the distance from it."""
     parts = translator.constraint(constraint)
     if all(v.value is not None for part in parts for v in part.variables()):
         return max((_violation(part) for part in parts), default=0.0)

@@ -31,7 +31,7 @@ def require_cvxpy() -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """While open, cvxpy's warnings are silent: the residual of an answer says how accurate it is."""
+    """A context in which cvxpy's warnings are silent: the residual of an answer says how accurate it is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

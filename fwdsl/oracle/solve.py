@@ -35,7 +35,7 @@ LARGEST = 20_000_000
 """Stored numbers of data beyond which cvxpy is not asked: it would fill the memory long before it answers."""
 
 TOO_LARGE, OUT_OF_TIME = "too large", "out of time"
-"""What `OracleResult.status` says where the oracle has not answered."""
+"""The values of `OracleResult.status` where the oracle has not answered."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class OracleResult:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a solution and the oracle agree (None if the oracle has not answered), and a sentence why."""
+    """A verdict: whether a solution and the oracle agree (None if the oracle has not answered), and a sentence why."""
 
     agrees: bool | None
     text: str

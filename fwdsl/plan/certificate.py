@@ -28,8 +28,8 @@ def expected_certificate(arrangement: Arrangement, form: Form | None = None, kin
     functions = {} if form is None else {block.name: block.g for block in form.blocks}
     # a norm bounds its variable by the objective of a feasible point, where the rest of the objective is bounded below
     certain = not arrangement.linear and not any(s.is_constraint for s in arrangement.sums)
-    moved = {s.bare for s in arrangement.sums if s.bare is not None}
-    clauses = [_of_block(b, functions.get(b.name), b.name in moved, certain) for b in arrangement.blocks]
+    bare = {s.bare for s in arrangement.sums if s.bare is not None}
+    clauses = [_of_block(b, functions.get(b.name), b.name in bare, certain) for b in arrangement.blocks]
     if form is None:
         dense = [s.text for s in arrangement.sums if s.kind != "loss" and _known(s.atom) == "rigorous"]
     else:
@@ -43,7 +43,7 @@ def _known(*keys: str | None) -> str:
     return "rigorous" if any(word.certificate == "rigorous" for word in words) else "exact"
 
 
-def _of_block(plan: BlockPlan, g: VectorFunction | None, moved: bool, certain: bool) -> str:
+def _of_block(plan: BlockPlan, g: VectorFunction | None, has_bare_term: bool, certain: bool) -> str:
     known, norm, ridge = _known(plan.norm, plan.set), plan.norm, bool(plan.ridges)
     bounded = is_compact(plan.set)
     clause = UNBOUNDED
@@ -66,7 +66,7 @@ def _of_block(plan: BlockPlan, g: VectorFunction | None, moved: bool, certain: b
     elif norm is not None:
         clause = f"{known}, by scaling the dual into the ball of its {norm} or its implied bound"
         clause += "" if certain else ", else conditional"
-    elif moved:
+    elif has_bare_term:
         clause = f"{known} where a penalty or a bounded set bounds it, else conditional"
     elif known == "rigorous":
         clause = UNBOUNDED.replace("exact", "rigorous")

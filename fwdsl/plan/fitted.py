@@ -38,7 +38,7 @@ NAMES = (
 """The features of a problem that corrections are linear in, the logarithms in powers of ten."""
 
 Constants = Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]
-"""By the names of methods, the coefficients of the features for passes and for seconds."""
+"""The coefficients of the features for passes and for seconds, by the names of methods."""
 
 SMALLEST, LARGEST = -2.0, 1.0
 """The sizes that corrections were fitted to, in powers of ten of a thousand."""

@@ -26,8 +26,8 @@ def structure_lines(arrangement: Arrangement, form: Form | None) -> tuple[str, .
         words = [w for w in (block.norm, block.set) if w] or ["free"]
         if block.ridges:
             words.append(SQUARES)
-        moved = f"   (moved into the sum: {', '.join(block.moved)})" if block.moved else ""
-        lines.append(f"  g  {block.name}: {', '.join(words)}{moved}")
+        note = f"   (moved into the sum: {', '.join(block.in_sum)})" if block.in_sum else ""
+        lines.append(f"  g  {block.name}: {', '.join(words)}{note}")
     if arrangement.linear:
         lines.append(f"  q  {len(arrangement.linear)} affine term{'s' if len(arrangement.linear) > 1 else ''}")
     return tuple(lines)
@@ -57,7 +57,7 @@ def render_plan(plan: Plan) -> str:
 
 
 def _cost(candidate: Candidate) -> float:
-    """Least predicted time first, then those without one in the registry's order."""
+    """The key that puts the least predicted time first, and keeps methods without one in the registry's order behind."""
     return candidate.estimate.seconds if candidate.estimate is not None else math.inf
 
 

@@ -31,7 +31,7 @@ class Candidate:
 
     @property
     def applies(self) -> bool:
-        """Whether there is no reason against the method."""
+        """True if there is no reason against the method."""
         return not self.reasons
 
 
@@ -79,7 +79,7 @@ class Weighing:
         return first, "the structure decides; bind data for predicted times"
 
     def reasons(self, name: str) -> tuple[str, ...]:
-        """Why a method does not apply."""
+        """The reasons why a method does not apply."""
         if name not in self._reasons:
             self._reasons[name] = self._why_not(METHODS[name])
         return self._reasons[name]
@@ -105,7 +105,7 @@ class Weighing:
         return Candidate(method.name, method.title, reasons, estimate, self._left_out(method))
 
     def _left_out(self, method: type[Method]) -> str:
-        """Why the planner does not choose a method by itself, or where it has a list of names to choose from."""
+        """The reason why the planner does not choose a method by itself, or where it has a list of names to choose from."""
         if not self._options.among:
             return method.by_name_only
         return "" if method.name in self._options.among else "not among those to choose from"
@@ -113,11 +113,11 @@ class Weighing:
 
 @once_per_model
 def _applicable(model: Model, apart: frozenset[tuple[str, int]], names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the methods that apply, from names alone."""
+    """The methods among `names` that apply, from the program's words alone."""
     return tuple(name for name in names if not _reasons(model, apart, name))
 
 
 @once_per_model
 def _reasons(model: Model, apart: frozenset[tuple[str, int]], name: str) -> tuple[str, ...]:
-    """Why a method does not apply, from names alone."""
+    """The reasons why a method does not apply, from names alone."""
     return METHODS[name].requires(arrange(model, apart))

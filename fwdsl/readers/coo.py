@@ -26,7 +26,7 @@ _NAMES = ("row", "column", "value")
 _INTEGER = re.compile(r"[+-]?\d{1,20}\Z", re.ASCII)
 _RULE = "A coo file has a row, a column and a value on each line."
 _EXACT = 2.0**53
-"""From this number on floats skip whole numbers, so that two ids would become one."""
+"""The number above which floats skip whole numbers, so that two ids would become one."""
 
 
 def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
@@ -129,7 +129,7 @@ def _second(tail: bytes) -> str:
 
 
 def _are_no_numbers(k: int, columns: Sequence[np.ndarray], found: Sequence[Any]) -> bool:
-    """Whether a column that was read as numbers holds words, or numbers too large for floats to tell apart."""
+    """True if a column that was read as numbers holds words, or numbers too large for floats to tell apart."""
     if any(d.code in ("FW4020", "FW4021") and d.place.column == k + 1 for d in found):
         return True
     ids = columns[k]
@@ -153,5 +153,5 @@ def _ids(column: np.ndarray) -> np.ndarray:
 
 
 def _stands_alone(values: np.ndarray) -> bool:
-    """Whether the first of more than two values occurs only once, which makes it the name of the column."""
+    """True if the first of more than two values occurs only once, which makes it the name of the column."""
     return np.unique(values).size > 2 and not np.any(values[1:] == values[0])

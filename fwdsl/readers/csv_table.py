@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _QUOTES = "Fields are separated by commas; those that hold commas, quotes or line breaks stand in double quotes."
 
 
-def read_csv(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
+def read_csv(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """A matrix role gets the columns listed (or all but the target), vectors and labels their column.
 
     Labels are numbers if all of them are, else words. Raises `Unreadable` where the file cannot be read.
@@ -259,7 +259,7 @@ class Table:
 
 
 def first_line(
-    chunks: Iterator[bytes], options: Mapping[str, Any], path: str, findings: FileFindings
+    chunks: Iterator[bytes], options: Mapping[str, object], path: str, findings: FileFindings
 ) -> tuple[Header, Iterator[bytes], int]:
     """The header, the chunks behind it (in front of it where the file has none), and the line where they start."""
     row = 1
@@ -278,7 +278,7 @@ def _header(
     text: bytes,
     tail: bytes,
     row: int,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     path: str,
     chunks: Iterator[bytes],
     findings: FileFindings,

@@ -91,17 +91,16 @@ class FileFindings:
         self.add("FW4030", f"`{self.file}` cannot serve {names}: {holds}", rule=rule, hint=hint)
 
     def has(self, *codes: str) -> bool:
-        """Whether one of these was noted."""
+        """True if one of these was noted."""
         return any(d.code in codes for d in self._found)
 
     @property
     def full(self) -> bool:
-        """Whether the limit is reached, so that reading on is of no use."""
+        """True if the limit is reached, so that reading on is of no use."""
         return len(self._found) >= LIMIT or any(len(alike) >= _LOOKED_AT for alike in self._alike.values())
 
     @property
     def failed(self) -> bool:
-        """Whether an error was noted."""
         return any(d.severity == "error" for d in self._found)
 
     def result(self) -> tuple[Diagnostic, ...]:

@@ -47,13 +47,13 @@ def not_numbers(frame: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Match:
-    """Where the columns of a fit stand in new data; `wrong` names those that are not there exactly once. Neither where names say nothing."""
+    """The positions of a fit's columns in new data; `wrong` names those that are not there exactly once. Neither is set where names say nothing."""
 
     positions: tuple[int, ...] = ()
     wrong: tuple[str, ...] = ()
 
     def words(self, names: Sequence[str]) -> str:
-        """What is wrong: "no column `b`"."""
+        """The words for what is wrong: "no column `b`"."""
         absent = [name for name in self.wrong if name not in names]
         listed = absent or self.wrong
         told = ", ".join(f"`{name}`" for name in listed[:5]) + (", ..." if len(listed) > 5 else "")
@@ -61,7 +61,7 @@ class Match:
 
 
 def match(fitted: Sequence[str], names: Sequence[str], named: bool = True) -> Match:
-    """Where each column of a fit stands among the `names` of new data, other columns left out.
+    """Find each column of a fit among the `names` of new data, other columns left out.
 
     A frame made of an array numbers its columns from 0, which is no name: such data are taken by position unless they have the
     fit's names. `named` tells that the new names are names, even where they are these numbers (the header of a file).

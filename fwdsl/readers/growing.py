@@ -20,7 +20,7 @@ class Growing:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """The number of entries so far."""
         return self._size
 
     @property

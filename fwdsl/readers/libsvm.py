@@ -133,7 +133,7 @@ class _Parts:
 
 
 def _assign(
-    options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
+    options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
 ) -> tuple[Role | None, Role | None] | None:
     """The role that gets the matrix, and the role that gets the labels."""
     several = bool(options.get("multilabel", False))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -37,11 +37,11 @@ class _Head:
 
     @property
     def words(self) -> int:
-        """How many numbers each line has."""
+        """The number of words on each line."""
         return (2 if self.pattern else 3) if self.sparse else 1
 
 
-def read_mtx(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
+def read_mtx(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """The matrix for the only role; a role of one dimension takes a matrix of one column or one row.
 
     Raises `Unreadable` where the file cannot be read.

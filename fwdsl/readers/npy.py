@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 
 
-def read_npy(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
+def read_npy(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """The array for the only role: a read-only memory map of a plain file, an array of a compressed one.
 
     Raises `Unreadable` where the file is not an array of numbers.
@@ -60,7 +60,7 @@ def read_npy(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
     return {role.name: mapped if dtype.isnative else mapped.astype(dtype.newbyteorder("="))}
 
 
-def read_npz(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
+def read_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
     """The array of each role's name, or of `key=`. A matrix written by `scipy.sparse.save_npz` becomes a CSR array.
 
     Raises `Unreadable` where the archive or an array in it cannot be read.

@@ -88,7 +88,7 @@ def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:
 
 
 def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
-    """Whether the values of a column can be used; noted if not."""
+    """True if the values of a column can be used; a finding if not."""
     from pyarrow import types
 
     type_ = field.type.value_type if types.is_dictionary(field.type) else field.type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
@@ -45,7 +45,7 @@ def read(
 
 class _Reader(Protocol):
     def __call__(
-        self, path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings, /
+        self, path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, /
     ) -> dict[str, Raw]: ...
 
 

@@ -30,17 +30,17 @@ class Role:
 
     @property
     def is_column(self) -> bool:
-        """Whether the role takes one value per row. `labels[n, k]` does: `k` is a number of classes."""
+        """True if the role takes one value per row. `labels[n, k]` does: `k` is a number of classes."""
         return self.kind in ("labels", "index") or (self.kind in ("vector", "signs") and len(self.shape) == 1)
 
     @property
     def is_table(self) -> bool:
-        """Whether the role takes several values per row."""
+        """True if the role takes several values per row."""
         return not self.is_column and len(self.shape) == 2
 
     @property
     def may_be_text(self) -> bool:
-        """Whether the values are classes, which may be words."""
+        """True if the values are classes, which may be words."""
         return self.kind in ("signs", "labels", "ids")
 
     @property

@@ -1,4 +1,4 @@
-"""Where data comes from: formats, their options, and the command line's `--data`, `--set` and `--dim`."""
+"""The sources of data: formats, their options, and the command line's `--data`, `--set` and `--dim`."""
 
 from __future__ import annotations
 

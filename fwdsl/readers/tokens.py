@@ -92,7 +92,7 @@ def to_finite(text: str) -> float | None:
 
 
 def is_infinite(text: str) -> bool:
-    """Whether a text that `to_finite` refuses is nan, an infinity, or a number that overflows."""
+    """True if a text that `to_finite` refuses is nan, an infinity, or a number that overflows."""
     return bool(_INFINITE.match(text) or _NUMBER.match(text))
 
 
@@ -163,7 +163,7 @@ class Tokens:
 
     @property
     def per_line(self) -> Ints:
-        """How many tokens each line has."""
+        """The number of tokens on each line."""
         return np.diff(self.first)
 
 

@@ -84,7 +84,7 @@ def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Eva
         fit = replace(fit, model=renamed, dims={**fit.dims, **sizes}, features=features)
     parts = _chosen(fit.model, names)
     instance, warnings = _with_new_data(fit, _data_of(parts.values()), given, base)
-    at = _Point(fit, instance)
+    at = _FitPoint(fit, instance)
     try:
         values = {name: at.value(part) for name, part in parts.items()}
         terms = {n: t for n, t in labelled(fit.model).items() if not names or n in parts or t.name in parts}
@@ -122,7 +122,7 @@ def _has_value(part: Part) -> bool:
 
 
 def _is_data(part: Part) -> bool:
-    """Whether it is an array that no variable is in."""
+    """True if it is an array that no variable is in."""
     return isinstance(part, Expr) and part.is_constant and bool(part.type.array_shape)
 
 
@@ -207,7 +207,7 @@ def _clash(name: str, fit: Fit, instance: Instance) -> Diagnostic:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-class _Point:
+class _FitPoint:
     """A fit's variables over an instance; large matrices that are kept as factors are not written out."""
 
     def __init__(self, fit: Fit, instance: Instance) -> None:

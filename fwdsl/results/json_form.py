@@ -15,7 +15,7 @@ LARGEST_IN_JSON = 10_000
 """Numbers up to which an array is written out."""
 
 
-def solution_json(solution: Solution) -> dict[str, Any]:
+def solution_json(solution: Solution) -> dict[str, object]:
     """The keys and values that docs/command-line.md lists."""
     c, times = solution.certificate, solution.times
     plan = solution.plan
@@ -57,11 +57,11 @@ def solution_json(solution: Solution) -> dict[str, Any]:
     }
 
 
-def _values(values: Mapping[str, Any]) -> dict[str, Any]:
+def _values(values: Mapping[str, object]) -> dict[str, object]:
     return {name: value_json(value) for name, value in values.items()}
 
 
-def value_json(value: Any) -> Any:
+def value_json(value: object) -> Any:
     """Nested lists, or the shape of what has more than `LARGEST_IN_JSON` numbers; of factors the rank too."""
     import numpy as np
 
@@ -75,12 +75,12 @@ def value_json(value: Any) -> Any:
     return array.tolist()
 
 
-def dumps(value: Any, indent: int | None = None) -> str:
+def dumps(value: object, indent: int | None = None) -> str:
     """JSON text in ASCII; numbers that are not finite become null, and NumPy's numbers and arrays are plain ones."""
     return json.dumps(_plain(value), indent=indent, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -49,7 +49,7 @@ class FeaturesByCount:
         return self._statistics.fitted(self._back(expr))
 
     def columns(self, expr: Expr) -> int:
-        """How many features there are."""
+        """The number of columns of an expression's data: its features."""
         return self._statistics.columns(self._back(expr))
 
 

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ def solution_of(
     origin: str,
     seconds: float,
     kernels: float,
-    duals: Mapping[str, Any],
+    duals: Mapping[str, object],
     changes: tuple[Change, ...] = (),
 ) -> Solution:
     """The best point with its certificate in the user's sense, duals and values of terms beside it."""
@@ -73,7 +72,7 @@ def _certificate(form: Form, v: Verified) -> Certificate:
 
 
 def contradicted(
-    task: Solvable, plan: Plan, start: Solution | Mapping[str, Any] | None, watch: Watch | None
+    task: Solvable, plan: Plan, start: Solution | Mapping[str, object] | None, watch: Watch | None
 ) -> Solution:
     """`infeasible`, with the contradiction for a proof; objective and violation are those of the point that a method would have started from."""
     assert task.form.contradiction is not None

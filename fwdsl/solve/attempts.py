@@ -23,7 +23,7 @@ MET = 1e-12
 """The infeasibility that is rounding."""
 
 HALVINGS = 40
-"""How often the segment to a dual point outside its domain is halved."""
+"""The number of times that the segment to a dual point outside its domain is halved."""
 
 NOTHING = 1e-12
 """The share of the other terms of a sum that is rounding beside them."""
@@ -124,7 +124,7 @@ def _stilled(problem: PreparedProblem, x: Array) -> Array | None:
 
 
 def _is_rounding(problem: PreparedProblem, block: Block, x: Array) -> bool:
-    """Whether the largest entry of a variable is at most NOTHING of the other terms in the rows of K x + b, wherever there are others."""
+    """True if the largest entry of a variable is at most NOTHING of the other terms in the rows of K x + b, wherever there are others."""
     own = float(np.abs(x[block.slice]).max(initial=0.0))
     beside = False
     for term, parts in zip(problem.terms, problem.row_sums, strict=True):
@@ -140,7 +140,7 @@ def _is_rounding(problem: PreparedProblem, block: Block, x: Array) -> bool:
 
 
 def needs_repair(canonical: Canonical) -> bool:
-    """Whether some block has a dual equality to meet."""
+    """True if some block has a dual equality to meet."""
     return any(not math.isfinite(b.g.radius()) and b.g.curvature == 0.0 for b in canonical.blocks)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ class SolvableCanonical:
         """The maps and functions on kernels."""
         return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
 
-    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
         """Zero, values by name, or a solution with its dual point where that fits."""
         if given is None:
             return Start(np.zeros(self.form.size), None, "zero")
@@ -50,7 +49,7 @@ class SolvableCanonical:
         weights = {n: w for n, w in given.record.get("weights", {}).items() if sizes.get(n) == np.shape(w)}
         return Start(self.form.join({**variables, **weights}), list(ys) if fits and ys is not None else None, origin)
 
-    def _check(self, values: Mapping[str, Any], known_only: bool) -> None:
+    def _check(self, values: Mapping[str, object], known_only: bool) -> None:
         """Names that are variables (of a solution: at least one), shapes that fit, numbers that are finite."""
         shapes = {b.name: b.user_shape for b in self.form.blocks if not b.auxiliary}
         wrong = []
@@ -88,7 +87,7 @@ class SolvableCanonical:
         """The report as it is."""
         return report
 
-    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
+    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, object]:
         """The multipliers of the terms and blocks that hold the constraints."""
         return constraint_duals(self.form, x, ys)
 

@@ -153,7 +153,7 @@ def _supervisor(
 
 
 def _begun(
-    method: type[Method], problem: Any, given: Mapping[str, Any], at: Start, resume: Checkpoint | None
+    method: type[Method], problem: Any, given: Mapping[str, object], at: Start, resume: Checkpoint | None
 ) -> Run[Any, Any]:
     """The run from a start or a saved state. Raises `LinAlgError` where the numbers are out of range."""
     try:

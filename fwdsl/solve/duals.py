@@ -21,7 +21,7 @@ from ..words import SETS, SetWord
 
 # the multipliers of a run whose numbers overflowed do so too, which its status says
 @np.errstate(over="ignore", invalid="ignore")
-def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
+def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, object]:
     """d(optimal value) / d(right-hand side) for each constraint, in the user's sense; empty without a dual point.
 
     For a bounded norm it is the derivative in the bound as written (r of `2 * norm1(x) <= r`), for a set with a radius that in the radius;
@@ -66,13 +66,13 @@ def _word(constraint: Constraint) -> SetWord | None:
 
 
 def _is_the_set(constraint: Constraint, block: Block) -> bool:
-    """Whether a constraint is the set of a block, but for its radius: no part of it, as bounds and the sum of a simplex are."""
+    """True if a constraint is the set of a block, but for its radius: no part of it, as bounds and the sum of a simplex are."""
     own, merged = _word(constraint), SETS[str(block.g.pair[1])]
     return own is not None and own.name == merged.name and not own.bounds
 
 
 def _has_radius(constraint: Constraint) -> bool:
-    """Whether the multiplier is one number, of a radius. A family has an array instead, a normal for each block."""
+    """True if the multiplier is one number, of a radius. A family has an array instead, a normal for each block."""
     word = _word(constraint)
     return word is not None and word.scaled and constraint.argument.type.kind != "family"
 

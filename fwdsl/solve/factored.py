@@ -36,7 +36,7 @@ class SolvableFactored:
         o = self._options
         return FactoredProblem(self.form, o.threads or default_threads(), o.tol, o.gap == "absolute", o.seed)
 
-    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
         """A point of rank 0, or the factors of a value."""
         form = self.form
         if given is None:
@@ -93,7 +93,7 @@ class SolvableFactored:
         """The report as it is."""
         return report
 
-    def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, Any]:
+    def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, object]:
         """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""
         form = self.form
         reader = AffineReader(form.instance, {})

@@ -60,7 +60,7 @@ class Solvable(Protocol):
     def prepare(self) -> Prepared:
         """The form on kernels, threads and devices, for the methods; whoever asks closes it."""
 
-    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
         """The point that a solution or values by name stand for, zero without. Raises `DataError` FW0203 for values that do not fit."""
 
     def verify(
@@ -79,9 +79,9 @@ class Solvable(Protocol):
         """A verified point and dual point as methods take them to start from."""
 
     def report(self, report: Report) -> Report:
-        """What a method reports, of the program as it is written."""
+        """Return a method's report as one on the program as it is written."""
 
-    def duals(self, x: Any, ys: Sequence[Array]) -> dict[str, Any]:
+    def duals(self, x: Any, ys: Sequence[Array]) -> dict[str, object]:
         """The derivative of the optimal value in each constraint's right-hand side, in the user's sense, by name."""
 
     def terms(self, x: Any) -> dict[str, float]:

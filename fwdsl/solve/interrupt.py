@@ -27,7 +27,7 @@ class Control:
 
     @contextmanager
     def breakable(self) -> Iterator[None]:
-        """While open, a second Ctrl-C raises `BrokenOff`; a point to return is known to whoever catches it."""
+        """A context in which a second Ctrl-C raises `BrokenOff`; a point to return is known to whoever catches it."""
         self.within = True
         try:
             yield
@@ -37,7 +37,7 @@ class Control:
 
 @contextmanager
 def interruptible(control: Control) -> Iterator[None]:
-    """While open, the first Ctrl-C only sets a flag, so that no step is cut in two.
+    """A context in which the first Ctrl-C only sets a flag, so that no step is cut in two.
 
     The second one breaks off a step that does not end, but for one that compiles a kernel; where a point is being verified it only asks to be
     quick. The third one is as usual.

@@ -26,10 +26,10 @@ FIRST = 0.05
 """Seconds of work before the first look."""
 
 GROW = 1.5
-"""How much the work of a method grows from one look to the next."""
+"""The factor by which the work of a method grows from one look to the next."""
 
 MARGIN = 3.0
-"""How much sooner another method has to be expected to be done."""
+"""The factor by which another method has to be expected to be done sooner."""
 
 START_UP = 0.05
 """Seconds that a method which has not begun is charged beside its prediction: its kernels have to be loaded."""
@@ -53,7 +53,7 @@ STEADY = 0.98
 """The factor that a gap has to fall by to count as falling."""
 
 SLOW = 10.0
-"""How many times as long as its counted work a method may take before it is charged by the clock, once that is more than `SLOW_AFTER` seconds, on
+"""The multiple of its counted work that a method may take before it is charged by the clock, once that is more than `SLOW_AFTER` seconds, on
 trial `TRIAL_AFTER`."""
 
 SLOW_AFTER, TRIAL_AFTER = 1.0, 0.2
@@ -116,7 +116,7 @@ class Lane:
             self.second = self.seconds / max(self.passes, LEAST)
 
     def is_slow(self, passes: float, seconds: float) -> bool:
-        """Whether it takes far longer than its count says, this turn's seconds by the clock included."""
+        """True if it takes far longer than its count says, this turn's seconds by the clock included."""
         taken = self.seconds + seconds
         return taken > self.patience and taken > SLOW * max(passes, LEAST) * self.second
 

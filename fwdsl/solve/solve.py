@@ -1,4 +1,4 @@
-"""From a plan to a solution in the user's words."""
+"""The way from a plan to a solution in the user's words."""
 
 from __future__ import annotations
 

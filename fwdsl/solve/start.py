@@ -52,7 +52,7 @@ def realigned(start: Solution, instance: Instance) -> Mapping[str, Any]:
     for name, value in values.items():
         for axis, dim in enumerate(shapes.get(name, ())):
             if dim in moves and axis < value.ndim and value.shape[axis] == len(moves[dim]):
-                value = _moved(value, axis, moves[dim])
+                value = _permuted(value, axis, moves[dim])
         values[name] = value
     return values
 
@@ -67,7 +67,7 @@ def _moves(old: Instance, new: Instance) -> dict[Any, list[int]]:
     return moves
 
 
-def _moved(value: Any, axis: int, positions: list[int]) -> Any:
+def _permuted(value: Any, axis: int, positions: list[int]) -> Any:
     if not isinstance(value, LowRank):
         return value.take(positions, axis=axis)
     return LowRank(value.U[positions], value.V) if axis == 0 else LowRank(value.U, value.V[positions])

@@ -28,7 +28,7 @@ LEAST_START = 0.5
 """Seconds that a method's start may take whatever the limit: a point with a bound is worth them."""
 
 LOOK_AFTER = 10.0
-"""How many times the data passes of a costly turn of the verifier the run takes until it is due again."""
+"""The multiple of the data passes of a costly turn of the verifier that the run takes until the verifier is due again."""
 
 PROGRESS_EVERY = 0.1
 HISTORY = 400
@@ -41,7 +41,7 @@ def now() -> float:
 
 @dataclass(frozen=True)
 class Before:
-    """What the turns before one took: seconds, and of other methods iterations and data passes; `counted` passes the problem has counted."""
+    """The work of the turns before one: seconds, and of other methods iterations and data passes; `counted` passes the problem has counted."""
 
     seconds: float = 0.0
     iterations: int = 0
@@ -101,7 +101,7 @@ class Supervisor:
         return self.options.time < math.inf and self.seconds() >= self.options.time
 
     def must_stop(self) -> bool:
-        """Whether time is over or the run is interrupted."""
+        """True if time is over or the run is interrupted."""
         return self.control.stop or self._is_out_of_time()
 
     def must_leave(self) -> bool:
@@ -121,14 +121,14 @@ class Supervisor:
         return None
 
     def turn_is_over(self) -> bool:
-        """Whether another method may have its turn."""
+        """True if another method may have its turn."""
         if math.isinf(self.until):
             return False
         at = counted(self.passes, self.iteration)
         return (at >= self.until and at >= self._ends()) or self.is_slow()
 
     def is_slow(self) -> bool:
-        """Whether the method takes far longer than its count says, where another one may have its turn."""
+        """True if the method takes far longer than its count says, where another one may have its turn."""
         if self.too_slow is None or math.isinf(self.until):
             return False
         taken = now() - self.started
@@ -154,7 +154,7 @@ class Supervisor:
 
     @contextmanager
     def asked(self, stop: Callable[[], bool]) -> Iterator[None]:
-        """While open, the problem says by `stop` whether work on it is to end; afterwards nothing ties it to the run, which would keep its
+        """A context in which the problem says by `stop` whether work on it is to end; afterwards nothing ties it to the run, which would keep its
         data alive."""
         pool = self.problem.pool
         before, pool.must_stop = pool.must_stop, stop
@@ -171,7 +171,7 @@ class Supervisor:
         return relative(gap, report.objective, self.journal.best_bound, self.journal.scale)
 
     def looks_done(self, report: Report) -> bool:
-        """Whether the method's own numbers meet the tolerance."""
+        """True if the method's own numbers meet the tolerance."""
         journal = self.journal
         journal.best_bound = max(journal.best_bound, report.bound) if report.infeasibility == 0.0 else report.bound
         if report.infeasibility > FEASIBLE:
@@ -184,14 +184,14 @@ class Supervisor:
     # --- the verifier -------------------------------------------------------------------------------------------------
 
     def is_due(self) -> bool:
-        """Whether the verifier is due after this many data passes, whatever the method believes."""
+        """True if the verifier is due after this many data passes, whatever the method believes."""
         if self.passes < self.journal.next_look or self.verified_at == self.iteration:
             return False
         self.journal.next_look = 2.0 * self.passes
         return True
 
     def is_watched(self, report: Report) -> bool:
-        """Whether the watch wants the run verified now; never twice at the same point."""
+        """True if the watch wants the run verified now; never twice at the same point."""
         if self.watch is None or self.verified_at == self.iteration:
             return False
         gap = self.believed_gap(report) if report.infeasibility <= FEASIBLE else math.inf
@@ -243,7 +243,7 @@ class Supervisor:
         return certified
 
     def is_optimal(self) -> bool:
-        """Whether the best point and bound have a certified gap within the tolerance."""
+        """True if the best point and bound have a certified gap within the tolerance."""
         v = self.journal.best.merged()
         return (
             self._is_certified(v) and (v.gap if self.options.gap == "absolute" else v.relative_gap) <= self.options.tol
@@ -258,7 +258,7 @@ class Supervisor:
         return gap if self._is_certified(v) else math.inf
 
     def _is_certified(self, v: Verified) -> bool:
-        """Whether the gap is certified: a feasible point, and a bound that is more than an estimate."""
+        """True if the gap is certified: a feasible point, and a bound that is more than an estimate."""
         inside = min(1e-9, 1e-12 * math.sqrt(max(1, self.task.form.size)))
         if v.kind in ("estimate", "none") or not v.infeasibility <= FEASIBLE or not v.point.outside <= inside:
             return False

@@ -119,7 +119,7 @@ class _Total:
         return sum(outcome.passes for outcome in self.of.values())
 
     def before(self, lane: Lane, counted: float) -> Before:
-        """What was before a turn, the earlier ones of the same method left out of iterations and passes."""
+        """The work before a turn, the earlier ones of the same method left out of iterations and passes."""
         own = self.of.get(lane.name)
         iterations, passes = (own.iterations, own.passes) if own is not None else (0, 0.0)
         told = self.history[-1].passes if self.history else 0.0

@@ -50,7 +50,7 @@ class Watch:
         return self.moments[-1].relative_gap if self.moments else math.inf
 
     def wants(self, seconds: float, gap: float, verifying: float) -> bool:
-        """Whether to verify now: at these seconds of its own time the method believes in this gap; `verifying` seconds went to the verifier."""
+        """True if it is time to verify, where the method claims `gap` after `seconds` of its own and `verifying` seconds went to the verifier."""
         if verifying > PATIENCE + 2.0 * seconds:
             return False
         level = max((level for level in self.levels if level < self.reached), default=0.0)

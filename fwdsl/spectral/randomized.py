@@ -129,7 +129,7 @@ class _Run:
         self.ritz, self.residual = np.zeros(0), 0.0
 
     def go(self, rtol: float, most: int, stop: Callable[[], bool]) -> None:
-        """Up to `most` steps; finished where the bound is close enough to the largest Ritz value, or the space is exhausted."""
+        """Take up to `most` steps; finished where the bound is close enough to the largest Ritz value, or the space is exhausted."""
         q, n = self.locked.theta.size, self.n
         if self.dimension == 0:
             self.upper += self._rounding(abs(self.upper))

@@ -41,7 +41,7 @@ def scaled(A: Any) -> tuple[Any, float]:
 
 
 def cholesky_runs(M: Array) -> bool:
-    """Whether the floating-point Cholesky factorisation of M runs to completion."""
+    """True if the floating-point Cholesky factorisation of M runs to completion."""
     try:
         factor = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:

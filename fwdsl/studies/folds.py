@@ -224,9 +224,9 @@ class _Scorer:
             return np.inf, np.nan
         fit: Fit = replace(fit_of(solution.instance, solution.variables), model=self.bare)
         names = list(self.weights)
-        found, seen = evaluate(fit, names, unseen, Path()), evaluate(fit, names, Bindings(), Path())
+        found, fitted = evaluate(fit, names, unseen, Path()), evaluate(fit, names, Bindings(), Path())
         score = self._average(found.error_rates) if self.score == "error" else self._loss(found.values, counts[0])
-        return score, self._loss(seen.values, counts[1])
+        return score, self._loss(fitted.values, counts[1])
 
     def _loss(self, values: Mapping[str, float], count: int) -> float:
         return self._average({n: v / count if n in self.summed else v for n, v in values.items()})

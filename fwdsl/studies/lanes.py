@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..check.options import method_option
 from ..check.settings import resolve_options
@@ -30,7 +30,7 @@ class RaceLane:
     reason: str = ""
 
 
-def race_options(model: Model, **given: Any) -> Options:
+def race_options(model: Model, **given: object) -> Options:
     """The program's options with those given, for each method: `SECONDS` and one thread by default. The program's `method` is ignored."""
     given = {name: value for name, value in given.items() if value is not None}
     told = {*dict(model.options), *given}

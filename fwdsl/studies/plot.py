@@ -28,7 +28,7 @@ LONGEST_LEGEND = 16
 """Curves that a legend names."""
 
 SMALLEST_PLOTTED = 1e-16
-"""What a gap of 0 is drawn as."""
+"""The gap that a gap of 0 is drawn as."""
 
 
 def require_plot(name: str) -> None:

@@ -15,7 +15,7 @@ Point = tuple[float, ...]
 
 
 def spans_decades(values: Any) -> bool:
-    """Whether values of a parameter are compared, and drawn, by their logarithms."""
+    """True if values of a parameter are compared, and drawn, by their logarithms."""
     return bool(values.min() > 0 and values.max() >= 20 * values.min())
 
 

@@ -62,7 +62,7 @@ class Entrant:
 
     @property
     def ran(self) -> bool:
-        """Whether there is anything to show."""
+        """True if there is anything to show."""
         return bool(self.moments)
 
     @property
@@ -77,7 +77,7 @@ class Entrant:
 
     @property
     def passes(self) -> float:
-        """Its passes over the data, without the verifier's."""
+        """The passes over the data, without the verifier's."""
         return self.moments[-1].passes if self.moments else math.nan
 
     def to(self, level: float, unit: Unit = "seconds") -> float:
@@ -159,7 +159,7 @@ class Race:
                 return f"`{e.name}` found a feasible point of value {c.objective:.12g}, and the best bound is {self.dual_bound:.12g}"
         return ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The race as plain data; moments are lists of seconds, passes, iteration, objective, dual bound and gap."""
         o = self.options
         return {
@@ -181,7 +181,7 @@ class Race:
         plot_race(name, self)
 
 
-def _entrant_json(e: Entrant, levels: Sequence[float]) -> dict[str, Any]:
+def _entrant_json(e: Entrant, levels: Sequence[float]) -> dict[str, object]:
     last = e.moments[-1] if e.moments else None
     return {
         "name": e.name,

@@ -109,7 +109,7 @@ def _refusal(model: Model, why: str, span: Span | None = None) -> RunError:
     )
 
 
-def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, Any]:
+def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, object]:
     """The given rows of the data of the samples. Labels are codes, signs are -1 and 1, observed entries are positions."""
     return {d.name: _rows_of(d, instance.values[d.name], rows) for d in samples.data}
 
@@ -180,6 +180,6 @@ def deal(samples: Samples, instance: Instance, count: int, seed: int) -> list[An
 
 
 def sample_count(samples: Samples, instance: Instance) -> int:
-    """How many samples an instance has."""
+    """The number of samples of an instance."""
     value = instance.values[samples.data[0].name]
     return len(value) if samples.data[0].type.kind == "entries" else int(value.shape[0])

@@ -26,7 +26,7 @@ SPARSE = ("libsvm", "mtx")
 
 @dataclass(frozen=True)
 class Warmed:
-    """What was compiled for a program, the methods that ran, and the seconds that all of it took."""
+    """The kernels that were compiled for a program, the methods that ran, and the seconds that all of it took."""
 
     methods: tuple[str, ...]
     compiled: tuple[str, ...]
@@ -91,7 +91,7 @@ def mocked(
     return sessions
 
 
-def _layouts(model: Model, base: Path, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _layouts(model: Model, base: Path, values: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     """Matrices as the program's sources give them; those without a source in each way that kernels tell apart."""
     import numpy as np
     from scipy.sparse import csr_array

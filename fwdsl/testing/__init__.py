@@ -107,7 +107,7 @@ def _argument(p: Parameter, size: int, rng: np.random.Generator) -> Any:
 
 @contextmanager
 def registered(*classes: type[Loss] | type[VectorSet]) -> Iterator[None]:
-    """While open, the classes are words of the language: for tests, which should leave none behind."""
+    """A context in which the classes are words of the language: for tests, which should leave none behind."""
     made: list[str] = []
     try:
         for cls in classes:

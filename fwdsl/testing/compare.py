@@ -1,4 +1,4 @@
-"""How a check says what failed: the property in a sentence, and the numbers at which it does."""
+"""The messages of a failed check: the property in a sentence, and the numbers at which it does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Where = Callable[[int], str]
 
 
 def nowhere(_: int) -> str:
-    """Of a single number there is no place to tell."""
+    """The place of a single number: none, so ""."""
     return ""
 
 

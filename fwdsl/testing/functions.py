@@ -1,4 +1,4 @@
-"""What must hold of every norm, set and pair: kernels against references, references against the definitions, facts against samples."""
+"""The checks of every norm, set and pair: kernels against references, references against the definitions, facts against samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .compare import Where, close, require, shown
 
 @dataclass(frozen=True)
 class Tolerances:
-    """How far rounding may lead, relative to the sizes of the terms.
+    """The tolerances of the checks, relative to the sizes of the terms.
 
     `inside`: how far a projection may miss its set, `inside_compiled` by the kernel; `near`: (v - x) / t from the conjugate's domain; `equal`:
     the equality of Fenchel; `nearest`: the projection on the conjugate's domain.
@@ -230,14 +230,14 @@ def members_are_told(case: FunctionCase) -> None:
         reached <= most * (1 + 1e-12) + 1e-14, f"`diameter` = {most:.17g} is no less than {reached:.17g}, a distance"
     )
     for v in case.points(12) if g.proximable else ():
-        moved = float(np.abs(v - g.prox(v, 1.0)).max(initial=0.0))
-        if moved > 1e-6 * (1 + float(np.abs(v).max(initial=0.0))):
+        distance = float(np.abs(v - g.prox(v, 1.0)).max(initial=0.0))
+        if distance > 1e-6 * (1 + float(np.abs(v).max(initial=0.0))):
             outside = g.violation(v) > 1e-12
             require(outside, "a point that the projection moves has a violation", case.at(v=v))
 
 
 def bounds_its_sum(case: FunctionCase) -> None:
-    """What `budget` says has the same support function."""
+    """Check that the set of `budget` has the same support function."""
     budget = case.g.budget()
     if budget is None or not case.g.size:
         return
@@ -249,7 +249,7 @@ def bounds_its_sum(case: FunctionCase) -> None:
 
 
 def is_the_sum_of_its_entries(case: FunctionCase) -> None:
-    """What `entries` says has the same prox, and the same domain of the conjugate."""
+    """Check that the sum of `entries` has the same prox, and the same domain of the conjugate."""
     g, found = case.g, case.g.entries()
     if found is None:
         return
@@ -272,7 +272,7 @@ FUNCTION_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (
     infimum_coercivity_and_radius,
     is_the_sum_of_its_entries,
 )
-"""Of functions with a prox."""
+"""The checks of functions with a prox."""
 
 
 SET_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (

@@ -1,4 +1,4 @@
-"""What must hold of every loss: kernels against references, references against the definitions, facts against samples."""
+"""The checks of every loss: kernels against references, references against the definitions, facts against samples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LossCase:
     slack: float = 1.0
 
     def first(self, count: int) -> LossCase:
-        """Of the first samples only, for checks that look at each closely."""
+        """The case of the first samples only, for checks that look at each closely."""
         f = LossFunction(self.f.loss, self.f.b[:count], self.f.w[:count], self.f.p)
         return LossCase(f, self.z[:count], self.slack)
 
@@ -42,7 +42,7 @@ class LossCase:
 def loss_case(
     loss: type[Loss], parameters: tuple[float, ...] | None = None, targets: Array | None = None, slack: float = 1.0
 ) -> LossCase:
-    """What the checks run over.
+    """Return the case that the checks run over.
 
     Targets are drawn from those given, or as the record says: signs, numbers, or where the loss is not one of z - b counts, zero included.
     """
@@ -193,8 +193,8 @@ def facts_hold(case: LossCase) -> None:
     general = loss.piecewise_quadratic or not loss.piecewise_linear
     require(general, "what is piecewise linear is piecewise quadratic")
     require(loss.smoothness is None or not loss.piecewise_linear, "what is piecewise linear is not smooth")
-    moved = loss.value_naive(z + 0.75, f.b + 0.75, f.p)
-    same = np.allclose(moved, loss.value_naive(z, f.b, f.p), rtol=1e-12 * case.slack, atol=1e-12 * case.slack)
+    shifted = loss.value_naive(z + 0.75, f.b + 0.75, f.p)
+    same = np.allclose(shifted, loss.value_naive(z, f.b, f.p), rtol=1e-12 * case.slack, atol=1e-12 * case.slack)
     told = "the loss of z + 0.75 for b + 0.75 is that of z for b exactly where the record says `residual`"
     require(same == loss.word.residual, told)
     if loss.word.square:
@@ -249,5 +249,5 @@ def cases_of(loss: type[Loss], targets: Array | None, slack: float) -> Iterator[
     yield loss_case(loss, None, targets, slack)
     defaults = [float(o.default or 0.0) for o in loss.word.options]
     for k, o in enumerate(loss.word.options):
-        moved = {"count": defaults[k] + 1.0, "real": defaults[k] - 0.75}.get(o.domain, 0.3 * defaults[k])
-        yield loss_case(loss, (*defaults[:k], moved, *defaults[k + 1 :]), targets, slack)
+        changed = {"count": defaults[k] + 1.0, "real": defaults[k] - 0.75}.get(o.domain, 0.3 * defaults[k])
+        yield loss_case(loss, (*defaults[:k], changed, *defaults[k + 1 :]), targets, slack)

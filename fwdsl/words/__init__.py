@@ -87,12 +87,12 @@ def function_names() -> tuple[str, ...]:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a word has a meaning in the language, so that nothing can be declared by that name."""
+    """True if a word has a meaning in the language, so that nothing can be declared by that name."""
     return function_named(name) is not None or name in SETS or name in TYPES
 
 
 def kind_of_word(name: str) -> str:
-    """What a word of the language is, for a sentence: "a loss", "a set", ...; empty for any other word."""
+    """The kind of a word of the language, for a sentence: "a loss", "a set", ...; empty for any other word."""
     if name in LOSSES:
         return "a loss"
     if function_named(name) is not None:

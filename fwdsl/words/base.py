@@ -1,4 +1,4 @@
-"""What every record of a word is made of: its parameters, their domains, and other names of the same thing."""
+"""The parts of every record of a word: its parameters, their domains, and other names of the same thing."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """True if the parameter must be given."""
         return self.default is None and not self.optional
 
 
@@ -136,7 +136,7 @@ class Word:
 
     @property
     def call(self) -> str:
-        """How it is called: `huber(prediction, target, delta=1)`."""
+        """The text of a call: `huber(prediction, target, delta=1)`."""
         written = (
             p.name if p.default is None else f"{p.name}={p.default:g}" if not isinstance(p.default, bool) else p.name
             for p in self.parameters
@@ -150,7 +150,7 @@ W = TypeVar("W", bound=Word)
 
 
 class Registry(dict[K, V]):
-    """What is known by the name of a word; `fwdsl.register` adds to it. A saved object may hold a word that another process registered."""
+    """A mapping from the names of words; `fwdsl.register` adds to it. A saved object may hold a word that another process registered."""
 
     def __missing__(self, name: K) -> V:
         raise KeyError(
@@ -159,7 +159,7 @@ class Registry(dict[K, V]):
 
 
 class Lazy(MutableMapping[K, V]):
-    """What is known by name, each made by `make(name)` when it is first asked for: a run loads only what it uses."""
+    """A mapping from names to values, each made by `make(name)` when it is first asked for: a run loads only what it uses."""
 
     def __init__(self, names: Iterable[K], make: Callable[[K], V]) -> None:
         self._made: Registry[K, V | None] = Registry(dict.fromkeys(names))

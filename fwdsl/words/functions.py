@@ -48,32 +48,31 @@ class ConvexWord(Word):
 
     @property
     def grouped(self) -> bool:
-        """Whether it is of groups of entries."""
+        """True if the function is of groups of entries."""
         return any(p.name == GROUPS[0].name for p in self.parameters)
 
     @property
     def certificate(self) -> Literal["exact", "rigorous"]:
-        """How its conjugate is known: to rounding, or by a dense decomposition, rounded up."""
+        """The kind of certificate, by how its conjugate is known: to rounding, or by a dense decomposition, rounded up."""
         return "rigorous" if self.spectrum and not self.euclidean else "exact"
 
     @property
     def additive(self) -> bool:
-        """Whether it is the sum of a function of each entry."""
+        """True if the function is the sum of a function of each entry."""
         return bool(self.rows) and self.rows == self.name
 
     @property
     def is_norm(self) -> bool:
-        """Whether it is a norm."""
         return self.degree == 1
 
     @property
     def adds_sizes(self) -> bool:
-        """Whether it is the norm that is a sum over entries: that of their sizes."""
+        """True if it is the norm that is a sum over entries: that of their sizes."""
         return self.is_norm and self.additive
 
     @property
     def adds_squares(self) -> bool:
-        """Whether it is the sum of the squares of the entries themselves, and of no map of them."""
+        """True if it is the sum of the squares of the entries themselves, and of no map of them."""
         return self.degree == 2 and not self.root_of
 
     @property

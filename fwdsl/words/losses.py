@@ -25,7 +25,7 @@ class LossWord(Word):
 
     @property
     def classifies(self) -> bool:
-        """Whether a prediction is read as a class."""
+        """True if a prediction is read as a class."""
         return self.target != "real"
 
     @property

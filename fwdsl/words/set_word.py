@@ -1,4 +1,4 @@
-"""What the record of a convex set says."""
+"""The record of a convex set."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class SetWord(Word):
 
     @property
     def bounds(self) -> bool:
-        """Whether it bounds each entry by itself, and says no more."""
+        """True if it bounds each entry by itself, and says no more."""
         return self.ends is not None
 
     @property
     def given_bounds(self) -> bool:
-        """Whether its bounds are parameters of their own, which may be infinite, differ from entry to entry, and cross."""
+        """True if its bounds are parameters of their own, which may be infinite, differ from entry to entry, and cross."""
         return self.bounds and any(p.shape == "bound" for p in self.parameters)
 
     def bounds_of(self, given: Mapping[str, V], number: Callable[[float], V], negated: Callable[[V], V]) -> tuple[V, V]:
@@ -87,22 +87,22 @@ class SetWord(Word):
 
     @property
     def threshold(self) -> bool:
-        """Whether its projection takes one number from the sizes of all entries, or of all groups: the multiplier of its bound."""
+        """True if its projection takes one number from the sizes of all entries, or of all groups: the multiplier of its bound."""
         return self.of in ("vector", "entrywise") and (bool(self.total) or self.grouped)
 
     @property
     def one_radius(self) -> bool:
-        """Whether two of it, of radii that may differ, are one: the smaller one, or none but where the radii are the same."""
+        """True if two of it, of radii that may differ, are one: the smaller one, or none but where the radii are the same."""
         return self.nested or (self.total == "equal" and self.threshold)
 
     @property
     def grouped(self) -> bool:
-        """Whether it is of groups of entries."""
+        """True if it is of groups of entries."""
         return any(p.name == GROUPS[0].name for p in self.parameters)
 
     @property
     def scaled(self) -> bool:
-        """Whether it has a radius: it is r times the set of radius 1."""
+        """True if it has a radius: it is r times the set of radius 1."""
         return any(p.name == "r" for p in self.parameters)
 
 

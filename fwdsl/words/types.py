@@ -24,7 +24,7 @@ class TypeWord:
 
     @property
     def of_parameters(self) -> bool:
-        """Whether a parameter may be declared with it."""
+        """True if a parameter may be declared with the type."""
         return self.dims == (0,)
 
 

@@ -18,7 +18,6 @@ from fwdsl.grammar.diagnostic import has_errors
 from fwdsl.grammar.tree import (
     Call,
     Comparison,
-    Constraint,
     Declaration,
     Ident,
     Index,
@@ -27,6 +26,7 @@ from fwdsl.grammar.tree import (
     Let,
     Member,
     Name,
+    NamedRelation,
     Neg,
     Number,
     Objective,
@@ -187,7 +187,7 @@ class _Rewriter:
 
     # --- constraints
 
-    def _constraint(self, constraint: Constraint) -> Constraint:
+    def _constraint(self, constraint: NamedRelation) -> NamedRelation:
         row = self.units.rows.get(self.rows, 1.0)
         self.rows += 1
         relation = constraint.relation

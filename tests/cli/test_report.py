@@ -16,9 +16,8 @@ from fwdsl.certify.certificate import Certificate
 from fwdsl.cli.progress import Throttle, progress_line
 from fwdsl.cli.report import one_line, solution_text
 from fwdsl.files.target import write_atomically
-from fwdsl.results.analysis import analysis
 from fwdsl.results.json_form import dumps, solution_json
-from fwdsl.results.solution import Progress, Solution, Times
+from fwdsl.results.solution import Progress, Solution, Times, analysis
 
 SOLUTION = Solution(
     status="optimal",
@@ -62,7 +61,7 @@ def test_seconds_of_compiling_kernels_are_told_where_there_are_any():
     assert rows(solution)["time"].strip().endswith("solve 1.00 s (compiling kernels 0.75 s, verify 0.25 s)")
     assert solution_json(solution)["time"]["kernels"] == 0.75
     plan = SimpleNamespace(chosen=SimpleNamespace(estimate=None))
-    assert analysis(plan, solution)["seconds"] == {"predicted": None, "actual": 0.25}
+    assert analysis(plan.chosen.estimate, solution)["seconds"] == {"predicted": None, "actual": 0.25}
 
 
 def test_there_is_no_negative_zero():

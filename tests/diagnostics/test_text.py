@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwdsl.diagnostics import render_text
-from fwdsl.diagnostics.cells import printable, width
-from fwdsl.diagnostics.excerpt import cut
+from fwdsl.diagnostics.excerpt import cut, printable, width
 from fwdsl.grammar.diagnostic import Diagnostic, Fix, Label, Place
 from fwdsl.grammar.source import Source, Span
 

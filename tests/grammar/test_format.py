@@ -11,7 +11,6 @@ from fwdsl.grammar.tree import (
     Boolean,
     Call,
     Comparison,
-    Constraint,
     Declaration,
     Expr,
     Ident,
@@ -21,6 +20,7 @@ from fwdsl.grammar.tree import (
     Let,
     List,
     Name,
+    NamedRelation,
     Neg,
     Number,
     Objective,
@@ -164,7 +164,7 @@ def test_a_built_program_has_blank_lines_between_its_parts():
             Declaration("var", (Item(Ident("x"), TypeExpr(Ident("real"))),)),
             Let(Ident("r"), Sum((x, Number(-0.5)), (1, 1))),
             Objective("minimize", x),
-            SubjectTo((Constraint(Comparison((Number(1e-7), x), ("<=",))),)),
+            SubjectTo((NamedRelation(Comparison((Number(1e-7), x), ("<=",))),)),
             Solve((Keyword(Ident("tol"), one),)),
         )
     )
@@ -253,7 +253,10 @@ def test_any_program_reads_back_as_itself_however_it_is_broken(tree: Expr, kind:
         "param": Declaration("param", (Item(Ident("p"), TypeExpr(Ident("real")), value=tree),)),
         "minimize": Objective("minimize", tree),
         "subject": SubjectTo(
-            (Constraint(Comparison((tree, long, tree), ("<=", "=="))), Constraint(Comparison((tree, long), (">=",))))
+            (
+                NamedRelation(Comparison((tree, long, tree), ("<=", "=="))),
+                NamedRelation(Comparison((tree, long), (">=",))),
+            )
         ),
         "solve": Solve((Keyword(Ident("tol"), tree),)),
     }[kind]

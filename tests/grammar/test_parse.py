@@ -13,7 +13,6 @@ from fwdsl.grammar.tree import (
     Boolean,
     Call,
     Comparison,
-    Constraint,
     Declaration,
     Expr,
     Ident,
@@ -24,6 +23,7 @@ from fwdsl.grammar.tree import (
     List,
     Member,
     Name,
+    NamedRelation,
     Neg,
     Number,
     Objective,
@@ -149,9 +149,9 @@ def test_statements():
         Objective("maximize", A),
         SubjectTo(
             (
-                Constraint(Comparison((Number(0.0), X, Number(1.0)), ("<=", "<="))),
-                Constraint(Member(X, Name("nonnegative"))),
-                Constraint(Comparison((X, A), ("==",)), Ident("b")),
+                NamedRelation(Comparison((Number(0.0), X, Number(1.0)), ("<=", "<="))),
+                NamedRelation(Member(X, Name("nonnegative"))),
+                NamedRelation(Comparison((X, A), ("==",)), Ident("b")),
             )
         ),
         Solve((time, Keyword(Ident("tol"), Number(60.0)))),

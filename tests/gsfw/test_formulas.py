@@ -15,7 +15,7 @@ from fwdsl.atoms.vectors import build
 from fwdsl.atoms.vectors.l1_ball import L1Ball
 from fwdsl.atoms.vectors.norm1_l1_ball import Norm1L1Ball
 from fwdsl.backends.gsfw import rules
-from fwdsl.backends.gsfw.general import given_step
+from fwdsl.backends.gsfw.general import prescribed_step
 from fwdsl.backends.gsfw.gsfw import drawn
 from fwdsl.backends.gsfw.oracle import Oracle, oracle
 from tests.baselines.common import Naive, bound, data, matrix_data, matrix_text, text
@@ -386,7 +386,7 @@ def test_the_subgradient_is_unbiased(problem: Any, size: int) -> None:
     total = np.zeros_like(before.s)
     for rows in batches:
         s = run.begin(np.zeros(kernels.size), None)
-        given_step(run.samples, run.oracle, s, np.array(rows), eta, 0.5, 0.0)
+        prescribed_step(run.samples, run.oracle, s, np.array(rows), eta, 0.5, 0.0)
         total += s.s - before.s
     expected = eta * size / n * (kernels.forward(x)[0] - before.s)
     np.testing.assert_allclose(total / len(batches), expected, rtol=1e-11, atol=1e-13)

@@ -12,8 +12,8 @@ import fwdsl as fw
 from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.lowrank.samples import RidgedSamples
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth, on_segment
+from fwdsl.backends.lowrank.trace_regression import RidgedSamples
 from fwdsl.bind.values import Entries
 from fwdsl.canon import Factored
 from fwdsl.canon.data_matrix import DataMatrix

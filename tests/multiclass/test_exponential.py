@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.multiclass.loops.exponential import NEAR, exponentials
+from fwdsl.backends.multiclass.loops.entropic import NEAR, exponentials
 
 
 def run(a: Any, c: float, most: float) -> Any:

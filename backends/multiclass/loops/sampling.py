@@ -19,13 +19,13 @@ STEEP = 10.0
 """Exponents of one step above it are of iterates whose pending sums would cancel: those are folded in before."""
 
 SMALLEST = 1e-200
-"""What multiplicative updates keep iterates above: nothing turns into a slow denormal number, nor into a zero that stays."""
+"""The lower bound of iterates under multiplicative updates: nothing turns into a slow denormal number, nor into a zero that stays."""
 
 FLOOR = 1e-100
 """The same for the geometric mean of both signs of U, which all entries share."""
 
 WIDEST = 1e250
-"""What one step may make of an entry of U at most."""
+"""The upper bound of an entry of U after one step."""
 
 LARGEST = 1e100
 

@@ -132,7 +132,7 @@ def gradient_step(t, t_old, z, z_old, y, s, beta, scale, at, gradient, target):
         target[i] = p - g / scale
 
 
-def moved(new, at, old, y, s, u):
+def step_products(new, at, old, y, s, u):
     """(|new - at|^2, <at - new, new - old>), and u = -y s new."""
     square = 0.0
     turn = 0.0

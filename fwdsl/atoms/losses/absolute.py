@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..conic import Conic, Piece, by_entries
+from ..conic import Conic, ConicRow, by_entries
 from ..loss import Loss, no_kink
 
 
@@ -90,4 +90,4 @@ class Absolute(Loss):
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= z - b, u >= b - z at the price u."""
-        return by_entries(b.size, (Piece(-1.0, (1.0,), b), Piece(1.0, (1.0,), -b)), ((0.0, 1.0),), weights=w)
+        return by_entries(b.size, (ConicRow(-1.0, (1.0,), b), ConicRow(1.0, (1.0,), -b)), ((0.0, 1.0),), weights=w)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..conic import Conic, Piece, by_entries
+from ..conic import Conic, ConicRow, by_entries
 from ..loss import Loss, no_kink
 
 
@@ -92,4 +92,4 @@ class Hinge(Loss):
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= 1 - b z, u >= 0 at the price u."""
-        return by_entries(b.size, (Piece(b, (1.0,), -1.0), Piece(0.0, (1.0,), 0.0)), ((0.0, 1.0),), weights=w)
+        return by_entries(b.size, (ConicRow(b, (1.0,), -1.0), ConicRow(0.0, (1.0,), 0.0)), ((0.0, 1.0),), weights=w)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..conic import Conic, Piece, by_entries
+from ..conic import Conic, ConicRow, by_entries
 from ..loss import Loss, no_kink
 
 
@@ -110,5 +110,5 @@ class Huber(Loss):
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """t >= |z - b - v| at the price v^2 / 2 + delta t."""
-        above, below = Piece(-1.0, (1.0, 1.0), b), Piece(1.0, (-1.0, 1.0), -b)
+        above, below = ConicRow(-1.0, (1.0, 1.0), b), ConicRow(1.0, (-1.0, 1.0), -b)
         return by_entries(b.size, (above, below), ((1.0, 0.0), (0.0, float(p[0]))), weights=w)

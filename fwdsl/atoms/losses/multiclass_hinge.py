@@ -139,7 +139,6 @@ class MulticlassHinge(VectorLoss):
 
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
-        """The projection."""
         return into_simplex(u, y)
 
     @staticmethod

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..conic import Conic, Piece, by_entries
+from ..conic import Conic, ConicRow, by_entries
 from ..loss import Loss, no_kink
 
 
@@ -100,5 +100,5 @@ class Quantile(Loss):
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= (1 - tau) (z - b), u >= tau (b - z) at the price u."""
         tau = float(p[0])
-        over, under = Piece(tau - 1.0, (1.0,), (1.0 - tau) * b), Piece(tau, (1.0,), -tau * b)
+        over, under = ConicRow(tau - 1.0, (1.0,), (1.0 - tau) * b), ConicRow(tau, (1.0,), -tau * b)
         return by_entries(b.size, (over, under), ((0.0, 1.0),), weights=w)

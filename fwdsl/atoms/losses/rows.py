@@ -22,7 +22,7 @@ def hot(y: Codes, k: int) -> Array:
 
 
 def thresholds(a: Array, total: Array) -> Array:
-    """For each row the theta with sum_l max(a_l - theta, 0) = total > 0, by sorting; relative to the row's largest entry."""
+    """The theta of each row with sum_l max(a_l - theta, 0) = total > 0, by sorting; relative to the row's largest entry."""
     below = -np.sort(a.max(axis=1, keepdims=True) - a, axis=1)
     means = (np.cumsum(below, axis=1) - total[:, None]) / np.arange(1, a.shape[1] + 1)
     # the means rise while entries above them are added, and fall after
@@ -48,7 +48,7 @@ def into_simplex(u: Array, y: Codes) -> Array:
 
 
 def in_simplex(u: Array, y: Codes) -> Array:
-    """Whether each row is p - e_y with p in the simplex, sums but for rounding."""
+    """A mask of the rows that are p - e_y with p in the simplex, up to rounding of sums."""
     rows = np.arange(y.size)
     others = u.copy()
     others[rows, y] = 0.0

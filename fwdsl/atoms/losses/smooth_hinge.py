@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..conic import Conic, Piece, by_entries
+from ..conic import Conic, ConicRow, by_entries
 from ..loss import Loss, no_kink
 
 
@@ -111,6 +111,6 @@ class SmoothHinge(Loss):
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u + v >= 1 - b z, u >= 0, v >= 0 at the price u^2 / 2 + v."""
-        margin = Piece(b, (1.0, 1.0), -1.0)
-        signs = Piece(0.0, (1.0, 0.0), 0.0), Piece(0.0, (0.0, 1.0), 0.0)
+        margin = ConicRow(b, (1.0, 1.0), -1.0)
+        signs = ConicRow(0.0, (1.0, 0.0), 0.0), ConicRow(0.0, (0.0, 1.0), 0.0)
         return by_entries(b.size, (margin, *signs), ((1.0, 0.0), (0.0, 1.0)), weights=w)

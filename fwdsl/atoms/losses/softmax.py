@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..elementary import omega
 from ..vector_loss import Codes, VectorLoss
-from ..wright import omega
 from .rows import hot, in_simplex, into_simplex, own
 
 
@@ -208,7 +208,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
-        """The projection."""
         return into_simplex(u, y)
 
     @staticmethod

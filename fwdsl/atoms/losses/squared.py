@@ -87,7 +87,6 @@ class Squared(Loss):
 
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
-        """Everything."""
         return np.full_like(b, -np.inf), np.full_like(b, np.inf)
 
     @staticmethod

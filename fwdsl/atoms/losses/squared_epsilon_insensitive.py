@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..conic import Conic, Piece, by_entries
+from ..conic import Conic, ConicRow, by_entries
 from ..loss import Loss, first_parameter
 
 
@@ -97,7 +97,6 @@ class SquaredEpsilonInsensitive(Loss):
 
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
-        """Everything."""
         return np.full_like(b, -np.inf), np.full_like(b, np.inf)
 
     @staticmethod
@@ -109,5 +108,5 @@ class SquaredEpsilonInsensitive(Loss):
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= |z - b| - eps, u >= 0 at the price u^2."""
         eps = float(p[0])
-        tube = Piece(-1.0, (1.0,), b + eps), Piece(1.0, (1.0,), eps - b)
-        return by_entries(b.size, (*tube, Piece(0.0, (1.0,), 0.0)), ((2.0, 0.0),), weights=w)
+        tube = ConicRow(-1.0, (1.0,), b + eps), ConicRow(1.0, (1.0,), eps - b)
+        return by_entries(b.size, (*tube, ConicRow(0.0, (1.0,), 0.0)), ((2.0, 0.0),), weights=w)

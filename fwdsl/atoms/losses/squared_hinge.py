@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..conic import Conic, Piece, by_entries
+from ..conic import Conic, ConicRow, by_entries
 from ..loss import Loss, no_kink
 
 
@@ -101,4 +101,4 @@ class SquaredHinge(Loss):
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= 1 - b z, u >= 0 at the price u^2."""
-        return by_entries(b.size, (Piece(b, (1.0,), -1.0), Piece(0.0, (1.0,), 0.0)), ((2.0, 0.0),), weights=w)
+        return by_entries(b.size, (ConicRow(b, (1.0,), -1.0), ConicRow(0.0, (1.0,), 0.0)), ((2.0, 0.0),), weights=w)

@@ -182,6 +182,6 @@ def _coefficient(norm: NormSpec | None) -> float:
     return norm[1]
 
 
-def _arguments(set: SetSpec | None) -> Mapping[str, Any]:
+def _arguments(set: SetSpec | None) -> Mapping[str, object]:
     assert set is not None
     return set[1]

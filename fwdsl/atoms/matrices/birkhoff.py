@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +43,6 @@ class Birkhoff(ConvexSet):
         return math.sqrt(2.0 * self.shape[0]) if self.shape[0] > 1 else 0.0
 
     def describe(self) -> str:
-        """`birkhoff`."""
         return "birkhoff"
 
     def _sums(self, x: Array) -> Array:
@@ -61,7 +59,7 @@ class Birkhoff(ConvexSet):
         raise TypeError("birkhoff has no projection in closed form; it is rows(simplex(1)) and columns(simplex(1))")
 
     def _assignment(self, c: Array) -> NDArray[np.intp]:
-        """For each row the column of the cheapest permutation."""
+        """The column of each row in the cheapest permutation."""
         from scipy.optimize import linear_sum_assignment
 
         found: NDArray[np.intp] = linear_sum_assignment(matrix(c, self.shape))[1]
@@ -78,7 +76,6 @@ class Birkhoff(ConvexSet):
         return x.reshape(-1)
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """The permutation."""
         return tuple(self._assignment(c).tolist())
 
     def face(self, x: Array) -> Face:
@@ -90,6 +87,5 @@ class Birkhoff(ConvexSet):
             free, normals=np.concatenate([free // max(d, 1) == lines, free % max(d, 1) == lines]).astype(np.float64)
         )
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """None: there is no kernel."""
+    def kernel_args(self) -> tuple[object, ...]:
         return ()

@@ -116,7 +116,6 @@ class Balls(RowFunctions):
     dual: RowNorm
 
     def value(self, a: Array) -> float:
-        """0."""
         return 0.0
 
     def violation(self, a: Array, sizes: Array) -> float:
@@ -128,7 +127,7 @@ class Balls(RowFunctions):
         return self.r * float(self.dual(a).sum())
 
     def lmo(self, a: Array) -> Array | None:
-        """As those of the balls of a row: -r sign(a_ij) e_j at the first largest entry, -r a_i / |a_i|_2, or -r sign(a_i)."""
+        """The answers of the balls of a row: -r sign(a_ij) e_j at the first largest entry, -r a_i / |a_i|_2, or -r sign(a_i)."""
         if not a.size:
             return a.copy()
         if self.norm is ROW_NORMS[largest]:
@@ -154,7 +153,6 @@ class Simplices(RowFunctions):
     solid: bool
 
     def value(self, a: Array) -> float:
-        """0."""
         return 0.0
 
     def violation(self, a: Array, sizes: Array) -> float:

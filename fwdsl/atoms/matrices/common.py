@@ -26,12 +26,12 @@ def matrix(x: Array, shape: Shape) -> Array:
 
 
 def backward_error(x: Array, shape: Shape) -> float:
-    """By how much a computed singular value or eigenvalue of x may be off: (10 + max(n, d)) eps |x|_2."""
+    """A bound on the error of a computed singular value or eigenvalue of x: (10 + max(n, d)) eps |x|_2."""
     return (10 + max(shape)) * EPS * norm2(x)
 
 
 def singular_values(x: Array, shape: Shape) -> Array:
-    """In decreasing order, as LAPACK computes them; of a matrix that is not finite all are NaN, where LAPACK would raise."""
+    """The singular values of x in decreasing order, by LAPACK; all are NaN if x is not finite, where LAPACK would raise."""
     if not x.size:
         return np.zeros(min(shape))
     if not np.isfinite(x).all():

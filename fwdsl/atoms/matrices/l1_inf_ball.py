@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -117,7 +116,6 @@ class L1InfBall(ConvexSet):
         return self.r * math.sqrt(self.shape[1]) if self.size else 0.0
 
     def diameter(self) -> float:
-        """Twice the radius."""
         return 2.0 * self.radius()
 
     def describe(self) -> str:
@@ -137,7 +135,6 @@ class L1InfBall(ConvexSet):
         return np.clip(a, -levels, levels).reshape(-1)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return self.cut(v, 0.0)
 
     def conjugate(self, v: Array) -> float:
@@ -165,7 +162,7 @@ class L1InfBall(ConvexSet):
         """Everything moves inside; on the boundary None, where the entries of largest size would move as one."""
         return face(np.arange(self.size)) if norm1_inf(x, self.shape) < self.r * INSIDE else None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """The shape, no norm, and r."""
         return *self.shape, 0.0, self.r
 
@@ -199,6 +196,6 @@ class Norm1InfL1InfBall(OnOwnBall):
         """None: the entries of largest size would move as one."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """The shape, c and r."""
         return *self.on.shape, self.c, self.on.r

@@ -99,7 +99,7 @@ class Lines(VectorFunction):
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]
-        """Whether there is a kernel for many lines."""
+        """True if there is a kernel for many lines."""
         return self.inner.compiled and self.prox_kernel is not None
 
     def radius(self) -> float:
@@ -133,7 +133,7 @@ class Lines(VectorFunction):
         return self.inner.entrywise
 
     def enclosing_box(self) -> tuple[Array, Array]:
-        """Those of each line."""
+        """The entries of each line, side by side."""
         lo, hi = (self.flat(np.tile(end, (self.shape[self.axis], 1))) for end in self.inner.enclosing_box())
         return lo, hi
 
@@ -194,7 +194,7 @@ class Lines(VectorFunction):
 
     @property
     def has_faces(self) -> bool:
-        """Whether a line has."""
+        """True if a line has."""
         return self.inner.has_faces
 
     def face(self, x: Array) -> Face | None:
@@ -250,7 +250,7 @@ class Lines(VectorFunction):
         return None if inner is None else inner.repeated(places if self.axis == 0 else places.T, self.size)
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """Where the lines are, and the inner function's."""
+        """The places of the lines, and the arguments of the inner function."""
         inner = self.inner.prox_kernel
         if inner in ENTRYWISE:
             return self.inner.kernel_args()
@@ -275,7 +275,7 @@ class LinesSet(Lines, ConvexSet):
         return self.inner.scale
 
     def of_radius(self, r: float) -> LinesSet:
-        """With the set of each line of another radius."""
+        """The same lines, each with its set of another radius."""
         return replace(self, inner=self.inner.of_radius(r))
 
 

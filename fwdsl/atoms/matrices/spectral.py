@@ -63,7 +63,7 @@ class Spectral(VectorFunction):
         """The values, and what makes a flat matrix of other values with the same vectors."""
 
     def error(self, x: Array) -> float:
-        """By how much a computed value may be off."""
+        """A bound on the error of a computed value."""
         return backward_error(x, self.shape)
 
     def rounding(self, v: Array) -> float:
@@ -176,7 +176,7 @@ class Spectral(VectorFunction):
         return self.inner.scale
 
     def of_radius(self, r: float) -> ConvexSet:
-        """With h of another radius, where h is a set."""
+        """The same set with h of another radius, where h is a set."""
         assert isinstance(self, ConvexSet)
         assert isinstance(self.inner, ConvexSet)
         return replace(self, inner=self.inner.of_radius(r))
@@ -187,8 +187,7 @@ class Spectral(VectorFunction):
         found = self.inner.lmo(values)
         return None if found is None else rebuild(found)
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """None: there is no kernel."""
+    def kernel_args(self) -> tuple[object, ...]:
         return ()
 
     def diameter(self) -> float:
@@ -290,7 +289,7 @@ class Eigen(Spectral):
         return super().normal_part(x, part.reshape(-1)) + skew
 
     def conic(self) -> Conic | None:
-        """That of psd, and what h says of the trace, which for eigenvalues that are not negative is their sum and their norm1."""
+        """The conic form of psd, and what h says of the trace, which for eigenvalues that are not negative is their sum and their norm1."""
         trace = np.eye(self.shape[0]).reshape(-1)
         on = getattr(self.inner, "on", self.inner)
         form = semidefinite_form(self.shape[0])
@@ -320,7 +319,7 @@ class EigenSet(Eigen, ConvexSet):
     """The indicator of h(lambda(X))."""
 
     def into_recession(self, d: Array) -> Array:
-        """That of the eigenvalues."""
+        """The budget of the eigenvalues."""
         values, rebuild = self.decompose(d)
         return rebuild(self.inner.into_recession(values))
 

@@ -84,7 +84,6 @@ class Affine(ConvexSet):
         return largest_share(np.abs(self.A @ x - self.b), left + np.abs(self.b))
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return (v - self._part(v)) + self.x0
 
     def _part(self, v: Array) -> Array:
@@ -123,6 +122,6 @@ class Affine(ConvexSet):
         """Everything moves across the rows."""
         return face(np.arange(self.size), normals=self.q.copy())
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """The basis and the least solution."""
         return self.q, self.x0

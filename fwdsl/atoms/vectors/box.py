@@ -44,12 +44,12 @@ class Box(ConvexSet):
 
     @property
     def bounded(self) -> bool:
-        """Whether all bounds are finite."""
+        """True if all bounds are finite."""
         return bool(np.all(np.isfinite(self.lo)) and np.all(np.isfinite(self.hi)))
 
     @property
     def permutable(self) -> bool:  # type: ignore[override]
-        """Where all entries have the same bounds."""
+        """True where all entries have the same bounds."""
         return bool(np.all(self.lo == self.lo[:1]) and np.all(self.hi == self.hi[:1]))
 
     def radius(self) -> float:
@@ -72,11 +72,9 @@ class Box(ConvexSet):
         return max(under, largest_share(x - self.hi, sizes + np.abs(self.hi)))
 
     def bounds(self) -> tuple[Array, Array]:
-        """The bounds."""
         return self.lo, self.hi
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return np.clip(v, self.lo, self.hi)
 
     def conjugate(self, v: Array) -> float:
@@ -101,7 +99,7 @@ class Box(ConvexSet):
         return np.where(c >= 0.0, self.lo, self.hi) if self.bounded else None
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """Which bounds, eight to a number."""
+        """The bounds that are taken, one bit each, eight to a number."""
         return tuple(np.packbits(c >= 0.0).tolist()) if self.bounded else None
 
     def face(self, x: Array) -> Face:

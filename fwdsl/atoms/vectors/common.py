@@ -50,13 +50,13 @@ def largest_share(over: Array, sizes: Array) -> float:
 
 
 def excess(left: float, right: float, size: float | None = None) -> float:
-    """By how much left <= right is missed, over the sum of the sizes of its terms: that of the left side is `size`, or |left|."""
+    """The amount by which left <= right is missed, over the sum of the sizes of its terms: that of the left side is `size`, or |left|."""
     over = left - right
     return over / ((abs(left) if size is None else size) + abs(right)) if over > 0.0 else 0.0
 
 
 def negative_part(x: Array, sizes: Array) -> float:
-    """By how much x >= 0 is missed, over the largest of the sizes: the entries of one vector have one unit."""
+    """The amount by which x >= 0 is missed, over the largest of the sizes: the entries of one vector have one unit."""
     return excess(-float(x.min(initial=0.0)), 0.0, largest(sizes))
 
 
@@ -105,12 +105,12 @@ class Norm(VectorFunction):
     @staticmethod
     @abstractmethod
     def norm(x: Array) -> float:
-        """The norm itself."""
+        """Return |x| in this norm."""
 
     @staticmethod
     @abstractmethod
     def dual_norm(x: Array) -> float:
-        """Its dual norm."""
+        """Return max <x, u> over |u| <= 1, the dual norm."""
 
     @property
     def permutable(self) -> bool:  # type: ignore[override]
@@ -120,7 +120,6 @@ class Norm(VectorFunction):
 
     @property
     def slope(self) -> float:
-        """c."""
         return self.c
 
     def value(self, x: Array) -> float:
@@ -132,7 +131,6 @@ class Norm(VectorFunction):
         return 0.0
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
@@ -157,7 +155,6 @@ class ConvexSet(VectorFunction):
     """The indicator of a set: value 0 on it. `conjugate` is the support function."""
 
     def value(self, x: Array) -> float:
-        """0."""
         return 0.0
 
     def coercive(self) -> tuple[float, str] | None:
@@ -174,7 +171,7 @@ class ConvexSet(VectorFunction):
 
     @property
     def record(self) -> SetWord:
-        """What the language knows of it."""
+        """The record of the word."""
         return SETS[str(self.pair[1])]
 
     @property
@@ -182,7 +179,7 @@ class ConvexSet(VectorFunction):
         return self.record.permutable
 
     def budget(self) -> Budget | None:
-        """Its radius with what its record says that this bounds; None for sets of matrices, whose traces are no such sums."""
+        """The radius with what the record says that it bounds; None for sets of matrices, whose traces are no such sums."""
         if self.pair[1] is None:
             return None
         word = self.record
@@ -202,7 +199,7 @@ class ConvexSet(VectorFunction):
 
     @property
     def scale(self) -> float:
-        """Its radius; inf where it has none."""
+        """The radius; inf where the set has none."""
         return float(getattr(self, "r", math.inf))
 
     def of_radius(self, r: float) -> ConvexSet:
@@ -210,7 +207,7 @@ class ConvexSet(VectorFunction):
         return replace(self, r=r)  # type: ignore[type-var]
 
     def contains(self, x: Array, tol: float = 0.0) -> bool:
-        """Whether x misses the set by at most `tol`, as `violation` measures."""
+        """True if x misses the set by at most `tol`, as `violation` measures."""
         return self.violation(x) <= tol
 
     def cvxpy(self, x: Any) -> list[Any] | None:
@@ -244,7 +241,7 @@ class Ball(OfRadius):
     @staticmethod
     @abstractmethod
     def dual_norm(x: Array) -> float:
-        """Its dual norm."""
+        """Return max <x, u> over |u| <= 1, the dual norm."""
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """|x| <= r, relative to |sizes| + r."""
@@ -259,7 +256,6 @@ class Ball(OfRadius):
         return self.r if self.size else 0.0
 
     def diameter(self) -> float:
-        """Twice the radius."""
         return 2.0 * self.radius()
 
     def describe(self) -> str:
@@ -267,7 +263,7 @@ class Ball(OfRadius):
         return f"{self.pair[1]}({self.r:g})"
 
     def interior(self, x: Array) -> bool:
-        """Whether x is in the interior, for telling faces."""
+        """True if x is in the interior, for telling faces."""
         return self.norm(x) < self.r * INSIDE
 
 
@@ -288,7 +284,6 @@ class Joint(VectorFunction):
 
     @property
     def slope(self) -> float:
-        """c."""
         return self.c
 
     def radius(self) -> float:
@@ -306,16 +301,14 @@ class Joint(VectorFunction):
         return f"{self.c:g} * {self.pair[0]} on {self.on.describe()}"
 
     def dual_scale(self, v: Array) -> float:
-        """1."""
         return 1.0
 
     def dual_project(self, v: Array) -> Array:
-        """v."""
         return v.copy()
 
     @property
     def permutable(self) -> bool:  # type: ignore[override]
-        """Where norm and set are."""
+        """True where norm and set are."""
         word = CONVEX[str(self.pair[0])]
         return not (word.grouped or word.spectrum) and self.on.permutable
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
-from ..wright import omega
+from ..elementary import omega
 from .common import checked_coefficient, largest_share, scale_into
 
 EXPONENT = 700.0
@@ -68,7 +67,6 @@ class Entropy(VectorFunction):
         object.__setattr__(self, "c", checked_coefficient(self.c))
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
@@ -109,7 +107,6 @@ class Entropy(VectorFunction):
 
     @property
     def slope(self) -> float:
-        """c."""
         return self.c
 
     def coercive(self) -> tuple[float, str] | None:
@@ -120,6 +117,5 @@ class Entropy(VectorFunction):
         """None: curved."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """c."""
+    def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)

@@ -7,12 +7,11 @@ at nu = max v - r - tau (1 + log r), where the largest entry alone is r: Newton 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ..base import Array, Face
-from ..wright import omega
+from ..elementary import omega
 from .common import Joint
 from .entropy import negentropy
 from .simplex import Simplex
@@ -113,6 +112,6 @@ class EntropySimplex(Joint):
         """None: curved."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """One line, c and r."""
         return 1, self.size, self.size, 1, self.c, self.on.r

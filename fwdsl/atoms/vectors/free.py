@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -33,23 +32,18 @@ class Free(ConvexSet):
     prox_kernel = staticmethod(free_kernel)
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def diameter(self) -> float:
-        """inf."""
         return self.radius()
 
     def describe(self) -> str:
-        """`free`."""
         return "free"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """0."""
         return 0.0
 
     def prox(self, v: Array, t: float) -> Array:
-        """v."""
         return v.copy()
 
     def conjugate(self, v: Array) -> float:
@@ -61,7 +55,6 @@ class Free(ConvexSet):
         return 0.0 if np.any(v != 0.0) else 1.0
 
     def dual_project(self, v: Array) -> Array:
-        """The origin."""
         return np.zeros_like(v)
 
     def face(self, x: Array) -> Face:
@@ -75,6 +68,5 @@ class Free(ConvexSet):
     def conic(self) -> Conic:
         return Conic(self.size)
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """None."""
+    def kernel_args(self) -> tuple[object, ...]:
         return ()

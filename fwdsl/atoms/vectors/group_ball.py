@@ -49,11 +49,10 @@ class GroupBall(ConvexSet):
         return self.r / smallest(self.parts.weights) if self.size else 0.0
 
     def diameter(self) -> float:
-        """Twice the radius."""
         return 2.0 * self.radius()
 
     def groups_of(self) -> Partition:
-        """Its groups."""
+        """The groups of the ball."""
         return self.parts
 
     def describe(self) -> str:
@@ -65,7 +64,6 @@ class GroupBall(ConvexSet):
         return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         if self.norm(v) <= self.r:
             return v.copy()
         return self.parts.shrink(v, project_weighted(self.parts.norms(v), self.parts.weights, self.r))
@@ -94,6 +92,6 @@ class GroupBall(ConvexSet):
     def conic(self) -> Conic:
         return within_form(self.parts.lengths(1.0), self.parts.weights, self.r)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, r, and the groups."""
         return 0.0, self.r, self.parts.weights, self.parts.start, self.parts.order

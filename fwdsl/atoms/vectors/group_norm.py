@@ -35,11 +35,10 @@ class GroupNorm(VectorFunction):
         object.__setattr__(self, "parts", parts)
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def groups_of(self) -> Partition:
-        """Its groups."""
+        """The groups of the norm."""
         return self.parts
 
     @property
@@ -97,6 +96,6 @@ class GroupNorm(VectorFunction):
     def conic(self) -> Conic:
         return self.parts.lengths(self.c)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, no radius, and the groups."""
         return self.c, math.inf, self.parts.weights, self.parts.start, self.parts.order

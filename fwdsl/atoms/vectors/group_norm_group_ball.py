@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -26,7 +24,7 @@ class GroupNormGroupBall(OnOwnBall):
         return self.on.parts.lengths(self.c)
 
     def groups_of(self) -> Partition:
-        """Its groups."""
+        """The groups of norm and ball."""
         return self.on.parts
 
     def value(self, x: Array) -> float:
@@ -51,6 +49,6 @@ class GroupNormGroupBall(OnOwnBall):
         """None: curved."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, r, and the groups."""
         return self.c, *self.on.kernel_args()[1:]

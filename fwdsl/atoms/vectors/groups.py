@@ -49,7 +49,7 @@ class Partition:
         return found
 
     def spread(self, values: Array) -> Array:
-        """For each entry the value of its group."""
+        """The value of its group for each entry."""
         repeated = np.repeat(values, np.diff(self.start))
         if not self.order.size:
             return repeated
@@ -89,7 +89,7 @@ def members(groups: Groups) -> list[NDArray[np.int64]]:
 
 
 def is_partition(groups: Groups, size: int) -> bool:
-    """Whether every entry of a vector of `size` is in exactly one group."""
+    """True if every entry of a vector of `size` is in exactly one group."""
     parts = members(groups)
     found = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
     return found.size == size and np.array_equal(np.sort(found), np.arange(size))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -56,11 +55,9 @@ class Halfspace(ConvexSet):
         return float((self.a * x).sum())
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def diameter(self) -> float:
-        """inf."""
         return self.radius()
 
     def describe(self) -> str:
@@ -72,7 +69,6 @@ class Halfspace(ConvexSet):
         return excess(self._dot(x), self.b, float((np.abs(self.a) * (np.abs(x) if sizes is None else sizes)).sum()))
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         over = self._dot(v) - self.b
         return v - (over / self.squares) * self.a if over > 0.0 else v.copy()
 
@@ -108,6 +104,6 @@ class Halfspace(ConvexSet):
     def conic(self) -> Conic:
         return budget_form(self.size, self.b, -self.a)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """a, b and |a|^2."""
         return self.a, self.b, self.squares

@@ -133,7 +133,7 @@ def ksupport_norm(x: Array, k: int) -> float:
 
 
 def _split(a: Array, tails: Array, k: int, l: int) -> bool:
-    """Whether a_(k-l-1) > mean >= a_(k-l), entries counted from 1, a_(0) = inf, mean = (sum from k-l on) / (l + 1), but for rounding."""
+    """True if a_(k-l-1) > mean >= a_(k-l), entries counted from 1, a_(0) = inf, mean = (sum from k-l on) / (l + 1), but for rounding."""
     mean = tails[k - l - 1] / (l + 1)
     above = l == k - 1 or a[k - l - 2] >= mean * (1.0 - 1e-14)
     return bool(above and mean * (1.0 + 1e-14) >= a[k - l - 1])
@@ -158,7 +158,6 @@ class KSupportBall(ConvexSet):
         object.__setattr__(self, "r", checked_radius(self.r))
 
     def radius(self) -> float:
-        """r."""
         return self.r if self.size else 0.0
 
     def diameter(self) -> float:

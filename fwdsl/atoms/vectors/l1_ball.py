@@ -5,8 +5,6 @@ Projection: v inside, else the soft threshold at the theta that `threshold` find
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -25,7 +23,6 @@ class L1Ball(Ball):
     dual_norm = staticmethod(largest)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return project_l1(v, self.r)
 
     def lmo(self, c: Array) -> Array:
@@ -53,6 +50,6 @@ class L1Ball(Ball):
     def conic(self) -> Conic:
         return within_form(norm1_form(self.size, 1.0), np.ones(self.size), self.r)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, L1

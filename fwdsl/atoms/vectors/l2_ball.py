@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -22,7 +20,6 @@ class L2Ball(Ball):
     dual_norm = staticmethod(norm2)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         size = norm2(v)
         return scaled(v, min(size, self.r), size)
 
@@ -40,6 +37,6 @@ class L2Ball(Ball):
     def conic(self) -> Conic:
         return within_form(norm2_form(self.size, 1.0), np.ones(1), self.r)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, and r."""
         return 0.0, self.r

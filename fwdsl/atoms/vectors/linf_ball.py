@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,6 @@ class LinfBall(Ball):
         return np.full(self.size, -self.r), np.full(self.size, self.r)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return np.clip(v, -self.r, self.r)
 
     def lmo(self, c: Array) -> Array:
@@ -54,12 +52,12 @@ class LinfBall(Ball):
         return face(np.flatnonzero(np.abs(x) < self.r))
 
     def entries(self) -> Entries:
-        """From -r to r."""
+        """The interval [-r, r] for each entry."""
         return Entries(0.0, 0.0, -self.r, self.r)
 
     def conic(self) -> Conic:
         return box_form(np.full(self.size, -self.r), np.full(self.size, self.r))
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, and r."""
         return 0.0, self.r

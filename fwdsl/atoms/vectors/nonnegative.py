@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -33,15 +32,12 @@ class Nonnegative(ConvexSet):
     prox_kernel = staticmethod(positive_kernel)
 
     def radius(self) -> float:
-        """inf."""
         return math.inf if self.size else 0.0
 
     def diameter(self) -> float:
-        """inf."""
         return self.radius()
 
     def describe(self) -> str:
-        """`nonnegative`."""
         return "nonnegative"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -73,12 +69,11 @@ class Nonnegative(ConvexSet):
         return face(np.flatnonzero(x > 0.0))
 
     def entries(self) -> Entries:
-        """From 0 on."""
+        """The interval [0, inf) for each entry."""
         return Entries(0.0, 0.0, 0.0, math.inf)
 
     def conic(self) -> Conic:
         return box_form(np.zeros(self.size), np.full(self.size, math.inf))
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """No norm."""
+    def kernel_args(self) -> tuple[object, ...]:
         return (0.0,)

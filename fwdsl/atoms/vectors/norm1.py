@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -50,6 +49,5 @@ class Norm1(Norm):
     def conic(self) -> Conic:
         return norm1_form(self.size, self.c)
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """c."""
+    def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)

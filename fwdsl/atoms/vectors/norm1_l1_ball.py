@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -47,6 +45,6 @@ class Norm1L1Ball(OnOwnBall):
         sign = np.sign(x[free])
         return face(free, self.c * sign, None if self.on.interior(x) else sign[None, :])
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, r, and what to do with the threshold."""
         return self.c, self.on.r, L1

@@ -6,7 +6,6 @@ The prox of c |x|_1 + (mu / 2) |x|^2 is S(v) / (1 + mu); the multiplier mu >= 0 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -74,6 +73,6 @@ class Norm1L2Ball(Joint):
         free = np.flatnonzero(x)
         return face(free, self.c * np.sign(x[free]))
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c and r."""
         return self.c, self.on.r

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -50,6 +48,6 @@ class Norm1LinfBall(Joint):
         free = np.flatnonzero((np.abs(x) < self.on.r) & (x != 0.0))
         return face(free, self.c * np.sign(x[free]))
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c and r."""
         return self.c, self.on.r

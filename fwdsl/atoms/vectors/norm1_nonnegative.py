@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -57,6 +56,5 @@ class Norm1Nonnegative(Joint):
         free = np.flatnonzero(x)
         return face(free, np.full(free.size, self.c))
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """c."""
+    def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)

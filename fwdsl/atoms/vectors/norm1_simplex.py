@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -30,7 +28,6 @@ class Norm1Simplex(Joint):
         return self.c * norm1(x)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return self.on.prox(v, t)
 
     def conjugate(self, v: Array) -> float:
@@ -50,6 +47,6 @@ class Norm1Simplex(Joint):
         free = np.flatnonzero(x)
         return face(free, np.full(free.size, self.c), np.ones((1, free.size)))
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """The arguments of the projection."""
         return self.on.kernel_args()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -50,6 +48,6 @@ class Norm1SolidSimplex(Joint):
         inner = self.on.face(x)
         return face(inner.free, np.full(inner.free.size, self.c), inner.normals)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, r, and what to do with the threshold."""
         return self.c, self.on.r, SOLID

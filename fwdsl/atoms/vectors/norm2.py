@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -67,6 +66,6 @@ class Norm2(Norm):
     def conic(self) -> Conic:
         return norm2_form(self.size, self.c)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, and no radius."""
         return self.c, math.inf

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..base import Array, Face
 from ..conic import Conic, norm2_form
 from .common import OnOwnBall, norm2
@@ -44,6 +42,6 @@ class Norm2L2Ball(OnOwnBall):
         """None: curved."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c and r."""
         return self.c, self.on.r

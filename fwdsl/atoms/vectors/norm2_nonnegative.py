@@ -6,7 +6,6 @@ Entries with v_i <= 0 are best at 0, where they add nothing to the norm; without
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -82,6 +81,5 @@ class Norm2Nonnegative(Joint):
         """None: curved."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """c."""
+    def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..base import Array, Face
 from ..conic import Conic, norm_inf_form
@@ -37,6 +36,6 @@ class NormInf(Norm):
     def conic(self) -> Conic:
         return norm_inf_form(self.size, self.c)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, no radius, and what to do with the threshold."""
         return self.c, math.inf, CLIP

@@ -6,8 +6,6 @@ s <= r it is least at the smaller of r and the unconstrained s. The same for the
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..base import Array, Face
@@ -49,6 +47,6 @@ class NormInfLinfBall(OnOwnBall):
         """None, as for the norm alone."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, r, and what to do with the threshold."""
         return self.c, self.on.r, CLIP

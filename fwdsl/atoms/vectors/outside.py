@@ -30,7 +30,7 @@ class VectorSet(ConvexSet):
 
     @property
     def entrywise(self) -> bool:  # type: ignore[override]
-        """Whether its record says that bounds of the entries are all of it."""
+        """True if its record says that bounds of the entries are all of it."""
         return self.word.bounds
 
     def bounds(self) -> tuple[Array, Array]:

@@ -7,7 +7,6 @@ downwards, x = v - y, y the nonincreasing fit to v - c, by pooling adjacent viol
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +66,7 @@ class Permutahedron(ConvexSet):
         return norm2(self.c)
 
     def diameter(self) -> float:
-        """From the vertex sorted downwards to the one sorted upwards."""
+        """The distance from the vertex sorted downwards to the one sorted upwards."""
         return norm2(self.c - self.c[::-1])
 
     def describe(self) -> str:
@@ -108,7 +107,6 @@ class Permutahedron(ConvexSet):
         return x
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """The permutation."""
         return tuple(np.argsort(c, kind="stable").tolist())
 
     def face(self, x: Array) -> Face:
@@ -124,7 +122,7 @@ class Permutahedron(ConvexSet):
             start += block.size
         return face(free, normals=normals)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """c, sorted downwards."""
         return (self.c,)
 

@@ -41,7 +41,7 @@ class Polytope(ConvexSet):
 
     @property
     def proximable(self) -> bool:  # type: ignore[override]
-        """Whether V is small."""
+        """True if V is small."""
         return bool(self.V.size <= PROXIMABLE_NUMBERS)
 
     def radius(self) -> float:
@@ -94,8 +94,7 @@ class Polytope(ConvexSet):
         """None: the hull's faces are not known."""
         return None
 
-    def kernel_args(self) -> tuple[Any, ...]:
-        """None: there is no kernel."""
+    def kernel_args(self) -> tuple[object, ...]:
         return ()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -100,11 +99,9 @@ class Ridged(VectorFunction):
         return self.inner.conjugate_with_ridge(v, self.c)
 
     def dual_scale(self, v: Array) -> float:
-        """1."""
         return 1.0
 
     def dual_project(self, v: Array) -> Array:
-        """v."""
         return v.copy()
 
     def normal_part(self, x: Array, rest: Array) -> Array:
@@ -116,7 +113,7 @@ class Ridged(VectorFunction):
 
     @property
     def has_faces(self) -> bool:
-        """Whether the inner function has."""
+        """True if the inner function has."""
         return self.inner.has_faces
 
     def face(self, x: Array) -> Face | None:
@@ -144,5 +141,5 @@ class Ridged(VectorFunction):
         inner = self.inner.conic()
         return None if inner is None else inner + Conic(self.size, curvature=2.0 * self.c)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         return self.inner.kernel_args()

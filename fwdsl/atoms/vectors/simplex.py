@@ -6,7 +6,6 @@ Projection: max(v - theta, 0) at the theta that `threshold` finds.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,6 @@ class Simplex(OfRadius):
             raise ValueError("a simplex of no entries and positive sum is empty")
 
     def radius(self) -> float:
-        """r."""
         return self.r
 
     def diameter(self) -> float:
@@ -47,7 +45,6 @@ class Simplex(OfRadius):
         return max(negative_part(x, sizes), off)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return project_sum(v, self.r)
 
     def conjugate(self, v: Array) -> float:
@@ -72,6 +69,6 @@ class Simplex(OfRadius):
     def conic(self) -> Conic:
         return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r, kind="zero")
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, SIMPLEX

@@ -6,7 +6,6 @@ Projection: max(v - theta, 0) at the least theta >= 0 with sum at most r.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,6 @@ class SolidSimplex(OfRadius):
     prox_kernel = staticmethod(threshold_kernel)
 
     def radius(self) -> float:
-        """r."""
         return self.r if self.size else 0.0
 
     def diameter(self) -> float:
@@ -41,7 +39,6 @@ class SolidSimplex(OfRadius):
         return max(negative_part(x, sizes), excess(float(x.sum()), self.r, float(sizes.sum())))
 
     def prox(self, v: Array, t: float) -> Array:
-        """The projection."""
         return project_l1(np.maximum(v, 0.0), self.r)
 
     def conjugate(self, v: Array) -> float:
@@ -66,6 +63,6 @@ class SolidSimplex(OfRadius):
     def conic(self) -> Conic:
         return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r)
 
-    def kernel_args(self) -> tuple[Any, ...]:
+    def kernel_args(self) -> tuple[object, ...]:
         """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, SOLID

@@ -50,12 +50,12 @@ def key_of_term(is_constraint: bool, origin: int) -> Key:
     return ("constraint" if is_constraint else "term", origin)
 
 
-class Step(Protocol):
+class RewritingStep(Protocol):
     """One rewriting of a model: an identity, and what leads back through it."""
 
     @property
     def fact(self) -> str:
-        """What was recognised, for the plan."""
+        """A sentence on what was recognised, for the plan."""
 
     def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """Fill in the values of variables that the rewritten program does not have, at x with all others; `known` are its multipliers."""

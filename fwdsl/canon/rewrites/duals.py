@@ -27,7 +27,7 @@ from .expressions import length, number_and_rest, sum_of
 
 
 @dataclass(frozen=True)
-class Machine:
+class DualMachine:
     """a as the slopes of a loss of u and b."""
 
     name: str
@@ -68,7 +68,7 @@ class Machine:
         return out
 
 
-def machine(draft: Draft) -> tuple[Draft, Machine] | None:
+def machine(draft: Draft) -> tuple[Draft, DualMachine] | None:
     """The machine that a program is the dual of; None where it is no such dual."""
     model = draft.model
     if len(model.variables) != 1 or model.variables[0].type.kind != "vector":
@@ -116,7 +116,7 @@ def machine(draft: Draft) -> tuple[Draft, Machine] | None:
     fact = f"{variable.name}: the program is the dual of a machine with `{word}`, which is solved"
     own = draft.constraints[equality] if equality is not None else None
     (rows,), (columns,) = K.type.array_shape, variable.type.array_shape
-    step = Machine(variable.name, u_name, b_name, kappa, draft.terms[squares], own, key, rows, columns, fact)
+    step = DualMachine(variable.name, u_name, b_name, kappa, draft.terms[squares], own, key, rows, columns, fact)
     return made, step
 
 

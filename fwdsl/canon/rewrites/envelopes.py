@@ -131,7 +131,7 @@ def parted(draft: Draft) -> tuple[Draft, Parts] | None:
 
 
 def _is_signed(draft: Draft, name: str) -> bool:
-    """Whether its sign is all that a variable's constraints say."""
+    """True if a variable's constraints say nothing but its sign."""
     constraints = [draft.model.constraints[i] for i in draft.using(name)[1]]
     return bool(constraints) and all(c.argument.op == "var" and algebra.is_sign(c.set) for c in constraints)
 

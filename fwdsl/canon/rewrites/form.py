@@ -19,14 +19,14 @@ from ..form import Block, Canonical, SumTerm
 from ..forms import FormKind
 from ..sets import part_of_bounds, stated
 from .definitions import defined
-from .draft import Draft, Duals, Key, Step, key_of_term
-from .duals import Machine, machine
+from .draft import Draft, Duals, Key, RewritingStep, key_of_term
+from .duals import DualMachine, machine
 from .envelopes import Parts, enveloped, parted
 from .plain import plainer
 from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
 
-RULES: tuple[Callable[[Draft], tuple[Draft, Step] | None], ...] = (
+RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
     plainer,
     machine,
     defined,
@@ -47,11 +47,11 @@ class Rewriting:
     """The model that a program is solved as, and the steps to it."""
 
     draft: Draft
-    steps: tuple[Step, ...]
+    steps: tuple[RewritingStep, ...]
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What was recognised, for the plan."""
+        """Sentences on what was recognised, for the plan."""
         return tuple(step.fact for step in self.steps)
 
 
@@ -59,7 +59,7 @@ class Rewriting:
 def rewritten(model: Model) -> Rewriting | None:
     """The model as it is solved, from names alone; None where that is as it is written."""
     draft = Draft.of(model)
-    steps: list[Step] = []
+    steps: list[RewritingStep] = []
     for rule in RULES:
         while len(steps) < MOST_STEPS and (found := rule(draft)) is not None:
             draft, step = found
@@ -73,7 +73,7 @@ def rewritten_instance(instance: Instance) -> Instance | None:
     if found is None:
         return None
     for step in found.steps:
-        if isinstance(step, Machine):
+        if isinstance(step, DualMachine):
             rows, columns = (evaluate_dim(d, instance.dims) for d in (step.rows, step.columns))
             if rows >= columns:
                 return None
@@ -100,7 +100,7 @@ class Rewritten:
 
     @staticmethod
     def of(outer: Canonical, inner: Canonical) -> Rewritten | None:
-        """Both forms together; None where one constraint has become several terms."""
+        """Join both forms; None where one constraint has become several terms."""
         found = rewritten(outer.instance.model)
         for form in (outer, inner):
             keys = [key_of_term(t.is_constraint, t.origin) for t in form.terms]
@@ -139,11 +139,11 @@ class Rewritten:
     def at_hand(self, kind: FormKind) -> Canonical:
         return self.inner
 
-    def split(self, x: Array) -> Mapping[str, Any]:
+    def split(self, x: Array) -> Mapping[str, object]:
         """The program's own variables."""
         return self.outer.split(x)
 
-    def auxiliary(self, x: Array) -> Mapping[str, Any]:
+    def auxiliary(self, x: Array) -> Mapping[str, object]:
         return {}
 
     def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
@@ -155,7 +155,7 @@ class Rewritten:
     # --- the way back -------------------------------------------------------------------------------------------------
 
     def _parts(self) -> dict[str, tuple[str, slice]]:
-        """For each variable of `inner` the one of `outer` that it is of, and its place there; those that a rewriting made are left out."""
+        """The variable of `outer` that each one of `inner` is part of, and its place there; those that a rewriting made are left out."""
         own = {b.name for b in self.outer.blocks}
         out = {b.name: (b.name, slice(0, b.size)) for b in self.inner.blocks if b.name in own}
         for step in self.rewriting.steps:
@@ -194,7 +194,7 @@ class Rewritten:
         places, parts = {b.name: b for b in self.outer.blocks}, self._parts()
         made: dict[str, Array] = {}
         for step in self.rewriting.steps:
-            if isinstance(step, Machine) and len(ys) == len(self.outer.terms):
+            if isinstance(step, DualMachine) and len(ys) == len(self.outer.terms):
                 made.update(step.enter(self._written(ys)))
         for block in self.inner.blocks:
             if block.name in parts:
@@ -214,8 +214,8 @@ class Rewritten:
 
     @property
     def mirrors(self) -> bool:
-        """Whether the rewritten program is a dual of the one that is written: its values are bounds, with the other sign."""
-        return any(isinstance(step, Machine) for step in self.rewriting.steps)
+        """True if the rewritten program is a dual of the one that is written: its values are bounds, with the other sign."""
+        return any(isinstance(step, DualMachine) for step in self.rewriting.steps)
 
     def inward_dual(self, x: Array, ys: Sequence[Array]) -> list[Array] | None:
         """The multipliers of the rewritten program; None where they cannot be told."""

@@ -28,7 +28,7 @@ from .expressions import changed, length, number_and_rest, parts, plus, times
 
 @dataclass(frozen=True)
 class Plain:
-    """What was said more plainly, with c of each by its key."""
+    """The expressions that were said more plainly, with c of each by its key."""
 
     factors: tuple[tuple[Key, Expr], ...]
     facts: tuple[str, ...]
@@ -151,7 +151,7 @@ def _set_of(c: Constraint, k: float, rest: Expr | None, x: Expr) -> SetRef | Non
             return None
         args = tuple((n, times(1.0 / abs(k), e) if n == "r" else e) for n, e in c.set.args)
         return replace(c.set, args=args)
-    ends = [_moved(e, k, rest) for e in bounds]
+    ends = [_without_rest(e, k, rest) for e in bounds]
     low, high = ends if k > 0.0 else ends[::-1]
     if high is None and low is not None and algebra.number(low) == 0.0:
         return SetRef(NONNEGATIVE, span=c.span)
@@ -159,7 +159,7 @@ def _set_of(c: Constraint, k: float, rest: Expr | None, x: Expr) -> SetRef | Non
     return SetRef(BOX, args, span=c.span)
 
 
-def _moved(end: Expr, k: float, rest: Expr | None) -> Expr | None:
+def _without_rest(end: Expr, k: float, rest: Expr | None) -> Expr | None:
     """(end - rest) / k; an infinite end stays one."""
     value = algebra.number(end)
     if value is not None and np.isinf(value):

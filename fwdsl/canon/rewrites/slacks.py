@@ -163,7 +163,7 @@ def _affine(c: Expr, rest: Expr) -> Term:
 
 
 def _cost(terms: list[Term], variable: VarDecl, sense: int) -> Cost | None:
-    """What the terms of a variable cost, where they are sums of it with one reduction, or its squares."""
+    """The cost of a variable by its terms, where they are sums of it with one reduction, or its squares."""
     name, scalar = variable.name, not variable.type.array_shape
     if not terms:
         return None
@@ -294,7 +294,7 @@ def _term(cost: Cost, e: Expr, r: float, a: float, text: str) -> tuple[Term, flo
 
 
 @dataclass(frozen=True)
-class Sizes:
+class BoundedSizes:
     """-t <= e <= t with k 1't <= b, without t: e in the l1 ball of b / k. With its normal y there
 
     lambda_1 - lambda_2 = y,   lambda_1 + lambda_2 = k times the sum's multiplier = max |y|.
@@ -329,7 +329,7 @@ class Sizes:
             duals.known[self.total] = first - second
 
 
-def bounded_sizes(draft: Draft) -> tuple[Draft, Sizes] | None:
+def bounded_sizes(draft: Draft) -> tuple[Draft, BoundedSizes] | None:
     """The model without the first variable that bounds sizes, and has a bounded sum itself."""
     for variable in draft.model.variables:
         if variable.type.kind == "vector" and not draft.using(variable.name)[0]:
@@ -339,7 +339,7 @@ def bounded_sizes(draft: Draft) -> tuple[Draft, Sizes] | None:
     return None
 
 
-def _ball(draft: Draft, variable: VarDecl) -> tuple[Draft, Sizes] | None:
+def _ball(draft: Draft, variable: VarDecl) -> tuple[Draft, BoundedSizes] | None:
     bounds, total, k, rest = [], None, 0.0, None
     for i in draft.using(variable.name)[1]:
         constraint, key = draft.model.constraints[i], draft.constraints[i]
@@ -370,5 +370,5 @@ def _ball(draft: Draft, variable: VarDecl) -> tuple[Draft, Sizes] | None:
     constraints[place] = made
     model = replace(changed.model, constraints=tuple(constraints))
     fact = f"{variable.name}: bounds sizes, so `{sum_.text}` is their `{ball.name}`"
-    step = Sizes(variable.name, bounds[0], bounds[1], draft.constraints[total], k, fact)
+    step = BoundedSizes(variable.name, bounds[0], bounds[1], draft.constraints[total], k, fact)
     return replace(changed, model=model), step

@@ -32,7 +32,7 @@ Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Piece:
+class SlicePiece:
     """A function or a set of c w[a:b]."""
 
     key: Key
@@ -125,9 +125,9 @@ def _in_parts(draft: Draft, variable: VarDecl) -> tuple[Draft, Slices] | None:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
+def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[SlicePiece], list[Expr]]:
     """The functions and sets of slices of a variable, and the other expressions that it enters."""
-    found: list[Piece] = []
+    found: list[SlicePiece] = []
     others: list[Expr] = []
     model, name, dim = draft.model, variable.name, variable.type.array_shape[0]
     for term, key in zip(model.terms, draft.terms, strict=True):
@@ -140,7 +140,7 @@ def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
             continue
         lengths = word.euclidean and word.is_norm
         sign: tuple[object, ...] = (term.atom, term.coefficient, c)
-        found.append(Piece(key, at, c, sign, word.additive or word.adds_squares, lengths, term=term))
+        found.append(SlicePiece(key, at, c, sign, word.additive or word.adds_squares, lengths, term=term))
     for constraint, key in zip(model.constraints, draft.constraints, strict=True):
         if name not in constraint.argument.variables:
             continue
@@ -151,7 +151,7 @@ def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[Piece], list[Expr]]:
         word_of_set, args = constraint.set.word, constraint.set.args
         entrywise = word_of_set.bounds and not word_of_set.scaled and not any(e.type.array_shape for _, e in args)
         sign = (constraint.set.name, tuple(constraint.set.args), c)
-        found.append(Piece(key, at, c, sign, entrywise, False, constraint=constraint))
+        found.append(SlicePiece(key, at, c, sign, entrywise, False, constraint=constraint))
     return found, others
 
 
@@ -179,7 +179,7 @@ def _slice_of(e: Expr, name: str, dim: Dim) -> tuple[float, Range | None]:
 
 
 def _is_linear(draft: Draft, name: str, others: Iterable[Expr]) -> bool:
-    """Whether the variable enters what is no function of a slice by matrices of data alone."""
+    """True if the variable enters what is no function of a slice by matrices of data alone."""
     return all(_times_data(e, name) for e in others)
 
 
@@ -196,12 +196,12 @@ def _times_data(e: Expr, name: str) -> bool:
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _grouped(pieces: list[Piece], dim: Dim) -> list[Piece]:
+def _grouped(pieces: list[SlicePiece], dim: Dim) -> list[SlicePiece]:
     """Euclidean norms of neighbours with one coefficient as one group norm of the range that they cover."""
     whole = dim if isinstance(dim, int) else END
     ends = {p.key: (p.at[0], whole if p.at[1] == END else p.at[1]) for p in pieces}
     lengths = sorted((p for p in pieces if p.lengths), key=lambda p: p.at)
-    runs: list[list[Piece]] = []
+    runs: list[list[SlicePiece]] = []
     for piece in lengths:
         if (
             runs
@@ -225,11 +225,11 @@ def _grouped(pieces: list[Piece], dim: Dim) -> list[Piece]:
         text = " + ".join(p.term.text for p in run if p.term is not None)
         term = replace(first, atom=GROUPED, options=((CONVEX[GROUPED].options[0].name, listed),), text=text)
         key: Key = ("new", tuple(p.key for p in run))
-        out.append(Piece(key, (start, stop), run[0].c, (GROUPED, start), False, False, term=term))
+        out.append(SlicePiece(key, (start, stop), run[0].c, (GROUPED, start), False, False, term=term))
     return out
 
 
-def _joined(parts: list[Range], pieces: list[Piece]) -> list[Range]:
+def _joined(parts: list[Range], pieces: list[SlicePiece]) -> list[Range]:
     """Neighbours with the same functions of entries are one part."""
 
     def signs(part: Range) -> list[object] | None:
@@ -248,11 +248,11 @@ def _joined(parts: list[Range], pieces: list[Piece]) -> list[Range]:
     return out
 
 
-Made = list[tuple[Key, int, Piece, list[Piece]]]
+Made = list[tuple[Key, int, SlicePiece, list[SlicePiece]]]
 
 
-def _made(pieces: list[Piece], parts: list[Range]) -> Made | None:
-    """For each part and each function on it the pieces that it joins: (key, part, one of them, all); None where one is across parts."""
+def _made(pieces: list[SlicePiece], parts: list[Range]) -> Made | None:
+    """The pieces that each function on each part joins: (key, part, one of them, all); None where one is across parts."""
     out: Made = []
     for j, (a, b) in enumerate(parts):
         for sign in dict.fromkeys(p.sign for p in pieces):
@@ -275,17 +275,14 @@ def _told(position: int) -> str:
 
 
 def _draft(
-    draft: Draft, variable: VarDecl, parts: list[tuple[str, Range]], pieces: list[Piece], made: Made
+    draft: Draft, variable: VarDecl, parts: list[tuple[str, Range]], pieces: list[SlicePiece], made: Made
 ) -> tuple[Draft, Slices] | None:
     model, dim = draft.model, variable.type.array_shape[0]
-    types = [_type(at, dim) for _, at in parts]
+    types = [variable.type] if len(parts) == 1 else [_type(at, dim) for _, at in parts]
     variables = [
         Expr("var", type_, name=name, variables=frozenset((name,)))
         for (name, _), type_ in zip(parts, types, strict=True)
     ]
-    if len(parts) == 1:
-        variables = [Expr("var", variable.type, name=variable.name, variables=frozenset((variable.name,)))]
-        types = [variable.type]
 
     def change(e: Expr) -> Expr | None:
         if e.op == "matmul" and e.args[1].op == "var" and e.args[1].name == variable.name:
@@ -306,18 +303,13 @@ def _draft(
         for key, c in zip(draft.constraints, model.constraints, strict=True)
         if key not in of_pieces
     ]
-    shares: list[Share] = []
-    for key, j, piece, all_ in made:
+    for key, j, piece, _ in made:
         argument = times(piece.c, variables[j])
         if piece.term is not None:
             terms.append((key, replace(piece.term, argument=argument)))
         else:
             assert piece.constraint is not None
             constraints.append((key, _on(piece.constraint, argument)))
-        start = parts[j][1][0]
-        for p in all_:
-            if parts[j][1][0] <= p.at[0] and p.at[1] <= parts[j][1][1]:
-                shares += [Share(k, key, start, at) for k, at in _ranges(p)]
     decls: list[VarDecl] = []
     for v in model.variables:
         own = [VarDecl(n, t, v.span) for (n, _), t in zip(parts, types, strict=True)]
@@ -333,14 +325,27 @@ def _draft(
     if len(parts) == 1:
         fact = f"{variable.name}: its slices have one function together"
     data = frozenset(d.name for e in _products(draft, variable.name) for d in e.args[0].walk() if d.op == "data")
-    return result, Slices(variable.name, tuple(parts), tuple(shares), data if len(parts) > 1 else frozenset(), fact)
+    return result, Slices(
+        variable.name, tuple(parts), _shares(parts, made), data if len(parts) > 1 else frozenset(), fact
+    )
 
 
-def _keys_of(piece: Piece) -> Iterable[Key]:
+def _shares(parts: list[tuple[str, Range]], made: Made) -> tuple[Share, ...]:
+    """The shares of the pieces that were joined, in the multipliers of what was made of them."""
+    shares: list[Share] = []
+    for key, j, _, joined in made:
+        start, stop = parts[j][1]
+        for p in joined:
+            if start <= p.at[0] and p.at[1] <= stop:
+                shares += [Share(k, key, start, at) for k, at in _ranges(p)]
+    return tuple(shares)
+
+
+def _keys_of(piece: SlicePiece) -> Iterable[Key]:
     return piece.key[1] if piece.key[0] == "new" and isinstance(piece.key[1], tuple) else ()
 
 
-def _ranges(piece: Piece) -> list[tuple[Key, Range]]:
+def _ranges(piece: SlicePiece) -> list[tuple[Key, Range]]:
     """The keys of the program that a piece is of, with their ranges: those of a group norm have a group each."""
     keys = list(_keys_of(piece))
     if not keys:
@@ -386,11 +391,7 @@ def _product(e: Expr, part: Expr, at: Range) -> Expr:
             "slice", shapes.of_shape((rows,)), (A,), value=((None, None), a if a < END // 2 else a - END)
         )
         return algebra.multiply(column, part, shapes.plain(e.type))
-    columns = algebra.make(
-        "slice",
-        shapes.of_shape((rows, part.type.array_shape[0])),
-        (A,),
-        name=f"{A.name}[:, {_told(a)}:{_told(b)}]",
-        value=((None, None), (start, stop)),
-    )
+    shape = shapes.of_shape((rows, part.type.array_shape[0]))
+    name = f"{A.name}[:, {_told(a)}:{_told(b)}]"
+    columns = algebra.make("slice", shape, (A,), name=name, value=((None, None), (start, stop)))
     return algebra.matmul(columns, part, shapes.plain(e.type))

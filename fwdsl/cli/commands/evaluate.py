@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...files.target import write_atomically
 from ...grammar.diagnostic import Diagnostic
@@ -54,7 +54,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     return OK
 
 
-def _save(name: str, values: Mapping[str, Any]) -> None:
+def _save(name: str, values: Mapping[str, object]) -> None:
     import numpy as np
 
     from ...atoms.low_rank import LARGEST_WRITTEN

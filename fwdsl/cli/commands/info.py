@@ -55,7 +55,7 @@ def _table(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
         yield "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _whence(datum: Mapping[str, Any]) -> str:
+def _whence(datum: Mapping[str, object]) -> str:
     if datum["literal"]:
         return "written out"
     if datum["source"]:
@@ -63,7 +63,7 @@ def _whence(datum: Mapping[str, Any]) -> str:
     return f"needed: --data {datum['name']}=PATH"
 
 
-def _default(parameter: Mapping[str, Any]) -> str:
+def _default(parameter: Mapping[str, object]) -> str:
     if parameter["needed"]:
         return f"needed: --set {parameter['name']}=VALUE"
     return f"default {parameter['default']}"

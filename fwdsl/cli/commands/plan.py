@@ -39,12 +39,11 @@ def run(argv: Sequence[str], output: Output) -> int:
     if not known.analyze:
         output.finish({"status": "ok", "plan": plan.to_json()})
         return OK
-    from ...results.analysis import analysis
     from ...results.json_form import solution_json
     from ..report import analysis_text
 
     solution = solve(session, output)
-    found = analysis(plan, solution)
+    found = solution.analysis()
     output.text("\n" + analysis_text(found, solution))
     output.finish({**solution_json(solution), "analysis": found})
     return OF_STATUS[solution.status]

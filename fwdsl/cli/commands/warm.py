@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...studies.warm import Warmed
 
 EVERY = "every word"
-"""What stands in place of a program's name for `--all`."""
+"""The word in place of a program's name for `--all`."""
 
 
 def run(argv: Sequence[str], output: Output) -> int:
