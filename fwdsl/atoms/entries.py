@@ -1,4 +1,4 @@
-"""Two forms that several functions of a vector have: sums over entries, whose prox takes a step of its own for each, and bounds of the sum of all entries."""
+"""Two forms that functions of a vector have: sums over entries, whose prox takes a step of its own for each, and bounds of the sum of all."""
 
 from __future__ import annotations
 
