@@ -238,7 +238,8 @@ def test_an_interruption_ends_a_sweep_and_the_next_step_goes_on(monkeypatch: pyt
     while whole.state.sweeps < 5:
         whole._some(whole.state, 5, np.inf)
     cut.problem.pool.must_stop = stop
-    cut.state.check_at = 5
+    cut.least = np.inf
+    cut.state.interior_at, cut.state.check_at = 5, np.inf
     ended = 0
     while cut.state.sweeps < 5:
         ended += not cut._sweeps(cut.state)
