@@ -222,12 +222,12 @@ class Coordinates:
 
     @cached_property
     def has_ridge(self) -> bool:
-        """Whether some coordinate has a ridge."""
+        """True if some coordinate has a ridge."""
         return bool(self.ridge.any())
 
     @cached_property
     def has_q(self) -> bool:
-        """Whether there is a linear term."""
+        """True if there is a linear term."""
         return bool(self.q.any())
 
     def penalty(self, x: Array) -> float:

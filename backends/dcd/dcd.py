@@ -256,7 +256,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         s.iteration += 1
 
     def _is_fast(self, s: DCDState) -> bool:
-        """Whether sweeps have closed the gap, since half their work, by as many digits as a round of the interior point would in its time."""
+        """True if sweeps have closed the gap, since half their work, by as many digits as a round of the interior point would in its time."""
         before = s.trail[s.trail[:, 0] <= 0.5 * s.work]
         if not len(before) or not s.trail[-1, 1] > 0.0:
             return False
