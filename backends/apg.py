@@ -14,7 +14,7 @@ When the face of g (its support, active bounds) has been the same for some itera
     minimise  <grad F(x) + slope, d> + d' H d / 2   over d on the face,   H = K_I' diag(f'') K_I + curvature of g,
 
 from the point of the last prox step, and taken if P falls; otherwise APG goes on with its momentum, which must survive
-a failed step.
+a failed step. The Hessian of a loss of rows of predictions is no diagonal: conjugate gradients apply it.
 
 Every gradient point certifies: y_i = f_i'(z_i) gives f_i*(y_i) = <z_i, y_i> - f_i(z_i) and thus D = F(y) - <y, grad F(y)> - g*(-grad F(y)) at no
 further pass.
@@ -112,9 +112,9 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
 
     def __init__(self, problem: PreparedProblem, newton: bool) -> None:
         super().__init__(problem)
-        # losses of rows have no diagonal Hessian
+        # losses of rows have no diagonal Hessian, which some tests ask for
         self.curved = all(isinstance(f, FastLoss) for f in problem.functions)
-        self.newton = newton and self.curved
+        self.newton = newton
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> APGState:
         """The projection of x on the domain of g, and L from the curvature along the first gradient."""
@@ -268,7 +268,7 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
             return False
         face = NewtonFace.at(problem, s.x)
         accepted = newton_step(problem, face, s.x, s.z, s.value, grad) if face is not None else None
-        stubborn = face is not None and accepted is None and s.next_wait >= STUBBORN
+        stubborn = self.curved and face is not None and accepted is None and s.next_wait >= STUBBORN
         if face is not None and stubborn:
             accepted = newton_step(problem, face, s.x, s.z, s.value, grad, stubborn=True)
         if accepted is None:

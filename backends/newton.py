@@ -244,8 +244,10 @@ class _System:
 
     @staticmethod
     def of(problem: PreparedProblem, face: NewtonFace, weights: list[Array], rhs: Array) -> _System | None:
-        """H with the normals below; None where it is too large to be formed."""
+        """H with the normals below; None where it is too large to be formed, or f'' of rows of predictions is no diagonal."""
         if face.free.size > MAX_DENSE or not problem.can_form(face.free.size):
+            return None
+        if not all(isinstance(f, FastLoss) for f in problem.functions):
             return None
         hessian = problem.gram(face.free, weights)
         diagonal = np.einsum("ii->i", hessian)
@@ -311,7 +313,7 @@ def _along_signs(face: NewtonFace, system: _System, at: Array, d: Array) -> Arra
 
 
 def _conjugate_gradients(problem: PreparedProblem, face: NewtonFace, weights: list[Array], rhs: Array) -> Array:
-    """CG on the null space of the normals, H applied as K_I' diag(f'') K_I."""
+    """CG on the null space of the normals, H applied as K_I' f'' K_I."""
     basis, _ = np.linalg.qr(face.normals.T) if face.normals.size else (np.zeros((face.free.size, 0)), None)
 
     def project(v: Array) -> Array:
@@ -328,7 +330,7 @@ def _conjugate_gradients(problem: PreparedProblem, face: NewtonFace, weights: li
             break
         problem.look()
         full[face.free] = p
-        hp = problem.adjoint([w * v for w, v in zip(weights, problem.linear(full), strict=True)])[face.free]
+        hp = problem.adjoint(problem.bent(weights, problem.linear(full)))[face.free]
         hp = project(hp + face.curvature * p)
         curvature = float(p @ hp)
         if curvature <= 0.0:

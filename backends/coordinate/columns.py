@@ -143,6 +143,8 @@ class Columns:
         self._place = np.full(self.operator.shape[1] if self.by_rows else 0, -1, dtype=np.intp)
         self._count = 0
         self._chosen: tuple[Indices, Operator] | None = None
+        self._last: tuple[Indices | None, Indices] = None, np.zeros(0, dtype=np.intp)
+        self._costed: tuple[Indices | None, int] = None, 0
         self.residual_epochs = _linked(loops.residual_epochs, self.dense)
         self._squares = _linked(loops.column_squares, self.dense)
         self._group_grams = _linked(loops.group_grams, self.dense)
@@ -151,7 +153,11 @@ class Columns:
 
     def main(self, work: Indices) -> Indices:
         """The columns of the data in a working set, each once."""
-        return (work[self.extra_at.size :: self.tasks] - self.start) // self.tasks
+        # of one set it is asked again and again
+        if self._last[0] is not work:
+            found = work[self.extra_at.size :: self.tasks] - self.start
+            self._last = work, found // self.tasks if self.tasks > 1 else found
+        return self._last[1]
 
     def split(self, z: Array) -> Array:
         """Predictions, a row a task."""
@@ -288,9 +294,15 @@ class Columns:
         n, d = self.operator.shape
         return n * count <= max(COPIED_NUMBERS, n * d // 4)
 
+    def cost(self, main: Indices) -> int:
+        """The stored numbers of columns of the data."""
+        if self._costed[0] is not main:
+            self._costed = main, self.operator.storage.cost_of_columns(main)
+        return self._costed[1]
+
     def count_work(self, main: Indices, times: float = 1.0) -> None:
         """Count the stored numbers of columns of the data as touched, once for all tasks."""
-        touched = round(times * self.operator.storage.cost_of_columns(main))
+        touched = round(times * self.cost(main))
         if self.counted is not None:
             self.counted.touched += touched
         else:

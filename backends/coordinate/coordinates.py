@@ -211,10 +211,23 @@ class Coordinates:
             return np.abs(ordered)
         return np.asarray(np.sqrt(np.add.reduceat(np.square(ordered), self.start[:-1])))
 
+    @cached_property
+    def has_ridge(self) -> bool:
+        """True if some coordinate has a ridge."""
+        return bool(self.ridge.any())
+
+    @cached_property
+    def has_q(self) -> bool:
+        """True if there is a linear term."""
+        return bool(self.q.any())
+
     def penalty(self, x: Array) -> float:
         """sum_g c_g |x_g| + sum_j ridge_j x_j^2 / 2 + q_j x_j."""
-        bent = 0.5 * float(self.ridge @ np.square(x)) if self.ridge.any() else 0.0
-        return float(self.c @ self.lengths(x) + self.q @ x) + bent
+        found = float(self.c @ self.lengths(x))
+        # asked several times a step, for all coordinates
+        if self.has_q:
+            found += float(self.q @ x)
+        return found + 0.5 * float(self.ridge @ np.square(x)) if self.has_ridge else found
 
     def total(self, x: Array) -> float:
         """h(x)."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends import costs
-from fwdsl.backends.coordinate.columns import Indices, factor_and_matrix, main_part, tasks_of
+from fwdsl.backends.coordinate.columns import factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.coordinate.coordinates import is_ball
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
@@ -101,14 +101,14 @@ def most_gram(operator: Operator) -> int:
     return min(MOST_GRAM, operator.shape[0])
 
 
-def of_models(operator: Operator, main: Indices) -> tuple[float, float]:
-    """(an epoch over columns, their Gram matrix and Newton steps on it) in nanoseconds; inf for more than can be formed."""
+def of_models(operator: Operator, size: int, stored: int) -> tuple[float, float]:
+    """(an epoch over so many columns, their Gram matrix and Newton steps on it) in nanoseconds; inf for more than can be formed. `stored` numbers
+    are in the columns."""
     kind = "sparse" if isinstance(operator.storage, Sparse) else "dense"
-    stored = operator.storage.cost_of_columns(main)
     # rows are gone through as a whole
-    gram = _gram(operator.shape[0], stored, main.size, kind) + (1.0 * operator.nnz if kind == "sparse" else 0.0)
-    gram += NS_PER_CUBE * main.size**3
-    return NS_PER_NUMBER[kind] * stored, gram if main.size <= most_gram(operator) else math.inf
+    gram = _gram(operator.shape[0], stored, size, kind) + (1.0 * operator.nnz if kind == "sparse" else 0.0)
+    gram += NS_PER_CUBE * size**3
+    return NS_PER_NUMBER[kind] * stored, gram if size <= most_gram(operator) else math.inf
 
 
 def is_wide(operator: Operator, size: int) -> bool:

@@ -75,8 +75,9 @@ LEAST_ADDED = 20
 GROWTH, USED = 4, 0.9
 """A step adds so many times the support where this share of the working set is in it: then many more are missing. Else it adds as many."""
 
-ROUGH = 0.1
-"""The share of its first violation to which a model of a loss that is not quadratic is solved: beyond, the next model is closer to the loss."""
+ROUGH, FINE = 0.1, 0.01
+"""The share of its first violation to which a model of a loss that is not quadratic is solved: beyond, the next model is closer to the loss. `FINE`
+where hardly a coordinate was missing: models are then close to the loss, and to begin one costs as much as ten epochs."""
 
 MODELS = 8
 """Most models of a loss that is not quadratic in a step."""
@@ -155,6 +156,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.columns = Columns(problem)
         self.g = Coordinates.of(problem, self.columns.tasks)
         self.quadratic = f.f.loss.quadratic
+        self.rough = 0.0
         # the largest f'', as far as there is one
         bend = f.f.loss.smoothness or 0.0
         self.bend = bend * f.f.w if math.isfinite(bend) else np.zeros(f.f.size)
@@ -203,6 +205,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         added = self._enlarge(s)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
         missing = s.whole or added > FEW * s.work.size
+        self.rough = 0.0 if self.quadratic else ROUGH if missing else FINE
         share = EXACT if s.whole and self.quadratic else SHARE if missing else 0.1 * SHARE
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
@@ -305,7 +308,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             ridged = gram + np.diag(g.ridge[:: columns.tasks]) if g.ridge.any() else gram
             model = OnGram(ridged, slope + g.ridge * x, x, g, look)
         else:
-            model = OnColumns(columns, work, x, g.ridge, g.start, y, h, 0.0 if self.quadratic else ROUGH, look)
+            model = OnColumns(columns, work, x, g.ridge, g.start, y, h, self.rough, look)
         # a few epochs or a Newton step more are cheap on a Gram matrix
         if self.g.is_ball:
             solved, s.multiplier, s.slope = in_ball(model, self.g, work, s.multiplier, s.least, s.slope, enough)
@@ -316,7 +319,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return solved
 
     def _gram_pays(self, work: Indices, epochs: float) -> bool:
-        epoch, gram = costs.of_models(self.columns.operator, self.columns.main(work))
+        main = self.columns.main(work)
+        epoch, gram = costs.of_models(self.columns.operator, main.size, self.columns.cost(main))
         return gram <= max(EPOCHS, 2.0 * epochs) * epoch
 
     def _search(self, s: CoordinateState, d: Array, value: float, promised: float) -> float:

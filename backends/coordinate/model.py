@@ -122,12 +122,13 @@ class OnColumns:
 
 def extrapolated(trail: Array) -> Array | None:
     """The combination of the last points whose differences cancel best, weights adding up to 1; None where they cannot be told apart."""
-    steps = np.diff(trail, axis=0)
+    steps = trail[1:] - trail[:-1]
     gram = steps @ steps.T
-    trace = float(np.trace(gram))
+    diagonal = gram.reshape(-1)[:: len(gram) + 1]
+    trace = float(diagonal.sum())
     if not 0.0 < trace < math.inf:
         return None
-    gram[np.diag_indices_from(gram)] += 1e-12 * trace
+    diagonal += 1e-12 * trace
     try:
         weights = np.linalg.solve(gram, np.ones(len(gram)))
     except np.linalg.LinAlgError:

@@ -12,10 +12,10 @@ h = |c a_j|^2 / mu + s_j
 S the soft threshold. An entry at an end whose slope holds it there by more than the largest violation of the last sweep is left out until the others
 have converged (Hsieh et al. 2008).
 
-*The interior point*, for losses with corners and up to 2,000 unknowns, after 10 sweeps or as many as take its time: the tail of coordinate descent is
-long where C is not small. The samples between their ends, 6 d + 50 nearest to a corner, and at most 4 times as many with the largest shares of
-the gap are solved for exactly by `backends.dcd.interior`, the others kept; then all are looked at again. Each round is an ascent of the dual on a
-block.
+*The interior point*, for losses with corners and up to 2,000 unknowns, after 10 sweeps or as many as take its time, unless sweeps close the gap as
+fast: the tail of coordinate descent is long where C is not small. The samples between their ends, 6 d + 50 nearest to a corner, and at most 4 times
+as many with the largest shares of the gap are solved for exactly by `backends.dcd.interior`, the others kept; then all are looked at again. Each
+round is an ascent of the dual on a block.
 
 An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is, then the side that weighs too much is
 scaled down, and the interior point has it exactly. So it is taken only where that follows.
@@ -58,17 +58,23 @@ MOST_ENTRIES = 1 << 25
 LOOK = 2_000_000
 """Numbers touched between two looks at the clock."""
 
-FIRST_CHECK, REST = 10, 1.5
-"""The sweeps before the first certificate, and how much they grow from one to the next: each takes as long as a sweep or two."""
+FIRST_CHECK, REST, MOST_REST = 5.0, 0.5, 50.0
+"""Times that all numbers are touched before the first certificate, and at least and at most from one to the next; the share of all work so far that
+is between them. Each takes as long as a sweep or two."""
 
-CONVERGED = 0.1
-"""The share of the violation over all entries at which those that are left have converged, and the others come back."""
+CONVERGED = 0.03
+"""The share of the violation over all entries at which those that are left have converged, and the others come back: a sweep over all or two."""
 
-MOST_REST = 50
-"""Sweeps between two certificates at most: a run that shows no change for long is taken for one that makes none."""
+LEAST_WORK, LEAST_SHARE = 50_000, 0.5
+"""Numbers touched that a step has at least, and their share of all: a run that shows no change for long is taken for one that makes none."""
 
-LEAST_WORK = 50_000
-"""Numbers touched that a step has at least."""
+NS_PER_TOUCH = 1.5
+"""Nanoseconds that a number takes in a sweep."""
+
+DIGITS = 4.0
+"""Digits of the gap that a round of the interior point is taken to bring."""
+
+ENDLESS = 1 << 62
 
 SNAP = 1e-6
 """The share of an interval within which an entry is taken for its end, where its slope holds it there."""
@@ -86,8 +92,10 @@ class DCDState(State):
     ]  # those of the entries of this sweep that stay, as far as it went, and the others in their order
     places: NDArray[np.int64]  # of `loops.sweeps`: entries of this sweep, those that stay, visited, sweeps so far
     levels: Array  # of `loops.sweeps`: violations
-    check_at: int  # the sweep at which bounds are next computed
-    interior_at: int  # and at which the interior point is tried, -1 where it is not
+    work: float  # numbers touched and entries visited so far
+    check_at: float  # the work at which bounds are next computed
+    trail: Array  # work and gap at each certificate, a row each
+    interior_at: int  # the sweep from which on the interior point is tried, -1 where it is not
     rounds: int  # of the interior point so far
     value: float  # P at the last certificate
     bound: float  # D there
@@ -170,7 +178,7 @@ def _round_seconds(canonical: Canonical) -> float:
 
 def _sweeps_first(canonical: Canonical) -> int:
     """Sweeps before the interior point: as many as take the time of a round, so that neither wastes much beside the other."""
-    return int(min(max(SWEEPS, _round_seconds(canonical) / (1.5e-9 * canonical.nnz)), MOST_SWEEPS))
+    return int(min(max(SWEEPS, _round_seconds(canonical) / (1e-9 * NS_PER_TOUCH * canonical.nnz)), MOST_SWEEPS))
 
 
 class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
@@ -180,6 +188,9 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         super().__init__(problem)
         self.machine = m = LinearMachine(problem)
         self.first = _sweeps_first(problem.canonical) if _has_interior(problem.canonical) else -1
+        self.round_work = 1e9 * _round_seconds(problem.canonical) / NS_PER_TOUCH
+        self.all = float(problem.canonical.nnz + m.n)
+        self.least = max(LEAST_WORK, LEAST_SHARE * self.all)
         # while the sweeps run, an intercept without a penalty has that of x, as if its column were as large as a stored number of the data
         typical = float(m.squares.sum()) / max(1, problem.canonical.nnz)
         self.mu_b = m.mu_b if m.mu_b > 0.0 else m.mu * (m.d**2 / typical if typical > 0.0 and m.d != 0.0 else 1.0)
@@ -200,7 +211,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         none = np.zeros(0)
         s = DCDState(
             0, v, none, np.zeros(1), np.arange(m.n), np.array([m.n, 0, 0, 0]), np.array([0.0, math.inf, math.inf]),
-            FIRST_CHECK, self.first, 0, math.inf, -math.inf, none, none,
+            0.0, FIRST_CHECK * self.all, np.zeros((0, 2)), self.first, 0, math.inf, -math.inf, none, none,
         )  # fmt: skip
         self._refresh(s)
         kernel(loops.shuffle)(s.index, m.n, problem.seed, 0)
@@ -225,6 +236,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         if bound > s.bound or not s.best_v.size:
             s.bound, s.best_v = bound, v.copy()
         self._note(s, x, b)
+        s.trail = np.vstack([s.trail, [s.work, max(s.value - s.bound, 0.0)]])
 
     def _note(self, s: DCDState, x: Array, b: float) -> None:
         """Keep a point where it is better than those before."""
@@ -237,32 +249,40 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
     def step(self) -> None:
         """Some sweeps, or a round of the interior point."""
         s = self.state
-        if s.interior_at >= 0 and s.sweeps >= s.interior_at and not s.within:
+        if not s.within and 0 <= s.interior_at <= s.sweeps and not self._is_fast(s):
             self._round(s)
         elif not self._sweeps(s):
             return
         s.iteration += 1
 
+    def _is_fast(self, s: DCDState) -> bool:
+        """True if sweeps have closed the gap, since half their work, by as many digits as a round of the interior point would in its time."""
+        before = s.trail[s.trail[:, 0] <= 0.5 * s.work]
+        if not len(before) or not s.trail[-1, 1] > 0.0:
+            return False
+        digits = math.log10(before[-1, 1] / s.trail[-1, 1])
+        return bool(digits * self.round_work >= DIGITS * (s.work - before[-1, 0]))
+
     def _sweeps(self, s: DCDState) -> bool:
-        """Sweeps that touch `LEAST_WORK` numbers, and bounds where they are due; False where the run is to end within one."""
-        due = min(s.check_at, s.interior_at) if s.interior_at >= 0 else s.check_at
-        work = 0.0
-        while work < LEAST_WORK and s.sweeps < due:
-            work += self._some(s, due, LEAST_WORK - work)
+        """Sweeps that touch `least` numbers, and bounds where they are due; False where the run is to end within one."""
+        last = s.interior_at if s.sweeps < s.interior_at else ENDLESS
+        until = min(s.work + self.least, s.check_at)
+        while s.work < until and s.sweeps < last:
+            self._some(s, last, min(until - s.work, LOOK))
             if s.within and self.problem.must_stop():
                 return False
         while s.within:
             self._some(s, s.sweeps + 1, LOOK)
             if s.within and self.problem.must_stop():
                 return False
-        if s.sweeps >= due:
+        if s.work >= s.check_at or s.sweeps >= last:
             self._refresh(s)
             self._certify(s)
-            s.check_at = s.sweeps + min(max(1, int((REST - 1.0) * s.sweeps)), MOST_REST)
+            s.check_at = s.work + min(max(REST * s.work, FIRST_CHECK * self.all), MOST_REST * self.all)
         return True
 
-    def _some(self, s: DCDState, last: int, enough: float) -> float:
-        """Sweeps up to the one before `last`, until so many numbers were touched; at most `LOOK`, then within one. The work."""
+    def _some(self, s: DCDState, last: int, enough: float) -> None:
+        """Sweeps up to the one before `last`, until so many numbers were touched; at most `LOOK`, then within one."""
         m, dual = self.machine, self.machine.dual
         of = m.sum
         row_kernels: dict[str, Any] = dict(of.row_kernels)
@@ -275,7 +295,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
             (self.problem.seed, last, CONVERGED, float(enough), float(LOOK)),
         )
         of.count(touched)
-        return float(touched + visits)
+        s.work += float(touched + visits)
 
     # --- the interior point -------------------------------------------------------------------------------------------
 
@@ -298,7 +318,6 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         if s.value - s.bound > 0.5 * before:
             # it brought little: sweeps go on for a while
             s.interior_at = s.sweeps + self.first
-            s.check_at = min(s.check_at, s.interior_at)
 
     def _block(self, v: Array, z: Array) -> NDArray[np.intp]:
         """Entries between their ends, those nearest to a corner, and those with the largest shares of the gap."""
@@ -327,7 +346,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         rho = np.append(np.full(m.sum.d, m.mu), m.mu_b) if m.place >= 0 else np.full(m.sum.d, m.mu)
         others = v.copy()
         others[at] = 0.0
-        r = m.sum.adjoint(others)
+        r = m.adjoint(others)
         r = (np.append(r, m.d * float(others.sum())) if m.place >= 0 else r) - q
         lo, hi, t, s = dual.lo[at], dual.hi[at], dual.t[at], dual.s[at]
         own = np.arange(at.size)

@@ -19,7 +19,9 @@ from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.dcd.rows import DenseRows, RowsOf, SparseRows, chosen
 from fwdsl.backends.finite_sum import FiniteSum, matrix_by_rows
 from fwdsl.backends.functions import FastLoss
-from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.matrix import csr_scatter
+from fwdsl.backends.kernels.storage import Sparse, readonly
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.signed_dual import SignedDual, best_shift
@@ -137,9 +139,22 @@ class LinearMachine:
             v = np.clip(np.where(heavy, v * (1.0 - abs(over) / weight), v), dual.lo, dual.hi)
         return dual.on_equality(v, self.total)
 
+    def adjoint(self, v: Array) -> Array:
+        """c A'v. Sparse data are gone through by rows, so that nobody has to transpose them for a few such products."""
+        operator = self.sum.operator
+        storage: Any = operator.storage
+        if not isinstance(storage, Sparse):
+            return self.sum.adjoint(v)
+        out, live = np.zeros(operator.shape[1]), np.flatnonzero(v)
+        kernel(csr_scatter)(*storage.rows, readonly(live), readonly(v), out)
+        operator.counter.touched += storage.cost_of_rows(live)
+        operator.counter.rmatvecs += 1
+        out *= self.sum.c
+        return out
+
     def primal(self, v: Array) -> tuple[Array, float]:
         """x and the intercept that belong to v: one pass. Where there is an equality the intercept is another's to find, and 0 here."""
-        x = (self.sum.adjoint(v) - self.q) / self.mu
+        x = (self.adjoint(v) - self.q) / self.mu
         b = (self.d * float(v.sum()) - self.q_b) / self.mu_b if self.mu_b > 0.0 else 0.0
         return x, b
 

@@ -260,9 +260,9 @@ class Sparse:
     def gram(self, support: Support | None, d: Array, pool: Pool) -> Array:
         """A[:, support]' diag(d) A[:, support]; None for all columns."""
         n, width = self.shape
+        here = self.nnz if support is None else self.cost_of_columns(support)
         support = np.arange(width) if support is None else support
         k = support.size
-        here = self.cost_of_columns(support)
         if k >= _DENSE_GRAM_COLUMNS and here > _DENSE_GRAM_SHARE * n * k:
             return self._dense_gram(support, d, pool)
         if here < _FEW_COLUMNS * self.nnz:
@@ -287,8 +287,8 @@ class Sparse:
 
     def _dense_gram(self, support: Support, d: Array, pool: Pool) -> Array:
         """The same by dense blocks of rows and BLAS."""
-        rows = self.columns(support).rows
         k = support.size
+        rows = self.rows if np.array_equal(support, np.arange(self.shape[1])) else self.columns(support).rows
         matrix, step = _scipy(rows, (self.shape[0], k)), _gram_rows(k)
 
         def partial(block: Block) -> Array:

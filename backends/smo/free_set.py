@@ -55,8 +55,9 @@ def _solved(Q: Array, slope: Array, total: float, has_equality: bool) -> Array |
     """d with Q d + nu 1 = -slope and sum(d) = total (without an equality Q d = -slope)."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    matrix = Q.copy()
-    matrix.flat[:: Q.shape[0] + 1] += JITTER * float(np.trace(Q)) / Q.shape[0]
+    # LAPACK takes columns, which the rows of a symmetric matrix are: it would copy rows once more
+    matrix = Q.copy().T
+    np.fill_diagonal(matrix, Q.diagonal() + JITTER * float(np.trace(Q)) / Q.shape[0])
     try:
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:

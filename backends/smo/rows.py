@@ -92,8 +92,13 @@ class GramRows:
 
     # --- sums ---------------------------------------------------------------------------------------------------------
 
-    def block(self, gram: GramOperator, at: NDArray[np.int64]) -> Array:
-        """K of some samples with each other: from rows that are kept, else computed by itself, for most other rows will not be needed."""
+    def block(self, gram: GramOperator, at: NDArray[np.int64], look: Callable[[], None]) -> Array:
+        """K of some samples with each other: from rows that are kept, else computed by itself, for most other rows will not be needed.
+
+        A block of most samples is most of its rows, which the steps on it will ask for.
+        """
+        if 2 * at.size >= self.n and at.size <= self.slots:
+            self._fetch(gram, at, look)
         slots = self.slot_of[at]
         out = np.empty((at.size, at.size))
         kernel(loops.gather)(self.store, slots, at, out)

@@ -224,7 +224,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
     def _block(self, at: NDArray[np.int64]) -> Array:
         """kappa K_WW + diag(s_W)."""
         problem = self.problem
-        Q = self.rows.block(problem.gram, at)
+        Q = self.rows.block(problem.gram, at, problem.look)
         problem.entries += at.size**2
         Q *= problem.kappa
         Q.flat[:: at.size + 1] += problem.s[at]

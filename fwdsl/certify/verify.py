@@ -84,7 +84,10 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     for term in canonical.terms:
         z = term.map.apply(x)
         sums.append(sizes_of_terms(term, np.abs(x)) if summed else np.zeros(0))
-        drifting.append(sizes_of_terms(term, np.abs(x), far) if far else np.zeros(0))
+        if far.issuperset(block.name for block, _ in term.map.parts):
+            drifting.append(sums[-1])
+        else:
+            drifting.append(sizes_of_terms(term, np.abs(x), far) if far else np.zeros(0))
         missed = np.zeros(0)
         if isinstance(term.f, VectorFunction):
             # of an indicator its set, of the entropy its domain

@@ -88,7 +88,8 @@ def features(form: Form) -> tuple[float, ...]:
         float(any(word in SPECTRAL for pair in pairs for word in pair)),
         float(bare and dense.size > MANY),
         loose,
-        loose if bare and dense.size > MANY else 0.0,
+        # nothing tells how a ridge that outweighs the data changes it: hardly any were fitted to
+        max(loose, 0.0) if bare and dense.size > MANY else 0.0,
     )
 
 

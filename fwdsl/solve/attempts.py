@@ -67,6 +67,7 @@ def attempts(
     if mends and raw is not None:
         # what a repair moves to meet an equality may cost more than the equality's rounding did
         yield x, _with(canonical, x, verified, raw)
+    if mends and raw is not None and not _is_scaled(canonical):
         without = [
             np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y
             for t, y in zip(canonical.terms, ys, strict=True)
@@ -79,6 +80,8 @@ def attempts(
         # no repair of rounding can be told from noise: the multipliers of the constraints alone
         alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
         yield x, _with(canonical, x, verified, alone)
+    elif mends and raw is not None and not first:
+        yield x, _with(canonical, x, verified, [np.zeros_like(y) for y in ys])
     still = _stilled(problem, x)
     if still is not None:
         yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True) if mends else ys)
@@ -142,6 +145,13 @@ def _is_rounding(problem: PreparedProblem, block: Block, x: Array) -> bool:
 def needs_repair(canonical: Canonical) -> bool:
     """True if some block has a dual equality to meet."""
     return any(not math.isfinite(b.g.radius()) and b.g.curvature == 0.0 for b in canonical.blocks)
+
+
+def _is_scaled(canonical: Canonical) -> bool:
+    """True if a repair does no more than scale the dual point: losses alone, and a norm or a ridge or a bounded set on every variable."""
+    return all(not isinstance(t.f, VectorFunction) for t in canonical.terms) and all(
+        b.g.coercive() is not None or b.g.curvature > 0.0 or math.isfinite(b.g.radius()) for b in canonical.blocks
+    )
 
 
 def _with(canonical: Canonical, x: Array, verified: Verified, ys: Sequence[Array]) -> Verified:

@@ -11,10 +11,12 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.dcd import interior, loops
-from fwdsl.backends.dcd.dcd import DCD, DCDRun
+from fwdsl.backends.dcd.dcd import DCD, FIRST_CHECK, MOST_REST, DCDRun
 from fwdsl.backends.dcd.rows import DenseRows, SparseRows, chosen
+from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.signed_dual import best_shift
 from fwdsl.model.options import Options
 from fwdsl.solve import Control, solve
 from fwdsl.solve.state import load_state, save_state
@@ -238,7 +240,8 @@ def test_an_interruption_ends_a_sweep_and_the_next_step_goes_on(monkeypatch: pyt
     while whole.state.sweeps < 5:
         whole._some(whole.state, 5, np.inf)
     cut.problem.pool.must_stop = stop
-    cut.state.check_at = 5
+    cut.least = np.inf
+    cut.state.interior_at, cut.state.check_at = 5, np.inf
     ended = 0
     while cut.state.sweeps < 5:
         ended += not cut._sweeps(cut.state)
@@ -248,6 +251,61 @@ def test_an_interruption_ends_a_sweep_and_the_next_step_goes_on(monkeypatch: pyt
     bound = machine.bound()
     found = solve(bound.canonical, bound.plan(method="dcd"), Options(method="dcd", threads=1), control=control)
     assert found.status == "interrupted" and np.isfinite(found.objective)
+
+
+def test_sweeps_that_close_the_gap_as_fast_as_the_interior_point_go_on() -> None:
+    run = started(Linear(n=200))
+    s, work = run.state, run.round_work
+    for digits, is_fast in ((1.0, False), (100.0, True)):
+        s.work = work
+        s.trail = np.array([[0.1 * work, 1.0], [0.9 * work, 0.5], [work, 10.0**-digits]])
+        assert run._is_fast(s) == is_fast
+    # no certificate yet, or none that tells how fast
+    s.trail = s.trail[1:]
+    assert not run._is_fast(s)
+
+
+def test_bounds_are_computed_where_they_are_due_by_the_work() -> None:
+    run = started(Linear(n=200))
+    s = run.state
+    s.interior_at = -1
+    looks = [s.work]
+    for _ in range(40):
+        run.step()
+        looks += [s.trail[-1, 0]] if s.trail[-1, 0] > looks[-1] else []
+    assert len(looks) > 3 and s.bound <= s.value * (1.0 + 1e-9)
+    gaps = np.diff(looks)
+    most = 2.0 * run.all + run.least
+    assert np.all(gaps >= FIRST_CHECK * run.all) and np.all(gaps <= MOST_REST * run.all + most)
+
+
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+def test_products_by_rows_are_those_of_the_adjoint(storage: str) -> None:
+    m = started(Linear(n=60, storage=storage, k=-0.7)).machine
+    v = np.random.default_rng(0).standard_normal(60) * (np.arange(60) % 3 == 0)
+    np.testing.assert_allclose(m.adjoint(v), m.sum.adjoint(v), rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber", "squared", "logistic"])
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_the_best_intercept_is_a_root_of_the_slope(loss: str, scale: float) -> None:
+    rng = np.random.default_rng(1)
+    n, signs = 150, loss in ("hinge", "squared_hinge", "logistic")
+    y = np.sign(rng.standard_normal(n)) if signs else scale * rng.standard_normal(n)
+    text = f"data X: matrix[n, p], y: {'signs' if signs else 'vector'}[n]\nvar w: vector[p]\n"
+    bound = fw.parse(f"{text}minimize sum({loss}(X @ w, y)) + sum_squares(w)").bind(X=rng.standard_normal((n, 2)), y=y)
+    (f,) = PreparedProblem(bound.canonical, 1).functions
+    assert isinstance(f, FastLoss)
+    z, out = scale * rng.standard_normal(n), np.empty(n)
+
+    def slope(t: float) -> float:
+        f.value_gradient(z + t, out)
+        return float(out.sum()) + 0.3
+
+    for guess, width in ((0.0, 1e-3), (5.0 * scale, 1.0), (1.3, 1e-9)):
+        t = best_shift(f, z, 0.3, guess, width)
+        unit = 1e-13 * max(float(np.abs(z).max()), float(np.abs(y).max()), abs(guess))
+        assert slope(t - unit) <= 1e-12 * n and slope(t + unit) >= -1e-12 * n
 
 
 def test_a_warm_start_begins_where_the_last_solve_ended() -> None:

@@ -8,6 +8,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.registry import AUTOMATIC, METHODS
+from fwdsl.plan.fitted import NAMES, features
 
 HEAD = "data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\n"
 BODIES = (
@@ -79,3 +80,17 @@ def test_kernel_machines_work_on_rows_of_their_gram_matrix(loss: str) -> None:
     assert by_rows.status == "optimal"
     other = problem.solve(tol=1e-8, method="newton" if loss == "squared_hinge" else "pdhg")
     assert by_rows.objective == pytest.approx(other.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize(("C", "outweighs"), [(1e-6, True), (1e3, False)])
+def test_a_ridge_that_outweighs_wide_data_counts_as_the_last_that_was_fitted_to(C: float, outweighs: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 1_600)), np.sign(rng.standard_normal(30))
+    text = (
+        "data X: matrix[n, p], y: signs[n]\nparam C: positive\nvar w: vector[p]\n"
+        "minimize sum_squares(w) / 2 + C * sum(squared_hinge(X @ w, y))"
+    )
+    found = dict(zip(NAMES, features(fw.parse(text).bind(X=X, y=y, C=C).canonical), strict=True))
+    loose, of_wide = (found[n] for n in ("squared data over the ridge", "the same, no norms and sets, many unknowns"))
+    assert (loose < 0.0) == outweighs
+    assert of_wide == (0.0 if outweighs else loose)

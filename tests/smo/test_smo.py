@@ -259,6 +259,11 @@ def test_kept_rows_are_those_of_the_gram_matrix_whatever_the_order() -> None:
         K = gram.toarray()
         few, many = GramRows(gram, 8.0 * 90 * 10), GramRows(gram, 1e9)
         assert few.slots == 10 and many.slots == 90
+        most = rng.permutation(90)[:60]
+        np.testing.assert_allclose(few.block(gram, most, lambda: None), K[np.ix_(most, most)], atol=1e-12)
+        np.testing.assert_allclose(many.block(gram, most, lambda: None), K[np.ix_(most, most)], atol=1e-12)
+        # a block of most samples keeps their rows, one that has no room keeps none
+        assert np.all(many.slot_of[most] >= 0) and np.all(few.slot_of < 0)
         for _ in range(4):
             at = rng.permutation(90)[:40]
             step, one, other = rng.standard_normal(40), np.zeros(90), np.zeros(90)
@@ -266,7 +271,7 @@ def test_kept_rows_are_those_of_the_gram_matrix_whatever_the_order() -> None:
             many.add(gram, at, step, lambda: None, other)
             np.testing.assert_allclose(one, K[:, at] @ step, atol=1e-12)
             np.testing.assert_allclose(other, one, atol=1e-12)
-            np.testing.assert_allclose(many.block(gram, at), K[np.ix_(at, at)], atol=1e-12)
+            np.testing.assert_allclose(many.block(gram, at, lambda: None), K[np.ix_(at, at)], atol=1e-12)
         np.testing.assert_allclose(gram.combine(one), K @ one, atol=1e-11)
 
 

@@ -114,3 +114,19 @@ def test_data_used_by_their_columns() -> None:
     solution = fw.parse(text).bind(B=B, y=y, c=c).solve(method="newton", threads=1, tol=1e-9)
     exact = np.linalg.solve(2.0 * B @ B.T + 0.1 * np.eye(4), 2.0 * B @ y - 0.035 * c)
     np.testing.assert_allclose(solution["x"], exact, rtol=1e-4)
+
+
+@pytest.mark.parametrize("where", ["+ 0.02*norm1(W)", "+ 0.05*sum_squares(W)", "subject to norm1(W) <= 2"])
+def test_losses_of_rows_end_in_newton_steps_on_the_support(where: str) -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((80, 7)), np.arange(80) % 4
+    text = "data X: matrix[n, p], y: labels[n, k]\nvar W: matrix[p, k]\nminimize mean(softmax(X @ W, y))"
+    bound = fw.parse(f"{text} {where}" if where[0] == "+" else f"{text}\n{where}").bind(X=X, y=y)
+    with_steps = bound.solve(method="apg", tol=1e-9, threads=1)
+    without = bound.solve(method="apg", tol=1e-6, newton=False, threads=1)
+    assert with_steps.status == without.status == "optimal"
+    assert any(p.phase == "Newton on the support" for p in with_steps.history)
+    assert all(p.phase != "Newton on the support" for p in without.history)
+    best = solve_oracle(bound.instance).value
+    assert with_steps.objective == pytest.approx(best, rel=1e-5) and without.objective == pytest.approx(best, rel=1e-5)
+    assert with_steps.dual_bound <= without.objective

@@ -27,7 +27,7 @@ CASES = {
     "lasso": ("apg", "mean(squared(A @ x, b)) + 0.05*norm1(x)", "", 1e-10),
     "ball": ("frank_wolfe", "mean(logistic(A @ x, s))", "x in l1_ball(2)", 1e-3),
     "hinge": ("pdhg", "mean(hinge(A @ x, s)) + 0.05*norm1(x)", "", 1e-8),
-    "no Newton steps": ("apg", "mean(softmax(A @ W, c)) + 0.01*norm1(W)", "", 1e-6),
+    "Newton steps on rows": ("apg", "mean(softmax(A @ W, c)) + 0.01*norm1(W)", "", 1e-6),
     # directions are tried at set iterations, which a resumed run must keep to
     "infeasible": ("pdhg", "norm1(x)", "x[0] - x[1] >= 1; x[1] - x[0] >= 1", 1e-8),
     "factors": ("lowrank", "sum(squared(A @ W, R)) + 0.3*norm_nuc(W)", "", 1e-8),
