@@ -80,12 +80,13 @@ def multipliers(v, y, w, out):
     """out_i = w_i (v_i - e_{y_i}), the class's own entry as minus the sum of the others."""
     n, k = v.shape
     for i in range(n):
+        for l in range(k):
+            out[i, l] = w[i] * v[i, l]
+        # a sum stands apart from what is stored: beside arrays that are its neighbours such a loop would round otherwise
+        out[i, y[i]] = 0.0
         total = 0.0
         for l in range(k):
-            u = w[i] * v[i, l]
-            out[i, l] = u
-            if l != y[i]:
-                total += u
+            total += out[i, l]
         out[i, y[i]] = -total
 
 

@@ -202,11 +202,12 @@ def update_dual(column, column_sum, group, l, omega, theta, y, own, beta, B, err
 
 def row_chances(tau, own, beta, out):
     """out = tau_j |V_j - Y_j|_1; returns the sum."""
+    for j in range(tau.size):
+        out[j] = tau[j] * max(2.0 - 2.0 * beta[j] * own[j], 0.0)
+    # a sum stands apart from what is stored: beside arrays that are its neighbours such a loop would round otherwise
     total = 0.0
     for j in range(tau.size):
-        p = tau[j] * max(2.0 - 2.0 * beta[j] * own[j], 0.0)
-        out[j] = p
-        total += p
+        total += out[j]
     return total
 
 

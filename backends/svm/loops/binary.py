@@ -134,12 +134,14 @@ def gradient_step(t, t_old, z, z_old, y, s, beta, scale, at, gradient, target):
 
 def step_products(new, at, old, y, s, u):
     """(|new - at|^2, <at - new, new - old>), and u = -y s new."""
+    # sums stand apart from what is stored: where arrays lie next to each other the compiler takes such a loop entry by entry, and rounds otherwise
     square = 0.0
     turn = 0.0
     for i in range(new.size):
         d = new[i] - at[i]
         square += d * d
         turn -= d * (new[i] - old[i])
+    for i in range(new.size):
         u[i] = -y[i] * s[i] * new[i]
     return square, turn
 
