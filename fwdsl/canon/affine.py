@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise
 
 LARGEST_FILLED = 50_000_000
 """Numbers up to which a sparse constant that is added to an expression may be filled up."""
+
+FEW = 16
+"""Maps of a variable in a sum that are added one after the other."""
 
 
 class Unsupported(Exception):
@@ -323,12 +327,21 @@ def _broadcast(a: AffineExpression, shape: tuple[int, ...]) -> AffineExpression:
 
 
 def _sum(parts: list[AffineExpression], shape: tuple[int, ...]) -> AffineExpression:
-    maps: dict[str, LinearMap] = {}
+    found: dict[str, list[LinearMap]] = {}
     for part in parts:
         for v, m in part.maps.items():
-            maps[v] = added(maps[v], m) if v in maps else m
+            found.setdefault(v, []).append(m)
+    maps = {v: _added(ms) for v, ms in found.items()}
     offset = np.sum([p.offset for p in parts], axis=0)
     return AffineExpression(maps, np.asarray(offset, dtype=np.float64), shape)
+
+
+def _added(maps: list[LinearMap]) -> LinearMap:
+    """The sum of maps: one after the other where they are few, else of halves, so that it is as deep as the logarithm of their number."""
+    if len(maps) <= FEW:
+        return reduce(added, maps)
+    half = len(maps) // 2
+    return added(_added(maps[:half]), _added(maps[half:]))
 
 
 _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {

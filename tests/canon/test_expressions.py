@@ -141,3 +141,12 @@ def test_other_values_than_a_literal_are_looked_at_again() -> None:
         with pytest.raises(fw.PlanError, match=what) as error:
             program.bind(S=np.array(S)).plan()
         assert error.value.code == "FW5012"
+
+
+def test_a_sum_of_thousands_of_terms() -> None:
+    """Maps are added by halves: one after the other they would be deeper than Python may call."""
+    terms = " + ".join(f"x[{i % 3}]" for i in range(3_000))
+    s = fw.parse(f"var x: vector[3]\nminimize sum_squares({terms} - 1) + sum_squares(x)\n").solve(tol=1e-9)
+    # by symmetry x = t (1, 1, 1) with 3000 (3000 t - 1) + 3 t = 0
+    assert s.status == "optimal"
+    np.testing.assert_allclose(s["x"], 3_000.0 / (3_000.0**2 + 3.0), rtol=1e-6)
