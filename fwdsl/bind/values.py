@@ -77,7 +77,7 @@ class Entries:
         return int(self.rows.nbytes + self.columns.nbytes + self.values.nbytes)
 
 
-VECTORS = 8
+VECTORS = 16
 """Vectors of the size of the variables, or of the data's rows or columns, that the least of solves holds."""
 
 

@@ -36,6 +36,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     for term, y in zip(canonical.terms, ys, strict=True):
         term.map.adjoint(-y, v)
     told: set[int] = set()  # blocks whose set has given its multiplier to a constraint
+    left: dict[int, Array] = {}  # of blocks, the normals that no constraint of bounds has been given yet
     reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
     for constraint, places in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
         shape = reader.shape(constraint.argument)
@@ -43,8 +44,11 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
         value: float | Array = 0.0 if places else np.zeros(shape)
         for where, k in places:
             if where == "block":
-                found = _of_block(constraint, canonical.blocks[k], x, v, reader)
-                if _is_the_set(constraint, canonical.blocks[k]) and np.any(found):
+                block = canonical.blocks[k]
+                normal = left.setdefault(k, block.g.normal_part(x[block.slice], v[block.slice]))
+                found = _of_block(constraint, block, normal, reader)
+                left[k] = normal - _given(constraint, block, normal, reader)
+                if _is_the_set(constraint, block) and np.any(found):
                     found = 0.0 * found if k in told else found
                     told.add(k)
                 value = value + found
@@ -68,7 +72,7 @@ def _word(constraint: Constraint) -> SetWord | None:
 def _is_the_set(constraint: Constraint, block: Block) -> bool:
     """True if a constraint is the set of a block, but for its radius: no part of it, as bounds and the sum of a simplex are."""
     own, merged = _word(constraint), SETS[str(block.g.pair[1])]
-    return own is not None and own.name == merged.name and not own.bounds
+    return own is not None and own.name == merged.name and not (own.bounds and merged.given_bounds)
 
 
 def _has_radius(constraint: Constraint) -> bool:
@@ -90,8 +94,15 @@ def _set_of(g: VectorFunction) -> ConvexSet:
     return on
 
 
-def _of_block(constraint: Constraint, block: Block, x: Array, v: Array, reader: AffineReader) -> float | Array:
-    normal = block.g.normal_part(x[block.slice], v[block.slice])
+def _given(constraint: Constraint, block: Block, normal: Array, reader: AffineReader) -> Array | float:
+    """The part of a normal of merged bounds that a constraint is given, which the next ones are not; 0 of other sets."""
+    own, merged, on = _word(constraint), SETS[str(block.g.pair[1])], _set_of(block.g)
+    if own is None or own.name == merged.cone or not (own.bounds and merged.given_bounds):
+        return 0.0
+    return part_of_bounds(normal, stated(constraint, on.size, reader), on)
+
+
+def _of_block(constraint: Constraint, block: Block, normal: Array, reader: AffineReader) -> float | Array:
     own, merged, on = _word(constraint), SETS[str(block.g.pair[1])], _set_of(block.g)
     if own is None:
         # of a sum that is the radius of a simplex

@@ -199,6 +199,16 @@ def test_sparse_npz_whose_indices_lie(folder: Path) -> None:
     assert _refused("a.npz").code == "FW4043"
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_sparse_npz_whose_starts_overflow_their_type(folder: Path, form: str) -> None:
+    """The difference of -2^31 and 4 is positive in 32 bits; SciPy read out of bounds, and the process died."""
+    cuts = np.array([0, 2, 4, -(2**31)], dtype=np.int32)
+    parts = {"data": np.ones(4), "indices": np.array([0, 1, 0, 1], dtype=np.int32), "indptr": cuts}
+    shape = np.array([3, 2] if form == "csr" else [2, 3])
+    np.savez(folder / "a.npz", format=form.encode(), shape=shape, **parts)
+    assert _refused("a.npz").code == "FW4043"
+
+
 def test_damaged_npz(folder: Path) -> None:
     np.savez_compressed("a.npz", X=np.arange(1000.0).reshape(10, 100))
     data = bytearray(Path("a.npz").read_bytes())

@@ -137,14 +137,18 @@ def test_a_trace_and_an_entrywise_bound() -> None:
         (("x in l1_ball(1)", "norm1(x) <= 1", "norm1(x) <= 2"), -4.0),
         (("norm1(x) <= 2", "2 * norm1(x) <= 2", "x in l1_ball(1)"), -4.0),
         (("x in simplex(1)", "x in simplex(1)"), -4.0),
+        (("norm_inf(x) <= 1", "x in linf_ball(1)"), -4.0),
+        (("x <= 1", "x <= 1"), -4.0),
+        (("x <= 1", "x in box(0, 1)", "norm_inf(x) <= 1"), -4.0),
+        (("2 * x <= 2", "x <= 1"), -4.0),
     ],
 )
 def test_constraints_that_say_the_same_share_one_multiplier(sets: tuple[str, ...], total: float) -> None:
-    """(x_0 - 3)^2 + (x_1 - 1)^2 over |x|_1 <= 1 has x = (1, 0), and the derivative -4 in the radius."""
+    """(x_0 - 3)^2 + (x_1 - 1)^2 over |x|_1 <= 1 has x = (1, 0), over x <= 1 x = (1, 1), and the derivative -4 in the radius, or in both bounds."""
     text = "var x: vector[2]\nminimize sum_squares(x[0] - 3) + sum_squares(x[1] - 1)\nsubject to\n"
     text += "".join(f"    c{i}: {s}\n" for i, s in enumerate(sets))
     s = fw.parse(text).solve(tol=1e-9)
-    factors = [2.0 if "2 * norm1" in of else 1.0 for of in sets]
-    found = [s.dual[f"c{i}"] * factor for i, factor in enumerate(factors)]
+    factors = [2.0 if of.startswith("2 *") else 1.0 for of in sets]
+    found = [float(np.sum(s.dual[f"c{i}"])) * factor for i, factor in enumerate(factors)]
     assert sum(value != 0.0 for value in found) == 1
     assert sum(found) == pytest.approx(total, rel=1e-6)
