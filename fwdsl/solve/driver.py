@@ -125,7 +125,7 @@ def drive(
         if checkpoint is not None:
             # what is verified because a limit is reached is no part of a run that goes on
             checkpoint = Checkpoint(method.name, given, checkpoint.state, journal.copied())
-            status, reason = _verified_at_last(over, status, reason)
+            status, reason = _verified_at_last(over, status, reason, at.x)
     over.tell(report, last=True)
     return _outcome(over, status, reason, checkpoint)
 
@@ -180,13 +180,16 @@ def _rescue(over: Supervisor, x: Any) -> Report:
     return Report(found.primal, found.dual, "interrupted", found.infeasibility)
 
 
-def _verified_at_last(over: Supervisor, status: Status, reason: str) -> tuple[Status, str]:
-    """The end of a run after the verifier has seen its last point."""
+def _verified_at_last(over: Supervisor, status: Status, reason: str, start: Any) -> tuple[Status, str]:
+    """The end of a run after the verifier has seen its last point, and the start where numbers overflowed at all others."""
     proven = status in ("optimal", "infeasible", "unbounded")
     if not proven and over.verified_at != over.iteration and over.verify(last=True):
         status, reason = CERTIFIED
     if over.journal.best.primal is None:
         over.verify(last=True)
+    best = over.journal.best.primal
+    if best is None or math.isnan(best.primal):
+        over.note(start, None, None, lambda: True)
     return status, reason
 
 

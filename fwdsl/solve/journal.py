@@ -50,8 +50,9 @@ class Best:
         if self.primal is None or self._rank(v) < self._rank(self.primal):
             self.x, self.primal = x.copy(), v
 
-    def _rank(self, v: Verified) -> tuple[bool, bool, float, float]:
-        """Finite points first, then feasible ones, by the objective and what infeasibility may hide of it; all by how far they are from feasible.
+    def _rank(self, v: Verified) -> tuple[bool, bool, bool, float, float]:
+        """Points that are numbers first, of them those of a finite value, then feasible ones, by the objective and what infeasibility may hide of it; all
+        by how far they are from feasible.
 
         What is hidden is measured by the multipliers of the best bound too: those of a poor dual point hide nothing, whatever the point.
         """
@@ -60,7 +61,7 @@ class Best:
         if self.bound is not None and self.bound is not v.bound:
             hidden = max(hidden, replace(v, bound=self.bound).hidden)
         value = v.infeasibility if infeasible else _sum(v.primal, hidden)
-        return not math.isfinite(v.primal), infeasible, value, v.infeasibility
+        return math.isnan(v.primal), not math.isfinite(v.primal), infeasible, value, v.infeasibility
 
     def merged(self) -> Verified:
         """The best point with the bound that serves it best."""

@@ -56,3 +56,12 @@ def bound(loss: str, of: str) -> fw.Problem:
     A = np.array([[1.0, 2.0], [1e300, 0.5], [0.3, -1e200]])
     b = np.array([1.0, -1.0, 1.0]) if labels else np.array([1.0, 1e300, -1e290])
     return fw.parse(text).bind(A=A, b=b)
+
+
+@pytest.mark.parametrize("of", ["\nsubject to sum(x) == 1", "\nsubject to norm2(x) <= 1", " + norm2(x)"])
+def test_a_point_is_told_where_all_iterates_overflow(of: str) -> None:
+    A, b = np.array([[1e300, 0.0], [0.0, 1e-300]]), np.array([1e300, 1.0])
+    text = f"data A: matrix[n, p], b: vector[n]\nvar x: vector[p]\nminimize sum_squares(A @ x - b){of}\n"
+    s = fw.parse(text).bind(A=A, b=b).solve(time=3.0, threads=1)
+    assert s.status == "tolerance_not_reached"
+    assert np.all(np.isfinite(s["x"])) and not np.isnan(s.objective) and not np.isnan(s.infeasibility)
