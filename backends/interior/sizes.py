@@ -17,6 +17,9 @@ SPARSE = 0.02
 FILLS = 8.0
 """Products of rows of data for each unknown from which on the factor of a sparse system is taken to fill up: random patterns do, bands do not."""
 
+NEIGHBOURS = 8
+"""The distance of the unknowns of a row up to which they are neighbours, and its entries at most."""
+
 LARGEST = 10_000
 """The largest order of a system whose matrix has no zeros."""
 
@@ -75,7 +78,7 @@ def size_of(form: Canonical) -> Size:
     full = [cone.rows for conic in known for cone in conic.cones if cone.kind == "semidefinite"]
     products += sum(float(rows) ** 2 for rows in full)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
-        fills = products + squares > FILLS * unknowns
+        fills = products + squares > FILLS * unknowns and not _is_chain(form)
         seconds = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * (products + squares))
         memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * (products + squares))
         found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, once, memory)
@@ -91,6 +94,21 @@ def size_of(form: Canonical) -> Size:
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
     return found
+
+
+def _is_chain(form: Canonical) -> bool:
+    """True if each row meets neighbours alone, as differences of a signal do: the factor is a narrow band."""
+    for term in form.terms:
+        for _, m in term.map.parts:
+            if m.nnz > NEIGHBOURS * m.rows:
+                return False
+            A = m.sparse()
+            first = A.indptr[:-1][np.diff(A.indptr) > 0]
+            if first.size:
+                ends = np.minimum.reduceat(A.indices, first), np.maximum.reduceat(A.indices, first)
+                if int(np.max(ends[1] - ends[0])) > NEIGHBOURS:
+                    return False
+    return True
 
 
 def _products(term: SumTerm) -> float:

@@ -51,8 +51,8 @@ class Best:
             self.x, self.primal = x.copy(), v
 
     def _rank(self, v: Verified) -> tuple[bool, bool, bool, float, float]:
-        """Points that are numbers first, of them those of a finite value, then feasible ones, by the objective and what infeasibility may hide of it; all
-        by how far they are from feasible.
+        """Points that are numbers first, of them those of a finite value, then feasible ones, by the objective and what infeasibility may hide of it;
+        all by how far they are from feasible.
 
         What is hidden is measured by the multipliers of the best bound too: those of a poor dual point hide nothing, whatever the point.
         """
