@@ -263,7 +263,8 @@ def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:
 def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
     """True if x is feasible, judged by the constants and bounds of each constraint; where these are 0, by its terms with x's part along d taken off.
 
-    Far out along d, or along another direction that no constraint stops, all else would look small beside the terms.
+    Far out along d, or along another direction that no constraint stops, all else would look small beside the terms. A row without constants that
+    sees of x nothing but a multiple of d holds as it does for d: to rounding.
     """
     along = [
         float(x[b.slice] @ d[b.slice]) / float(d[b.slice] @ d[b.slice]) for b in canonical.blocks if d[b.slice].any()
@@ -271,14 +272,16 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
     rest = x - min(along, key=abs, default=0.0) * d
     if not np.all(np.isfinite(rest)):
         return False
+    rest = np.where(np.abs(rest) <= ROUNDING * np.abs(x), 0.0, rest)
     for term in canonical.terms:
         if not isinstance(term.f, VectorFunction):
             continue
         z = term.map.apply(x)
         if term.f.violation(z) == 0.0:
             continue
-        own = sizes_of_terms(term, np.abs(rest))
-        sizes = np.where(_has_constants(term), np.abs(term.map.offset), own)
+        own, constant = sizes_of_terms(term, np.abs(rest)), _has_constants(term)
+        z = np.where((own == 0.0) & ~constant & (np.abs(z) <= ROUNDING * sizes_of_terms(term, np.abs(x))), 0.0, z)
+        sizes = np.where(constant, np.abs(term.map.offset), own)
         if not term.f.violation(z, sizes) <= STOOD_ON:
             return False
     return True

@@ -217,3 +217,12 @@ def test_newton_steps_do_not_go_back_and_forth_between_pieces_of_a_loss(C: float
     problem = fw.parse(text).bind(A=A, y=y, q=rng.standard_normal(8), C=C)
     solution = problem.solve(tol=1e-8, method="apg", max_iter=100)
     assert solution.status == "optimal"
+
+
+@pytest.mark.parametrize("unit", [1.0, 1024.0, 10.0, 1e3, 1e-3, 1e-6])
+@pytest.mark.parametrize("method", ["auto", "interior", "pdhg"])
+def test_a_ray_is_proven_in_decimal_units_too(unit: float, method: str) -> None:
+    """All feasible points are multiples of the ray (1, -unit), which the equality meets to rounding alone: nothing of them is left to judge it by."""
+    A, E, q = np.array([[-2.0, 1.0 / unit]]), np.array([[-1.0, -1.0 / unit]]), np.array([-3.0, -2.0 / unit])
+    text = "data A: matrix[m, n], E: matrix[k, n], q: vector[n]\nvar x: vector[n]\nminimize dot(q, x)\nsubject to\n    A @ x <= -2\n    E @ x == 0\n"
+    assert fw.parse(text).bind(A=A, E=E, q=q).solve(method=method, time=20.0).status == "unbounded"
