@@ -32,6 +32,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array, LossFunction, VectorFunction
 from ..atoms.domain import set_beneath
@@ -287,7 +288,7 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
     return True
 
 
-def _has_constants(term: SumTerm) -> Array:
+def _has_constants(term: SumTerm) -> NDArray[np.bool_]:
     """A mask of the rows of a constraint with a constant or a bound that is not 0; of a set that is no product of intervals all or none have."""
     f, offset = term.f, term.map.offset
     assert isinstance(f, VectorFunction)
