@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from fwdsl.bind import Bindings, bind
+from fwdsl.bind.values import longest_vector
 from fwdsl.readers.sources import SourceSpec
 
 JOINT = 'data X: matrix[n, p], y: signs[n] from libsvm("train.svm", features=4)'
@@ -227,7 +228,7 @@ def test_real_data(declare, shared_data):
     assert set(np.unique(instance.values["y"])) == {-1.0, 1.0}
 
 
-@pytest.mark.parametrize("index", [2**53 + 1, 2**50])
+@pytest.mark.parametrize("index", [2**53 + 1, 2**50, longest_vector() + 1])
 def test_an_index_that_makes_more_columns_than_memory_holds(declare, folder, index):
     (folder / "train.svm").write_text(f"+1 1:1\n-1 2:1 {index}:3\n+1 2:1\n")
     instance, diagnostics = run(declare, 'data X: matrix[n, p], y: signs[n] from libsvm("train.svm")', folder)
