@@ -23,7 +23,7 @@ class Answer:
 
 
 Job = Callable[[float], Any]
-"""What is timed."""
+"""The calls that are timed."""
 Judge = Callable[[Any], tuple[float, Any]]
 """(value of the point, notes), from what the job returned; not timed."""
 

@@ -81,7 +81,7 @@ class Naive:
         return sum((self.K[j].T @ y[j] for j in rows), np.zeros(self.size))
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        """That of F."""
+        """The gradient of F."""
         return self.back(self.slopes(x), np.arange(self.n)) + self.q + self.mu * x
 
     def estimate(self, x: np.ndarray, rows: np.ndarray) -> np.ndarray:
