@@ -33,7 +33,7 @@ ROUNDS_WORK = 5e9
 """Most solves along one path, and the most cubes of sizes that they may cost together."""
 
 DAMPING = 1e-11
-"""Added to the unit diagonal. Where columns repeat, the rounding of the right side is divided by it: with much less, the last bit decides the step."""
+"""Added to the unit diagonal. Where columns repeat, the rounding of the right side is divided by it: with less, the last bit decides the step."""
 
 CG_STEPS = 60
 FLOOR = 0.05
