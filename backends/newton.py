@@ -32,6 +32,9 @@ MOST_ROUNDS = 40
 ROUNDS_WORK = 5e9
 """Most solves along one path, and the most cubes of sizes that they may cost together."""
 
+DAMPING = 1e-11
+"""Added to the unit diagonal. Where columns repeat, the rounding of the right side is divided by it: with less, the last bit decides the step."""
+
 CG_STEPS = 60
 FLOOR = 0.05
 CUTS = 8
@@ -257,8 +260,7 @@ class _System:
         scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))
         hessian *= scale[:, None]
         hessian *= scale
-        # a hair of damping where columns repeat: the step is only a trial
-        diagonal += 1e-13
+        diagonal += DAMPING
         free, k = face.free.size, face.normals.shape[0]
         matrix = np.zeros((free + k, free + k))
         matrix[:free, :free] = hessian

@@ -21,8 +21,8 @@ from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Block, Canonical, Stacked, SumTerm
-from fwdsl.canon.maps import LinearMap
-from fwdsl.canon.matrix_maps import LeftMultiply
+from fwdsl.canon.maps import Identity, LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 
 _KEPT: dict[int, tuple[ref[object], Operator]] = {}
 """The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
@@ -182,7 +182,7 @@ class PreparedProblem:
         """(term, rows, coordinates, coefficients): dual entries without bounds whose row of K has one entry, one for a coordinate at most.
 
         Whatever the other entries of y say about such a coordinate, this one makes up for it. Terms of data are not looked at: they have many
-        entries a row.
+        entries a row. Those of a symmetric matrix make up for a symmetric miss, as all misses of its equalities are.
         """
         found, taken = [], np.zeros(self.size, dtype=np.bool_)
         for k, term in enumerate(self.canonical.terms):
@@ -190,7 +190,7 @@ class PreparedProblem:
                 continue
             if not all(np.isinf(bound).all() for bound in term.f.dual_bounds()):
                 continue
-            parts = [(block.start, m.sparse().tocoo()) for block, m in term.map.parts]
+            parts = [(block.start, _entries(m).tocoo()) for block, m in term.map.parts]
             rows = np.concatenate([A.coords[0] for _, A in parts])
             columns = np.concatenate([start + A.coords[1] for start, A in parts])
             values = np.concatenate([A.data for _, A in parts])
@@ -298,3 +298,12 @@ class PreparedProblem:
     def close(self) -> None:
         """Give back the threads."""
         self.pool.close()
+
+
+def _entries(m: LinearMap) -> Any:
+    """K as a sparse matrix, as it acts on symmetric matrices where it takes the symmetric part first: there that part is the matrix."""
+    if isinstance(m, Symmetrise):
+        return Identity(m.rows).sparse()
+    if isinstance(m, Scaled):
+        return m.c * _entries(m.inner)
+    return m.sparse()

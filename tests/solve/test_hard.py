@@ -9,6 +9,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.dual import repair
+from fwdsl.backends.newton import NewtonFace, newton_step
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.certify.verify import verify
 from fwdsl.solve import attempts
@@ -156,6 +157,53 @@ def test_a_newton_step_of_length_zero_is_none() -> None:
     y = np.sign(rng.standard_normal(40))
     text = "data A: matrix[n, d], y: signs[n]\nvar x: vector[d] in box(-inf, 0.3)\nminimize sum(squared_hinge(A @ x, y)) + 0.05 * sum(x)\n"
     assert solve(text, A=A, y=y).status == "optimal"
+
+
+def test_rounding_does_not_decide_a_newton_step_where_columns_repeat() -> None:
+    """The damped system divides what rounding leaves of the right side in the null space."""
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 8))
+    data = {"A": A, "b": rng.standard_normal(40)}
+    text = (
+        "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in l1_ball(3)\nminimize mean(huber(A @ x, b, delta=20))\n"
+    )
+    problem = PreparedProblem(fw.parse(text).bind(**data).canonical, 1)
+    x = 0.1 + 0.2 * rng.random(8)
+    steps = []
+    for turned in (0.0, 1e-16, -1e-16):
+        z = problem.forward(x)
+        value = problem.objective(x, z)
+        _, ys = problem.losses_gradient(z)
+        grad = problem.adjoint(ys)
+        face = NewtonFace.at(problem, x)
+        assert face is not None
+        noise = turned * np.abs(grad).max() * np.sign(rng.standard_normal(8))
+        taken = newton_step(problem, face, x, z, value, grad + noise)
+        assert taken is not None
+        steps.append(taken[0])
+    np.testing.assert_allclose(steps[1:], [steps[0]] * 2, rtol=0.0, atol=1e-3 * np.abs(steps[0]).max())
+
+
+def test_the_dual_of_a_symmetric_matrix_is_made_up_for_by_its_squares() -> None:
+    """One entry of y for each of X, though the map takes the symmetric part: what the other terms leave is absorbed at once."""
+    rng = np.random.default_rng(2)
+    text = (
+        "data y: signs[n], U: matrix[n, d]\nvar X: symmetric[d] in psd\n"
+        "minimize mean(logistic(quad(U, X), y)) + 0.1 * sum_squares(2 * X - eye(d))\n"
+    )
+    bound = fw.parse(text).bind(y=np.where(rng.random(15) < 0.5, 1.0, -1.0), U=rng.standard_normal((15, 4)))
+    problem = PreparedProblem(bound.canonical, 1)
+    X = rng.standard_normal((4, 4))
+    x = (X @ X.T).ravel()
+    ys = [
+        f.f.into_domain(-0.02 * rng.random(t.map.rows))
+        for f, t in zip(problem.functions[:1], problem.terms, strict=False)
+    ]
+    S = rng.standard_normal((4, 4))
+    found = repair(problem, [*ys, (S + S.T).ravel()], x)
+    V = -(problem.q + problem.adjoint(found)).reshape(4, 4)
+    assert np.linalg.eigvalsh(V).max() <= 1e-13
+    np.testing.assert_array_equal(found[0], ys[0])
 
 
 def test_a_bound_above_the_objective_is_never_optimal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,8 +161,6 @@ def test_a_sample_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -
 
 #: Programs that do not keep the promise yet, and what differs: a certificate at the border of the tolerance is found at one look or the next.
 NOT_YET = {
-    "matrix 41": "121 iterations for 99",
-    "symmetric 26": "125 iterations for 169",
     "example: metric_learning": "`interior` takes over from `pdhg` at one look or another",
 }
 
