@@ -12,7 +12,7 @@ Update: accelerated projected gradient with backtracking on L and gradient resta
 the ball's projection is a scaling. Every few steps the factors are balanced, and the top singular pairs (u, v) of -G outside their
 span are found: where they exceed the multiplier m = -<G, X> / |X|_* and make up most of the gap, W is a saddle point of too low a
 rank, and the pairs join it as new columns at the best point of a segment; columns whose own <u, -G v> is below m leave, if that does
-not raise h.
+not raise h. Where the gap falls slowly, the point is corrected on the joined spectra (`joined`), which levels the singular values it lags on.
 
 Lower bounds: h is not convex, the problem is. With y = f'(z), G = K'y + 2 mu X and s >= sigma_1(G),
 
@@ -32,6 +32,7 @@ from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
+from fwdsl.backends.lowrank.joined import corrected
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Smooth, on_segment
 from fwdsl.backends.method import State
@@ -39,6 +40,12 @@ from fwdsl.spectral.operators import LinearOperator
 from fwdsl.spectral.top import SingularTriplets, top_singular
 
 EPS = float(np.finfo(np.float64).eps)
+
+NEAR = 0.02
+"""The gap, relative to the value, from which on a point is corrected on the joined spectra."""
+
+JOIN_EVERY = 25
+"""Steps between two such corrections: the spectra must turn before another helps."""
 
 
 @dataclass
@@ -53,7 +60,18 @@ class CompletionState(State):
     value: float  # h(W)
     gap: float = math.inf  # as estimated at the last check
     wait: int = 10  # steps until the next check of the rank
+    checked: int = 0  # the step of the last check
+    needed: float = 0.0  # steps that the gap needs at the rate at which it fell between the last two checks
+    next_joined: int = JOIN_EVERY  # the step from which on the point is corrected on the joined spectra
     phase: str = "accelerated gradient"  # of the last step
+
+    def count(self, gap: float, aim: float) -> None:
+        """Note the gap, and how many steps it needs to fall to `aim`."""
+        fell = math.log(self.gap / gap) if 0.0 < gap < self.gap < math.inf else 0.0
+        left = math.log(gap / aim) if gap > aim > 0.0 else 0.0
+        known = self.gap < math.inf and left > 0.0
+        self.needed = (left * (self.iteration - self.checked) / fell if fell > 0.0 else math.inf) if known else 0.0
+        self.gap, self.checked = gap, self.iteration
 
 
 class Outside:
@@ -239,7 +257,7 @@ class Completion:
         )
         self.entries.touched += top.products
         excess = reach * max(0.0, float(top.s[0]) - max(multiplier, self.penalty))
-        s.gap = excess + max(0.0, self.penalty - multiplier) * nuclear
+        s.count(excess + max(0.0, self.penalty - multiplier) * nuclear, tol * abs(s.value))
         s.wait = 10
         if s.gap <= tol * abs(s.value):
             s.phase = "converged"
@@ -247,7 +265,25 @@ class Completion:
             return
         s.phase = "accelerated gradient"
         self._drop(s, P, sigma, Q, own, multiplier)
-        self._raise(s, Outside(op, P, Q), max(multiplier, self.penalty), reach, excess)
+        if (
+            not self._raise(s, Outside(op, P, Q), max(multiplier, self.penalty), reach, excess)
+            and s.iteration >= s.next_joined
+        ):
+            self._join(s, op, reach, 0.1 * tol * abs(s.value))
+
+    def _join(self, s: CompletionState, op: LinearOperator, reach: float, aim: float) -> None:
+        """Correct the point on the joined spectra, where the gap is near enough for it to matter."""
+        if not s.gap <= NEAR * abs(s.value) or s.needed <= JOIN_EVERY:
+            return
+        s.next_joined = s.iteration + JOIN_EVERY
+        W, z = corrected(self, op, *self._directions(s.W), reach, aim)
+        W = self.project(W)
+        value = self.value(W, z)
+        if value <= s.value:
+            s.W = s.W_old = W
+            s.z, s.value, s.t = z, value, 1.0
+            s.phase = "joined spectra"
+            s.wait = 1
 
     def _drop(self, s: CompletionState, P: Array, sigma: Array, Q: Array, own: Array, multiplier: float) -> None:
         small = (sigma <= 0.02 * sigma.max(initial=0.0)) & (own < multiplier)
@@ -262,17 +298,17 @@ class Completion:
             s.W = s.W_old = W
             s.z, s.value, s.t = z, value, 1.0
 
-    def _raise(self, s: CompletionState, outside: Outside, multiplier: float, reach: float, excess: float) -> None:
+    def _raise(self, s: CompletionState, outside: Outside, multiplier: float, reach: float, excess: float) -> bool:
         # pairs inside the span are the gradient's own business
         least = min(outside.shape) - outside.P.shape[1]
         count = min(max(4, outside.P.shape[1] // 2), least)
         if count <= 0:
-            return
+            return False
         top = top_singular(outside, count, 1e-2, seed=s.iteration, max_products=40 + 6 * count, look=self.look)
         self.entries.touched += top.products
         worth = top.s > multiplier * (1.0 + 1e-12)
         if not worth.any() or reach * (float(top.s[0]) - multiplier) < 0.3 * excess:
-            return
+            return False
         weights = np.where(worth, top.s - multiplier, 0.0)
         W, z = self._add(s.W, s.z, top, weights, reach)
         value = self.value(W, z)
@@ -280,6 +316,8 @@ class Completion:
             s.W = s.W_old = W
             s.z, s.value, s.t = z, value, 1.0
             s.phase = "rank raised"
+            return True
+        return False
 
     def _add(self, W: Array, z: Array, top: SingularTriplets, weights: Array, reach: float) -> tuple[Array, Array]:
         """The best point of the segment from X to S = -reach sum_i c_i u_i v_i', c in proportion to the weights, with its predictions."""
