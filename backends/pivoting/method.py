@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.entries import Budget
+from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends import costs
 from fwdsl.backends.dual import dual_value
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.pivoting.approach import approached, lacks
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth.costs import NS_PER_CUBE, gram_seconds, is_factorable
 from fwdsl.canon.arrange import Arrangement, BlockPlan
@@ -151,7 +151,7 @@ class Pivoting(Method):
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """The Gram matrix, and a few factors."""
         d = float(canonical.size)
-        factors = FACTORS * (2.0 if any(_sum_of(b.g) is not None for b in canonical.blocks) else 1.0)
+        factors = FACTORS * (2.0 if any(without_ridge(b.g).budget() is not None for b in canonical.blocks) else 1.0)
         seconds = gram_seconds(canonical) + factors * (1e-9 * NS_PER_CUBE * (0.6 * d) ** 3 + 1e-4)
         why = f"the Gram matrix of {canonical.size:,} unknowns, and about {factors:.0f} factors of blocks of it"
         memory = costs.memory(canonical, 14, 10, 8.0 * 4.0 * d * d)
@@ -166,11 +166,6 @@ def _is_sum(block: BlockPlan) -> bool:
     return block.set in SETS and bool(SETS[block.set].total) and SETS[block.set].threshold
 
 
-def _sum_of(g: VectorFunction) -> Budget | None:
-    """The bound of the sum of a block; None where it has none."""
-    return without_ridge(g).budget()
-
-
 class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
     """Block principal pivoting on a problem."""
 
@@ -178,14 +173,13 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         super().__init__(problem)
         blocks = problem.canonical.blocks
         self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in blocks])
-        self.budget = _sum_of(blocks[0].g)
+        self.budget = without_ridge(blocks[0].g).budget()
         self.lo, self.hi = np.zeros(problem.size), np.full(problem.size, math.inf)
         if self.budget is None:
             for block in blocks:
                 entries = block.g.entries()
                 assert entries is not None
                 self.lo[block.slice], self.hi[block.slice] = entries.lo, entries.hi
-
         self.open = self.budget is None and bool(np.any((np.isinf(self.lo) | np.isinf(self.hi)) & (self.ridge == 0.0)))
 
     @property
@@ -227,11 +221,7 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PivotingState:
         """The projection of x on the set."""
         x = self.problem.prox_g(x, 0.0)
-        if self._signed:
-            places = np.sign(x).astype(np.int8)
-        else:
-            places = np.where(x <= self.lo, -1, np.where(x >= self.hi, 1, 0)).astype(np.int8)
-        state = PivotingState(0, x, [], [], np.zeros(0), places, 0.0, 0.0, -math.inf, [], 0, False)
+        state = PivotingState(0, x, [], [], np.zeros(0), self._places(x), 0.0, 0.0, -math.inf, [], 0, False)
         self._arrive(state, None)
         if self.budget is not None and x.any():
             state.nu = -float(np.abs(x) @ (np.sign(x) * state.grad)) / float(np.abs(x).sum())
@@ -254,16 +244,11 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         bound = dual_value(problem, ys, kty)
         if self.open:
             # what v misses, the verifier may repair: the bound lacks at least that much, and of several points the latest is the one to repair
-            bound = bound - self._lacks(s.x, -(problem.q + kty)) if found is not None else -math.inf
+            bound = (
+                bound - lacks(self.lo, self.hi, self.ridge, s.x, -(problem.q + kty)) if found is not None else -math.inf
+            )
         if bound > s.best_bound or self.open:
             s.best_bound, s.dual = bound, ys
-
-    def _lacks(self, x: Array, v: Array) -> float:
-        """The loss of the bound, at points as large as x, by the entries of v that point where an interval has no end."""
-        outside = np.where(np.isinf(self.hi), np.maximum(v, 0.0), 0.0) - np.where(
-            np.isinf(self.lo), np.minimum(v, 0.0), 0.0
-        )
-        return float(np.where(self.ridge > 0.0, 0.0, outside).sum()) * float(np.abs(x).max(initial=0.0))
 
     def _moved_inside(self, s: PivotingState, found: Pivoted, kty: Array) -> tuple[list[Array], Array]:
         """y + f'' K t and its K'y, which the ends that intervals lack allow."""
@@ -339,7 +324,14 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         s.iteration += 1
         before = s.value, s.best_bound
         s.precise = s.precise or (s.iteration > ON_GRAM and self.root is not None)
+        plain = s.places, s.nu
+        if s.iteration == 1 and self.budget is not None:
+            x, s.nu = approached(self.gram, s.x, s.grad, s.nu, lambda v: problem.prox_g(v, 0.0), problem.look)
+            s.places = self._places(x)
         found = self._minimum(self._quadratic(s), s)
+        if found is None and s.places is not plain[0]:
+            s.places, s.nu = plain
+            found = self._minimum(self._quadratic(s), s)
         if found is None and not s.precise and self.root is not None:
             s.precise = True
             found = self._minimum(self._quadratic(s), s)
@@ -351,6 +343,11 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         gained = s.value < before[0] or s.best_bound > before[1]
         s.still = 0 if gained else s.still + 1
         vars(self.state).update(vars(s))
+
+    def _places(self, x: Array) -> Places:
+        if self._signed:
+            return np.sign(x).astype(np.int8)
+        return np.where(x <= self.lo, -1, np.where(x >= self.hi, 1, 0)).astype(np.int8)
 
     def _minimum(self, quadratic: Quadratic, s: PivotingState) -> Pivoted | None:
         """The minimum of the quadratic on the set; None where pivoting does not end."""

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import fwdsl as fw
 from fwdsl.backends.kernels.pool import Stopped
+from fwdsl.backends.pivoting import method
+from fwdsl.backends.pivoting.approach import approached
 from fwdsl.backends.pivoting.pivot import Quadratic, bounded, penalised, with_sum
 from fwdsl.errors import PlanError
 from tests.problems import laid_out
@@ -73,6 +76,50 @@ def test_a_penalty_and_the_multiplier_of_a_sum(seed: int) -> None:
     again = with_sum(Q, r, lambda t, places, most: penalised(Q, t, places, most), 0.0, none, 0.0)
     assert again is not None
     np.testing.assert_allclose(again[0].x, found.x, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_approach_saves_factors(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a point near the minimum pivots end sooner, at the same minimum; where the approach leads nowhere they begin as they did."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((200, 80)) * np.logspace(0.0, 1.5, 80)
+    y = A[:, ::9] @ rng.standard_normal(9) + rng.standard_normal(200)
+    text = "data A: matrix[n, d], y: vector[n]\nvar x: vector[d] in l1_ball(2)\nminimize mean(squared(A @ x, y))\n"
+    factors: list[int] = []
+    plain = Quadratic.factored
+
+    def counted(self: Quadratic, free: NDArray[np.intp]) -> object:
+        factors.append(free.size)
+        return plain(self, free)
+
+    monkeypatch.setattr(Quadratic, "factored", counted)
+    found = fw.parse(text).bind(A=A, y=y).solve(method="pivoting", tol=1e-9)
+    near = len(factors)
+    factors.clear()
+    monkeypatch.setattr(method, "approached", lambda H, x, grad, nu, project, look: (x, nu))
+    other = fw.parse(text).bind(A=A, y=y).solve(method="pivoting", tol=1e-9)
+    assert found.status == other.status == "optimal"
+    assert found.objective == pytest.approx(other.objective, rel=1e-9)
+    assert near < len(factors)
+
+
+def test_the_approach_is_projected_gradient_on_the_quadratic() -> None:
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((30, 6))
+    H, c = A.T @ A, A.T @ rng.standard_normal(30)
+
+    def onto(v: np.ndarray) -> np.ndarray:
+        return np.clip(v, 0.0, 0.1)
+
+    x, nu = approached(H, np.zeros(6), -c, 0.7, onto, lambda: None)
+    z = np.zeros(6)
+    for _ in range(5_000):
+        z = onto(z - (H @ z - c) / np.linalg.norm(H, 2))
+    np.testing.assert_array_equal(np.sign(x), np.sign(z))
+    assert nu == pytest.approx(-float(x @ (H @ x - c)) / float(np.abs(x).sum()))
+    still = approached(H, np.zeros(6), np.zeros(6), 0.7, onto, lambda: None)
+    np.testing.assert_array_equal(still[0], np.zeros(6))
+    assert still[1] == 0.7
 
 
 @pytest.mark.parametrize("layout", ["dense", "fortran", "csr"])
