@@ -133,7 +133,7 @@ class Pivoting(Method):
         ridged = all(b.g.curvature > 0.0 for b in canonical.blocks)
         if not ridged and sum(t.map.rows for t in canonical.terms) < canonical.size:
             found.append("it has fewer rows than unknowns, and no ridge")
-        sums = len(canonical.blocks) == 1 and _sum_of(canonical.blocks[0].g) is not None
+        sums = len(canonical.blocks) == 1 and without_ridge(canonical.blocks[0].g).budget() is not None
         found += [
             f"{b.name} is in no interval for each entry" for b in canonical.blocks if not sums and b.g.entries() is None
         ]
