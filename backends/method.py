@@ -191,6 +191,11 @@ class Method(ABC):
         return cls.works_on == "factored"
 
     @classmethod
+    def least(cls, form: Any) -> float:
+        """Seconds that its estimate on this form is not below, from sizes alone: a method that cannot be chosen any more is not looked at."""
+        return cls.least_seconds
+
+    @classmethod
     @abstractmethod
     def estimate(cls, form: Any, tol: float) -> Estimate | None:
         """The predicted cost on a bound problem, from shapes, counts, what bind measured and one product at most. None where these tell nothing."""

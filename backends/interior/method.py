@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fwdsl.atoms.losses import class_of
 from fwdsl.backends import costs
-from fwdsl.backends.interior.sizes import LARGEST, MOST, size_of, unreadable
+from fwdsl.backends.interior.sizes import LARGEST, MOST, least_of, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.method import Estimate, Method
 from fwdsl.bind.data_operator import DataOperator
@@ -51,6 +51,12 @@ class Interior(Method):
             )
         order = size_of(form).order
         return (f"its dense systems would have {order:,} rows, over {LARGEST:,}",) if order > LARGEST else ()
+
+    @classmethod
+    def least(cls, form: Canonical) -> float:
+        """What the unknowns, the rows of terms with corners and products with the data take: no conic form is written down for it."""
+        order = form.size + sum(t.map.rows for t in form.terms if not t.is_smooth)
+        return STEPS * (SECONDS_A_STEP + 1e-6 * order + least_of(form, order)) + costs.seconds(form, 2.0 * STEPS, 0.0)
 
     @classmethod
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
