@@ -16,12 +16,16 @@ from fwdsl.canon.forms import FormKind
 
 @dataclass(frozen=True)
 class Estimate:
-    """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says what they rest on."""
+    """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says what they rest on.
+
+    Up to `trusted` times the predicted passes these, and no gaps, tell what is left of a run: more than 1 where gaps fall at the end alone.
+    """
 
     passes: float
     seconds: float
     memory: float
     why: str
+    trusted: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from operator import mul
 
 from ..atoms.base import LossFunction, VectorFunction
@@ -112,7 +113,7 @@ def corrected(
     if found is None:
         return estimate
     passes, seconds = (_factor(theta, known, tol) for theta in found)
-    return Estimate(passes * estimate.passes, seconds * estimate.seconds, estimate.memory, estimate.why)
+    return replace(estimate, passes=passes * estimate.passes, seconds=seconds * estimate.seconds)
 
 
 def _factor(theta: Sequence[float], known: Sequence[float], tol: float) -> float:
