@@ -35,7 +35,7 @@ def cholesky(matrix: Array) -> Array | None:
     """
     if matrix.shape[0] <= SMALL:
         try:
-            return np.linalg.cholesky(matrix)
+            return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
         except np.linalg.LinAlgError:
             return None
     # of a symmetric matrix the transpose is the matrix by columns, as LAPACK has it

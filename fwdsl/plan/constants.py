@@ -3,8 +3,8 @@
 Run: 2026-11-22 23:19 UTC, commit 6d1c8bd3fb95, with uncommitted changes, Intel(R) Xeon(R) Processor, 2 cores, 24 GiB, Linux 6.18.44-fc-v595.
 Regret on problems that were not fitted to: 1.160 (geometric mean), 11.39 at worst.
 
-The coefficients of "cones of matrices" were fitted later, to what the others leave of the recorded runs (12 of four problems for `pdhg`, whose passes were
-3.5 times and seconds 6 times as many); other methods have none.
+The coefficients of "cones of matrices" were fitted later, to what the others leave of the recorded runs: 12 of four problems for `pdhg`, whose
+passes were 3.5 times as many and whose seconds 6 times. Other methods have none.
 
 By method the coefficients of the features in `fitted.NAMES`, for passes and for seconds.
 """
