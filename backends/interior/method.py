@@ -57,7 +57,7 @@ class Interior(Method):
 
     @classmethod
     def least(cls, form: Canonical) -> float:
-        """What the unknowns, the rows of terms with corners and products with the data take: no conic form is written down for it."""
+        """The seconds of the unknowns, the rows of terms with corners and products with the data, for which no conic form is written down."""
         order = form.size + sum(t.map.rows for t in form.terms if not t.is_smooth)
         return STEPS * (SECONDS_A_STEP + 1e-6 * order + least_of(form, order)) + costs.seconds(form, 2.0 * STEPS, 0.0)
 
