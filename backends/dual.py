@@ -92,14 +92,11 @@ def repair(
     """
     ys = [y.copy() for y in ys]
     kty = problem.adjoint(ys)
-    absorbed = np.zeros(problem.size, dtype=np.bool_)
-    for _, _, columns, _ in problem.absorbing:
-        absorbed[columns] = True
     for _ in range(ROUNDS):
         wanted, miss = _misses(problem, kty, x, interior)
         if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss):
             break
-        others = ~absorbed[wanted]
+        others = ~problem.absorbed[wanted]
         if others.any() and not _correct(problem, ys, wanted[others], miss[others], stop):
             break
         if not others.all():

@@ -16,12 +16,16 @@ from fwdsl.canon.forms import FormKind
 
 @dataclass(frozen=True)
 class Estimate:
-    """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says what they rest on."""
+    """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says what they rest on.
+
+    Up to `trusted` times the predicted passes these, and no gaps, tell what is left of a run: more than 1 where gaps fall at the end alone.
+    """
 
     passes: float
     seconds: float
     memory: float
     why: str
+    trusted: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,11 @@ class Method(ABC):
         That is so where looks cost more than steps do: the verifier of low rank takes many products.
         """
         return cls.works_on == "factored"
+
+    @classmethod
+    def least(cls, form: Any) -> float:
+        """Seconds that its estimate on this form is not below, from sizes alone: a method that cannot be chosen any more is not looked at."""
+        return cls.least_seconds
 
     @classmethod
     @abstractmethod

@@ -203,6 +203,14 @@ class PreparedProblem:
                 found.append((k, rows[at], columns[at], values[at]))
         return found
 
+    @cached_property
+    def absorbed(self) -> NDArray[np.bool_]:
+        """The coordinates that an entry of y makes up for (`absorbing`)."""
+        found = np.zeros(self.size, dtype=np.bool_)
+        for _, _, columns, _ in self.absorbing:
+            found[columns] = True
+        return found
+
     def missed(self, x: Array, zs: Sequence[Array], ys: Sequence[Array]) -> tuple[float, float]:
         """The largest violation of a constraint in the sum relative to its terms, and how much of the objective it may hide at the multipliers y.
 

@@ -96,6 +96,11 @@ def size_of(form: Canonical) -> Size:
     return found
 
 
+def least_of(form: Canonical, order: int) -> float:
+    """Seconds that no factorisation takes less than; `order` is what is known of the unknowns and rows."""
+    return min(1e-10 * float(form.size) ** 3, 1e-7 * form.nnz) if order > WHOLE else 0.0
+
+
 def _is_chain(form: Canonical) -> bool:
     """True if each row meets neighbours alone, as differences of a signal do: the factor is a narrow band."""
     for term in form.terms:

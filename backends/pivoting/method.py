@@ -101,7 +101,7 @@ class Pivoting(Method):
 
     @classmethod
     def load(cls) -> None:
-        """The systems, with SciPy's factorisations."""
+        """The systems."""
         import_module("fwdsl.backends.pivoting.pivot")
 
     @classmethod

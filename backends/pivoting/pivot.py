@@ -27,9 +27,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.factors import by_triangle
 from fwdsl.backends.smooth.systems import Cholesky
 
 Places = NDArray[np.int8]
@@ -72,8 +72,7 @@ class Triangle:
 
     def solve(self, right: Array) -> Array:
         """The solution for one right-hand side."""
-        half = solve_triangular(self.factor, right, trans="T", check_finite=False)
-        return np.asarray(solve_triangular(self.factor, half, check_finite=False))
+        return by_triangle(self.factor, by_triangle(self.factor, right, transposed=True))
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class Shortest:
         return Shortest(Q, T) if T.shape[0] == T.shape[1] and np.all(np.einsum("ii->i", T)) else None
 
     def step(self, right: Array) -> Array:
-        return np.asarray(self.Q @ solve_triangular(self.T, right, trans="T", check_finite=False))
+        return np.asarray(self.Q @ by_triangle(self.T, right, transposed=True))
 
 
 Factor = Cholesky | Triangle

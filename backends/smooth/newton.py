@@ -103,7 +103,7 @@ class Newton(Method):
 
     @classmethod
     def load(cls) -> None:
-        """The systems, with SciPy's factorisations."""
+        """The systems."""
         import_module("fwdsl.backends.smooth.systems")
 
     @classmethod

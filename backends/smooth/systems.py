@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate.columns import factor_and_matrix
+from fwdsl.backends.factors import by_cholesky, cholesky
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.maps import KernelMatrix
@@ -53,15 +53,13 @@ class Cholesky:
         matrix *= scale[:, None]
         matrix *= scale
         diagonal += DAMPING
-        # of a symmetric matrix the transpose is the matrix by columns, as LAPACK has it
-        factor, info = dpotrf(matrix.T, lower=True, clean=False, overwrite_a=True)
-        return Cholesky(factor, scale) if info == 0 else None
+        factor = cholesky(matrix)
+        return None if factor is None else Cholesky(factor, scale)
 
     def solve(self, right: Array) -> Array:
         """The solution for one right-hand side, or for several as columns."""
         scale = self.scale if right.ndim == 1 else self.scale[:, None]
-        found, _ = dpotrs(self.factor, scale * right, lower=True)
-        return np.asarray(scale * found)
+        return np.asarray(scale * by_cholesky(self.factor, scale * right))
 
 
 class Primal:

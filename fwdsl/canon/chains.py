@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,6 +76,10 @@ class Chain:
 
     def describe(self, name: str) -> str:
         """The chain in words, for a variable of this name."""
+        return f"{name}: {self._words}"
+
+    @cached_property
+    def _words(self) -> str:
         both = np.isfinite(self.lo) & np.isfinite(self.hi)
         acts = (self.lo != 0.0) | (self.hi != 0.0)
         kinds = [
@@ -88,7 +93,7 @@ class Chain:
         ]
         lines = int(np.count_nonzero(np.diff(np.concatenate([[0], acts, [0]])) == 1))
         along = "a line" if lines == 1 else f"{lines:,} lines"
-        return f"{name}: {' and '.join(kinds)} along {along}, {int(acts.sum()):,} steps in all, with one exact prox"
+        return f"{' and '.join(kinds)} along {along}, {int(acts.sum()):,} steps in all, with one exact prox"
 
 
 def chains_of(canonical: Canonical) -> tuple[tuple[Chain, ...], str]:
@@ -257,6 +262,6 @@ def _chain(
         forwards = np.where(j > i, c, -c)
         steps.append(Steps(k, edge, forwards, least, most))
         ends = forwards * least, forwards * most
-        np.add.at(lo, edge, np.minimum(*ends))
-        np.add.at(hi, edge, np.maximum(*ends))
+        lo += np.bincount(edge, weights=np.minimum(*ends), minlength=lo.size)
+        hi += np.bincount(edge, weights=np.maximum(*ends), minlength=hi.size)
     return Chain(block, order, lo, hi, tuple(steps))

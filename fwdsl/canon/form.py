@@ -245,7 +245,7 @@ class Canonical:
     def total_stretch(self) -> float:
         """A guess of trace(K' diag(w f'') K) of the smooth losses of entries, in the units of the problem. L is at most the trace.
 
-        Of rows of one matrix in memory it comes from the norms of columns and the mean weight, of other maps from one product with random signs, of
+        Of matrices in memory it comes from the norms of columns and the mean weight, of other maps from one product with random signs, of
         feature maps that are not written down from the length of the longest row.
         """
         stats = self.instance.stats
@@ -261,17 +261,23 @@ class Canonical:
         return float(found) if math.isfinite(found) else math.inf
 
     def _of_signs(self, term: SumTerm, w: Array) -> float:
-        """A guess of trace(K' diag(w) K) of a term."""
-        if len(term.map.parts) == 1:
-            factor, m = unscaled(term.map.parts[0][1])
-            if isinstance(m, Matrix) and not m.transposed:
-                values, stats = self.instance.values, self.instance.stats
-                norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
-                if norms is not None:
-                    return float(np.square(factor) * (norms @ norms) * (w.mean() if w.size else 0.0))
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], self.size)
-        z = sum((m.apply(signs[b.slice]) for b, m in term.map.parts), np.zeros(term.map.rows))
-        return float(w @ (z * z))
+        """A guess of trace(K' diag(w) K) of a term: the sum of those of its blocks."""
+        total, left = 0.0, []
+        values, stats = self.instance.values, self.instance.stats
+        for block, m in term.map.parts:
+            factor, inner = unscaled(m)
+            norms = None
+            if isinstance(inner, Matrix) and not inner.transposed:
+                norms = next((s.column_norms for name, s in stats.items() if values[name] is inner.A), None)
+            if norms is None:
+                left.append((block, m))
+            else:
+                total += float(np.square(factor) * (norms @ norms) * (w.mean() if w.size else 0.0))
+        if left:
+            signs = np.random.default_rng(0).choice([-1.0, 1.0], self.size)
+            z = sum((m.apply(signs[b.slice]) for b, m in left), np.zeros(term.map.rows))
+            total += float(w @ (z * z))
+        return total
 
     @cached_property
     def conics(self) -> tuple[Conic | None, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from operator import mul
 
 from ..atoms.base import LossFunction, VectorFunction
@@ -34,6 +35,7 @@ NAMES = (
     "no norms and sets, many unknowns",
     "squared data over the ridge",
     "the same, no norms and sets, many unknowns",
+    "cones of matrices",
 )
 """The features of a problem that corrections are linear in, the logarithms in powers of ten."""
 
@@ -48,6 +50,9 @@ MANY = 1500
 
 SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
 """The sets and functions whose proxes decompose a matrix."""
+
+CONES = {name for name, word in SETS.items() if word.spectrum and not word.compact}
+"""The sets of matrices that go on for ever: no face of theirs is one that a method could finish on as it does on one of low rank."""
 
 WIDEST = 0.6
 """The powers of ten that a correction is at most."""
@@ -90,6 +95,7 @@ def features(form: Form) -> tuple[float, ...]:
         loose,
         # nothing tells how a ridge that outweighs the data changes it: hardly any were fitted to
         max(loose, 0.0) if bare and dense.size > MANY else 0.0,
+        float(any(on in CONES for _, on in pairs)),
     )
 
 
@@ -107,7 +113,7 @@ def corrected(
     if found is None:
         return estimate
     passes, seconds = (_factor(theta, known, tol) for theta in found)
-    return Estimate(passes * estimate.passes, seconds * estimate.seconds, estimate.memory, estimate.why)
+    return replace(estimate, passes=passes * estimate.passes, seconds=seconds * estimate.seconds)
 
 
 def _factor(theta: Sequence[float], known: Sequence[float], tol: float) -> float:

@@ -65,18 +65,34 @@ class Weighing:
         best: Candidate | None = None
         least = float("inf")
         for name in sorted(free, key=lambda name: METHODS[name].least_seconds) if self._form is not None else ():
-            if METHODS[name].least_seconds * LEAST_FACTOR > least:
+            if METHODS[name].least_seconds * LEAST_FACTOR > least or self._least(METHODS[name]) > least:
                 continue
             found = self.candidate(name)
             if found.applies and found.estimate is not None and found.estimate.seconds < least:
                 best, least = found, found.estimate.seconds
-        able = (name for name in free if not self.reasons(name))
-        first, second = next(able), next(able, None)
-        if second is None:
+        first = best.name if best is not None else next(name for name in free if not self.reasons(name))
+        # whether another one applies is known of those that were looked at
+        others = sorted((name for name in free if name != first), key=lambda name: name not in self._reasons)
+        if all(self.reasons(name) for name in others):
             return first, "the only method that applies"
         if best is not None:
-            return best.name, "the least predicted time"
+            return first, "the least predicted time"
         return first, "the structure decides; bind data for predicted times"
+
+    @np.errstate(all="ignore")  # predictions of problems at the ends of the range overflow
+    def _least(self, method: type[Method]) -> float:
+        """The seconds that no corrected estimate of a method on this form is below."""
+        told = self._form.at_hand(method.works_on) if self._form is not None else None
+        seconds = 0.0 if told is None else method.least(told)
+        if told is None or not seconds > 0.0:
+            return 0.0
+        return self._corrected(method, told, Estimate(0.0, seconds, 0.0, "")).seconds
+
+    def _corrected(self, method: type[Method], told: Form, estimate: Estimate) -> Estimate:
+        """An estimate with its fitted correction."""
+        if method.works_on not in self._features:
+            self._features[method.works_on] = features(told)
+        return corrected(estimate, method.name, self._features[method.works_on], self._options.tol)
 
     def reasons(self, name: str) -> tuple[str, ...]:
         """The reasons why a method does not apply."""
@@ -99,9 +115,7 @@ class Weighing:
         told = self._form.at_hand(method.works_on) if self._form is not None and not reasons else None
         estimate = method.estimate(told, self._options.tol) if told is not None else None
         if told is not None and estimate is not None:
-            if method.works_on not in self._features:
-                self._features[method.works_on] = features(told)
-            estimate = corrected(estimate, method.name, self._features[method.works_on], self._options.tol)
+            estimate = self._corrected(method, told, estimate)
         return Candidate(method.name, method.title, reasons, estimate, self._left_out(method))
 
     def _left_out(self, method: type[Method]) -> str:

@@ -46,6 +46,12 @@ TRUST = 1000.0
 LEAST = 6.0
 """Data passes that tell something about a method."""
 
+LATE = 0.25
+"""The work, over that so far, that is taken to be left of a method beyond its prediction whose gaps tell nothing yet (`Estimate.trusted`)."""
+
+WORTH = 4.0
+"""The multiple of a trial that the leader must have left for one: a trial saves no more than that, and few find something."""
+
 CAP = 4.0
 """The most work that is taken to be left, over the work so far: methods that look stuck often finish at once."""
 
@@ -79,6 +85,7 @@ class Lane:
     second: float  # of work, a pass
     journal: Journal
     own: Best = field(default_factory=Best)
+    trusted: float = 1.0  # `Estimate.trusted`
     run: Run[Any, Any] | None = None
     trace: list[tuple[float, float]] = field(default_factory=list)
     seconds: float = 0.0  # by the clock
@@ -101,6 +108,8 @@ class Lane:
         if not self.trace:
             return predicted * self.second
         passes = self.trace[-1][0]
+        if self.trusted > 1.0 and passes < self.trusted * predicted:
+            return max(predicted - passes, LATE * passes) * self.second
         found = _extrapolated(self.trace, tol)
         if passes < predicted:
             share = passes / predicted
@@ -235,10 +244,15 @@ class Relay:
         far = leader.work > 0.0 and leader.left(self.tol) >= FAR * leader.work
         return (SHARE_OF_FAR if far else SHARE) * self.until(leader) * leader.second / lane.second
 
+    def _cost(self, lane: Lane) -> float:
+        """The seconds of a trial."""
+        return (self._trial(lane) - lane.passes) * lane.second + (START_UP if lane.run is None else 0.0)
+
     def _on_trial(self) -> Lane | None:
         """The lane that may take enough passes by now to tell something, the likeliest first; None where there is none."""
         if self.unrivalled:
             return None
+        left = self.leader.left(self.tol)
         due = [
             lane
             for lane in self.lanes
@@ -246,7 +260,8 @@ class Relay:
             and not lane.gave_up
             and self._trial(lane)
             >= (GROW * lane.passes if lane.run is not None else max(LEAST, START_UP / lane.second))
-            and lane.left(self.tol) <= TRUST * self.leader.left(self.tol)
+            and lane.left(self.tol) <= TRUST * left
+            and WORTH * self._cost(lane) <= left
         ]
         return min(due, key=self._left) if due else None
 
@@ -259,7 +274,8 @@ def lanes_of(plan: Plan, scale: float, best: Best) -> tuple[Lane, Callable[[], l
     def lane(name: str, e: Estimate | None) -> Lane:
         # methods of programs over no data predict no passes, and are counted by their iterations
         passes, seconds = (LEAST, LEAST * 1e-3) if e is None else (counted(e.passes, 1), e.seconds)
-        return Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best))
+        trusted = 1.0 if e is None else e.trusted
+        return Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best), trusted=trusted)
 
     def rivals() -> list[Lane]:
         found = [(c.name, c.estimate) for c in plan.rivals()]

@@ -52,7 +52,7 @@ def test_no_prediction_is_below_the_least_of_its_method(body: str, n: int, p: in
         by_name = any(c.name == name and c.applies for c in bound(body, n, p).plan().weighed)
         if told is not None and by_name:
             estimate = method.estimate(told, tol)
-            assert estimate is None or estimate.seconds >= method.least_seconds
+            assert estimate is None or estimate.seconds >= method.least(told) >= method.least_seconds
 
 
 def test_a_method_that_cannot_be_chosen_is_looked_at_when_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,3 +94,21 @@ def test_a_ridge_that_outweighs_wide_data_counts_as_the_last_that_was_fitted_to(
     loose, of_wide = (found[n] for n in ("squared data over the ridge", "the same, no norms and sets, many unknowns"))
     assert (loose < 0.0) == outweighs
     assert of_wide == (0.0 if outweighs else loose)
+
+
+def test_the_interior_point_is_ruled_out_before_its_conic_forms_are_written_down(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(Interior, "requires_values", classmethod(lambda cls, form: asked.append(form) or ("no",)))
+    problem = bound("minimize mean(squared(X @ w, y))\nsubject to w >= 0\n", 400, 600)
+    assert problem.plan().method not in ("interior", "pdhg")
+    assert not asked
+
+
+@pytest.mark.parametrize(("of", "is_cone"), [("psd", True), ("nuclear_ball(2)", False), ("spectrahedron(2)", False)])
+def test_cones_of_matrices_are_told_from_bounded_sets_of_them(of: str, is_cone: bool) -> None:
+    X, y = np.random.default_rng(0).standard_normal((30, 4)), np.ones(30)
+    text = f"data X: matrix[n, p], y: vector[n]\nvar S: symmetric[p] in {of}\nminimize mean(squared(quad(X, S), y))\n"
+    found = dict(zip(NAMES, features(fw.parse(text).bind(X=X, y=y).canonical), strict=True))
+    assert found["cones of matrices"] == float(is_cone)

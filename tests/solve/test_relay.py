@@ -177,3 +177,26 @@ def test_the_leader_begins_without_others_wherever_nobody_may_have_a_trial(seed:
     assert found is (turns._on_trial() or leader)
     assert was_asked == (relay.SHARE * max(relay.FIRST, relay.LEAST * leader.second) >= relay.START_UP)
     assert turns.at_least(leader) <= turns.until(leader)
+
+
+def test_a_trial_that_would_cost_what_the_leader_has_left_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = lane("a", 1.0), lane("b", 1.5)
+    turns = Relay(a, lambda: [b], TOL)
+    work(a, 400.0, 1e-1)
+    work(a, 590.0, 1e-5)
+    assert turns.next(a, "") == (a, "")
+    monkeypatch.setattr(relay, "WORTH", 0.0)
+    assert (turns.next(a, "") or (a, ""))[0] is b
+
+
+def test_gaps_of_a_method_that_ends_at_once_tell_nothing_before_its_prediction_has_long_run_out() -> None:
+    sure, other = lane("sure", 1.0), lane("other", 1.0)
+    sure.trusted = 2.0
+    for on in (sure, other):
+        work(on, 0.9 * on.predicted_passes, 0.5)
+    assert sure.left(TOL) == pytest.approx(relay.LATE * sure.work)
+    assert sure.left(TOL) < other.left(TOL)
+    work(sure, 0.5 * sure.predicted_passes, 0.5)
+    assert sure.left(TOL) == pytest.approx(relay.LATE * sure.work)
+    work(sure, sure.predicted_passes, 0.5)
+    assert sure.left(TOL) == pytest.approx(relay.CAP * sure.work)
