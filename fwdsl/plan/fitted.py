@@ -51,8 +51,8 @@ MANY = 1500
 SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
 """The sets and functions whose proxes decompose a matrix."""
 
-CONES = {name for name, word in SETS.items() if word.spectrum and not word.compact}
-"""The sets of matrices that go on for ever: no face of theirs is one that a method could finish on as it does on one of low rank."""
+CONES = {name for name, word in SETS.items() if word.spectrum and (word.cone == "psd" or not word.compact)}
+"""The cone of matrices and the sets that lie in it, on whose faces first-order methods turn slowly."""
 
 WIDEST = 0.6
 """The powers of ten that a correction is at most."""

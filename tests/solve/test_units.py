@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -159,21 +158,8 @@ def test_a_sample_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -
     the_same(worker, sample)
 
 
-#: Programs that do not keep the promise yet, and what differs: a certificate at the border of the tolerance is found at one look or the next.
-NOT_YET = {
-    "example: metric_learning": "`interior` takes over from `pdhg` at one look or another",
-}
-
-
-def _rest() -> Iterator[Any]:
-    for sample in REST:
-        why = next((why for name, why in NOT_YET.items() if re.match(rf"{name}(:|$)", sample.name)), None)
-        marks = [] if why is None else [pytest.mark.xfail(reason=why, strict=False)]
-        yield pytest.param(sample, id=sample.name, marks=marks)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", list(_rest()))
+@pytest.mark.parametrize("sample", REST, ids=lambda s: s.name)
 def test_the_rest_of_the_corpus_in_other_units(worker: Worker, sample: Sample) -> None:
     the_same(worker, sample)
 
