@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any, Literal
 
 from fwdsl.grammar.source import Source, Span
@@ -16,10 +15,16 @@ from fwdsl.grammar.source import Source, Span
 NOWHERE = Span(0, 0)
 
 
-@cache
-def names_of(node: Any, compared: bool = False) -> tuple[str, ...]:
+_NAMES: dict[tuple[Any, bool], tuple[str, ...]] = {}
+"""The names that `names_of` has found: `fields` makes its tuple anew at every call."""
+
+
+def names_of(node: type[Node], compared: bool = False) -> tuple[str, ...]:
     """The names of a node's fields; of those that count in comparisons alone."""
-    return tuple(f.name for f in fields(node) if f.compare or not compared)
+    key = (node, compared)
+    if key not in _NAMES:
+        _NAMES[key] = tuple(f.name for f in fields(node) if f.compare or not compared)
+    return _NAMES[key]
 
 
 @dataclass(frozen=True, slots=True)
