@@ -15,35 +15,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.backends.kernels.pool import Stopped
+from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, Simplices, least_move
 from fwdsl.backends.problem import PreparedProblem
-
-DENSE_LIMIT = 1_500
-"""Equalities up to which E W E' is formed and factored; beyond, conjugate gradients apply it."""
-
-FEW = 64
-"""Equalities up to which E W E' is formed column by column where a loss of rows stands in the sum."""
-
-INDEPENDENT = 1e-5
-"""The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose columns are far from dependent."""
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """The share of the sizes of its terms by which an equality may be missed, as `fwdsl.certify.verify` has it."""
 
 ROUNDS = 4
 """Corrections of a dual point, each for what the one before left."""
-
-CG_STEPS = 1_000
-LOST = 1e8
-"""A squared residual so many times the least one so far shows that the system has no solution."""
 
 
 def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> float:
@@ -176,26 +161,41 @@ def _correct(
     problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
 ) -> bool:
     """One step of y towards v[wanted] -= miss, in place; False where there is nowhere to go."""
-    return move(problem, ys, [_metric(t.f, y) for t, y in zip(problem.terms, ys, strict=True)], wanted, miss, stop)
+    most = _largest_needed(problem, ys)
+    metrics = [_metric(t.f, y, m) for t, y, m in zip(problem.terms, ys, most, strict=True)]
+    return move(problem, ys, metrics, wanted, miss, stop)
+
+
+def _largest_needed(problem: PreparedProblem, ys: Sequence[Array]) -> list[Array]:
+    """The size of each entry of y beyond which it would outweigh everything else that makes up K'y + q; inf where it enters nothing."""
+    totals = {b.name: float(np.abs(problem.q[b.slice]).sum()) for b in problem.canonical.blocks}
+    for y, rows in zip(ys, problem.row_sums, strict=True):
+        for b, row in rows:
+            totals[b.name] += float(np.abs(y) @ row)
+    found = []
+    for y, rows in zip(ys, problem.row_sums, strict=True):
+        most = np.zeros(y.size)
+        for b, row in rows:
+            most = np.maximum(most, np.divide(totals[b.name], row, out=np.zeros(y.size), where=row > 0.0))
+        found.append(np.where(most > 0.0, most, math.inf))
+    return found
 
 
 def move(
     problem: PreparedProblem,
     ys: list[Array],
-    metrics: Sequence[_Metric],
+    metrics: Sequence[Metric],
     wanted: NDArray[np.intp],
     miss: Array,
     stop: Callable[[], bool],
 ) -> bool:
     """The step W E' lambda of y, in place, with E W E' lambda = miss, W the metrics; False where it leads nowhere."""
-    lam = _solve(problem, metrics, wanted, miss, stop)
-    if lam is None or not np.all(np.isfinite(lam)):
+    steps = least_move(problem, metrics, wanted, miss, stop)
+    if steps is None or not all(np.all(np.isfinite(step)) for step in steps):
         return False
-    direction = np.zeros(problem.size)
-    direction[wanted] = lam
     changed = False
-    for k, z in enumerate(problem.linear(direction)):
-        new = ys[k] + metrics[k].apply(z)
+    for k, step in enumerate(steps):
+        new = ys[k] + step
         f = problem.terms[k].f
         interval = _interval(f)
         if isinstance(f, VectorLossFunction):
@@ -231,57 +231,11 @@ def _shrinkage(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) 
     return f.dual_scale(y) if isinstance(f, VectorFunction) and _is_ball(f) else 1.0
 
 
-class _Metric(Protocol):
-    """W of one term: symmetric, positive semidefinite, and small towards the boundary of its domain."""
-
-    def apply(self, z: Array) -> Array:
-        """W z."""
-
-
-@dataclass(frozen=True)
-class DiagonalMetric:
-    """diag(slack)."""
-
-    slack: Array
-
-    def apply(self, z: Array) -> Array:
-        """W z."""
-        return self.slack * z
-
-
-@dataclass(frozen=True)
-class _Simplices:
-    """w_i^2 (diag(p_i) - p_i p_i') for each row, `mass` being the rows w_i^2 p_i."""
-
-    mass: Array
-
-    def apply(self, z: Array) -> Array:
-        """W z."""
-        rows = z.reshape(self.mass.shape)
-        total = self.mass.sum(axis=1, keepdims=True)
-        mean = (self.mass * rows).sum(axis=1, keepdims=True) / np.where(total > 0.0, total, 1.0)
-        return np.asarray(self.mass * (rows - mean)).reshape(-1)
-
-
-@dataclass(frozen=True)
-class _Balanced:
-    """sum over l of s_l (e_l - e_own) (e_l - e_own)' for each row, `slack` being 0 at each row's own entry."""
-
-    slack: Array
-    own: NDArray[np.int64]
-
-    def apply(self, z: Array) -> Array:
-        """W z."""
-        rows, at = z.reshape(self.slack.shape), np.arange(self.own.size)
-        step = self.slack * (rows - rows[at, self.own][:, None])
-        step[at, self.own] = -step.sum(axis=1)
-        return np.asarray(step).reshape(-1)
-
-
-def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> _Metric:
+def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array, most: Array) -> Metric:
     """Distance of y to the ends of its domain times the size of the domain; where it has none, the size of y.
 
-    Squares of y's unit, so that terms in other units share a correction as they would in one.
+    Squares of y's unit, so that terms in other units share a correction as they would in one. Ends farther away than `most` are as good as
+    none: the metric of a large weight would leave nothing to the other terms but rounding.
     """
     if isinstance(f, VectorLossFunction):
         return _metric_of_rows(f, y)
@@ -291,101 +245,16 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> 
         return DiagonalMetric(np.full(y.size, unit * unit))
     lo, hi = interval
     slack, width = np.minimum(y - lo, hi - y), hi - lo
-    return DiagonalMetric(
-        np.where(np.isfinite(slack), np.maximum(slack, 0.0), unit) * np.where(np.isfinite(width), width, unit)
-    )
+    slack = np.where(np.isfinite(slack), np.clip(slack, 0.0, most), unit)
+    return DiagonalMetric(slack * np.where(np.isfinite(width), np.minimum(width, most), unit))
 
 
-def _metric_of_rows(f: VectorLossFunction, y: Array) -> _Metric:
+def _metric_of_rows(f: VectorLossFunction, y: Array) -> Metric:
     u, at = f.into_domain(y).reshape(f.shape), np.arange(f.y.size)
     if f.loss.boxed_dual:
         slack = np.maximum(np.minimum(u, f.w[:, None] - u), 0.0) * f.w[:, None]
         slack[at, f.y] = 0.0
-        return _Balanced(slack, f.y)
+        return Balanced(slack, f.y)
     mass = u.copy()
     mass[at, f.y] += f.w
-    return _Simplices(np.maximum(mass, 0.0) * f.w[:, None])
-
-
-def _solve(
-    problem: PreparedProblem,
-    metrics: Sequence[_Metric],
-    wanted: NDArray[np.intp],
-    miss: Array,
-    stop: Callable[[], bool],
-) -> Array | None:
-    """lambda with E W E' lambda = miss, E' = K restricted to the wanted coordinates; None where there is none."""
-    slack = [m.slack for m in metrics if isinstance(m, DiagonalMetric)]
-    if len(slack) == len(metrics):
-        if not any(s.any() for s in slack):
-            return None
-        if wanted.size > DENSE_LIMIT or not problem.can_form(wanted.size):
-            return conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
-        try:
-            gram = problem.gram(wanted, slack)
-        except Stopped:
-            return None
-    elif wanted.size > FEW:
-        return conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
-    else:
-        gram = np.stack([_apply(problem, metrics, wanted, e) for e in np.eye(wanted.size)])
-        gram = 0.5 * (gram + gram.T)
-    # equalities of very different sizes (an intercept beside small data) are brought to one before rank is judged
-    root = np.sqrt(np.maximum(np.einsum("ii->i", gram), 0.0))
-    inverse = np.where(root > 0.0, 1.0 / np.where(root > 0.0, root, 1.0), 0.0)
-    gram *= inverse[:, None] * inverse
-    if not np.all(np.isfinite(gram)):
-        return None
-    if wanted.size > FEW:
-        # many equalities that are far from dependent need no eigenvalues
-        found = _independent(gram, inverse * miss)
-        if found is not None:
-            return inverse * found
-    try:
-        values, vectors = np.linalg.eigh(gram)
-    except np.linalg.LinAlgError:
-        return None
-    # least norm: dependent columns (an intercept beside one-hot features) leave the system singular and consistent
-    keep = values > max(float(values[-1]), 0.0) * 1e-13
-    return np.asarray(inverse * (vectors[:, keep] @ ((vectors[:, keep].T @ (inverse * miss)) / values[keep])))
-
-
-def _independent(gram: Array, right: Array) -> Array | None:
-    """The solution of a system with ones on its diagonal; None where it is singular, or nearly so."""
-    try:
-        lower = np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
-        return None
-    if not float(lower.diagonal().min()) > INDEPENDENT:
-        return None
-    return np.asarray(np.linalg.solve(gram, right))
-
-
-def _apply(problem: PreparedProblem, metrics: Sequence[_Metric], wanted: NDArray[np.intp], lam: Array) -> Array:
-    """E W E' lambda."""
-    full = np.zeros(problem.size)
-    full[wanted] = lam
-    return problem.adjoint([m.apply(z) for m, z in zip(metrics, problem.linear(full), strict=True)])[wanted]
-
-
-def conjugate_gradients(
-    apply: Callable[[Array], Array], right: Array, stop: Callable[[], bool] = lambda: False
-) -> Array:
-    """The solution of a consistent positive semidefinite system, as far as CG_STEPS lead; of another, the point of least residual."""
-    x, r = np.zeros_like(right), right.copy()
-    p, rho = r.copy(), float(right @ right)
-    best, least, target = x, rho, rho * 1e-30
-    for _ in range(min(2 * right.size + 100, CG_STEPS)):
-        if not target < rho <= LOST * least or stop():
-            break
-        h = apply(p)
-        curvature = float(p @ h)
-        if not curvature > 0.0:
-            break
-        x = x + (rho / curvature) * p
-        r -= (rho / curvature) * h
-        rho, old = float(r @ r), rho
-        p = r + (rho / old) * p
-        if rho < least:
-            best, least = x, rho
-    return best
+    return Simplices(np.maximum(mass, 0.0) * f.w[:, None])

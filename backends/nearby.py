@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.backends.dual import conjugate_gradients
+from fwdsl.backends.dual_step import conjugate_gradients
 from fwdsl.backends.problem import PreparedProblem
 
 ROUNDS = 5

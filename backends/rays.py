@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.domain import set_beneath
-from fwdsl.backends.dual import DiagonalMetric, move
+from fwdsl.backends.dual import move
+from fwdsl.backends.dual_step import DiagonalMetric
 from fwdsl.backends.nearby import least_step
 from fwdsl.backends.problem import PreparedProblem
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from fwdsl.grammar.diagnostic import Diagnostic, has_errors
 from fwdsl.grammar.parser import parse
@@ -33,6 +33,7 @@ from fwdsl.grammar.tree import (
     SubjectTo,
     Sum,
     Version,
+    names_of,
 )
 
 _PARTS: dict[type[Node], int] = {
@@ -93,7 +94,7 @@ def _equal(a: Sequence[object], b: Sequence[object]) -> bool:
         if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)) and len(x) == len(y):
             todo += zip(x, y, strict=True)
         elif isinstance(x, Node) and type(x) is type(y):
-            todo += ((getattr(x, f.name), getattr(y, f.name)) for f in fields(x) if f.compare)
+            todo += ((getattr(x, name), getattr(y, name)) for name in names_of(type(x), compared=True))
         elif x != y:
             return False
     return True

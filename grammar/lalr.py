@@ -25,26 +25,31 @@ class Stop:
 
 def run(tables: Tables, start: str, tokens: Sequence[Token], end: Token, actions: Actions) -> Any:
     """The value of the symbol `start` for the tokens, or a `Stop`."""
-    states, values = [tables.starts[start]], list[Any]()
+    table, rules, first = tables.states, tables.rules, tables.starts[start]
+    states, values, state = [first], list[Any](), first
+    # a line may have half a million tokens, so reducing and shifting stand here
     for index, token in enumerate((*tokens, end)):
-        if not _feed(tables, states, values, token, actions):
+        symbol = token.type
+        target = table[state].get(symbol)
+        while target is not None and target < 0:
+            rule = rules[-1 - target]
+            length = rule.length
+            if rule.action is not None:
+                children = values[-length:]
+                del values[-length:]
+                values.append(actions[rule.action](children))
+            elif length > 1:
+                del values[1 - length :]
+            del states[-length:]
+            state = table[states[-1]][rule.origin]
+            states.append(state)
+            target = table[state].get(symbol)
+        if target is None:
             return _stop(tables, start, tokens, index)
+        state = target
+        states.append(state)
+        values.append(token)
     return values[0]
-
-
-def _feed(tables: Tables, states: list[int], values: list[Any], token: Token, actions: Actions) -> bool:
-    """Reduce, then shift the token. False if it cannot be shifted."""
-    while (target := tables.states[states[-1]].get(token.type)) is not None:
-        if target >= 0:
-            states.append(target)
-            values.append(token)
-            return True
-        rule = tables.rules[-1 - target]
-        children = values[-rule.length :]
-        del values[-rule.length :], states[-rule.length :]
-        values.append(children[0] if rule.action is None else actions[rule.action](children))
-        states.append(tables.states[states[-1]][rule.origin])
-    return False
 
 
 def _stop(tables: Tables, start: str, tokens: Sequence[Token], index: int) -> Stop:
@@ -57,7 +62,7 @@ def _stop(tables: Tables, start: str, tokens: Sequence[Token], index: int) -> St
 
 
 def _advance(tables: Tables, states: list[int], symbol: str) -> bool:
-    """`_feed` without values."""
+    """Reduce, then shift a symbol, without values. False if it cannot be shifted."""
     while (target := tables.states[states[-1]].get(symbol)) is not None:
         if target >= 0:
             states.append(target)

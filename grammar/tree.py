@@ -8,11 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Any, Literal
 
 from fwdsl.grammar.source import Source, Span
 
 NOWHERE = Span(0, 0)
+
+
+_NAMES: dict[tuple[Any, bool], tuple[str, ...]] = {}
+"""The names that `names_of` has found: `fields` makes its tuple anew at every call."""
+
+
+def names_of(node: type[Node], compared: bool = False) -> tuple[str, ...]:
+    """The names of a node's fields; of those that count in comparisons alone."""
+    key = (node, compared)
+    if key not in _NAMES:
+        _NAMES[key] = tuple(f.name for f in fields(node) if f.compare or not compared)
+    return _NAMES[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +35,8 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """Direct subnodes, in the order of the text."""
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for name in names_of(type(self)):
+            value = getattr(self, name)
             if isinstance(value, Node):
                 yield value
             elif isinstance(value, tuple):

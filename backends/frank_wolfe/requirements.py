@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.family import Repeated
 from fwdsl.atoms.losses import smoothness
 from fwdsl.backends.frank_wolfe.birkhoff import halves
 from fwdsl.backends.frank_wolfe.polytope import hulls, lifted
@@ -41,12 +42,14 @@ def value_reasons(canonical: Canonical, finite: bool = False) -> tuple[str, ...]
     found = []
     points = {h.x.name for h in hulls(canonical.terms)}
     for b in (b for b in canonical.blocks if b.name not in points):
-        zero = np.zeros(b.g.size)
+        # the blocks of a family have one set, of which there may be a million
+        g = b.g.inner if isinstance(b.g, Repeated) and b.g.count else b.g
+        zero = np.zeros(g.size)
         if not math.isfinite(b.g.radius()):
             found.append(f"{b.name}: {b.text} is not bounded")
-        elif b.g.lmo(zero) is None:
+        elif g.lmo(zero) is None:
             found.append(f"{b.name}: {b.text} has no linear minimisation oracle")
-        elif finite and b.g.size and b.g.vertex_id(zero) is None:
+        elif finite and g.size and g.vertex_id(zero) is None:
             found.append(f"{b.name}: steps away from vertices need finitely many of them, and {b.text} is round")
     return tuple(found)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.vectors.common import largest, norm2
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.form import Block
 
@@ -67,32 +68,31 @@ def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) ->
     x is so large that K x is as large as what it is compared with: targets, constants and bounds, or the 1 of a margin. Where slopes are missing
     the penalties of x take their place, where sizes are missing the radii of its sets. Without either, the largest second derivative is the weight.
     """
-    dual = float(np.sum(np.square(columns * problem.q)))
-    reach = 0.0
+    slopes, sizes = [norm2(columns * problem.q)], []
     for term, s in zip(problem.terms, rows, strict=True):
         f, offset = term.f, term.map.offset
-        reach += float(np.sum(np.square(s * offset)))
+        sizes.append(norm2(s * offset))
         if isinstance(f, LossFunction):
             lo, hi = f.dual_bounds()
             ends = np.maximum(np.abs(lo), np.abs(hi))
-            slopes = np.where(np.isfinite(ends), ends, np.abs(f.gradient(offset)))
-            dual += float(np.sum(np.square(slopes / s)))
+            slopes.append(norm2(np.where(np.isfinite(ends), ends, np.abs(f.gradient(offset))) / s))
             targets = np.abs(f.b) if f.loss.word.residual else np.ones(f.size)
-            reach += float(np.sum(np.square(s * targets * (f.w > 0.0))))
+            sizes.append(norm2(s * targets * (f.w > 0.0)))
         elif isinstance(f, VectorLossFunction):
-            dual += float(np.sum(np.square(f.gradient(offset) / s)))
-            reach += float(np.sum(np.square(s)))
+            slopes.append(norm2(f.gradient(offset) / s))
+            sizes.append(norm2(s))
         elif term.is_indicator:
-            reach += _of_bounds(f, s)
-        else:
-            dual += float(np.square(_slope(f) / s.max(initial=0.0))) if s.size else 0.0
+            sizes.append(_of_bounds(f, s))
+        elif s.size:
+            slopes.append(_slope(f) / largest(s))
     pairs = [(b, columns[b.slice]) for b in problem.canonical.blocks if b.size]
+    dual, reach = norm2(np.array(slopes)), norm2(np.array(sizes))
     if not dual > 0.0:
-        dual = float(sum(np.sum(np.square(_slope(b.g) * t)) for b, t in pairs))
+        dual = norm2(np.array([norm2(_slope(b.g) * t) for b, t in pairs]))
     if not reach > 0.0:
-        reach = sum((b.g.radius() / float(t.max())) ** 2 for b, t in pairs if math.isfinite(b.g.radius()))
+        reach = norm2(np.array([b.g.radius() / largest(t) for b, t in pairs if math.isfinite(b.g.radius())]))
     bend = _bend(problem, pairs, rows)
-    dual, reach = (math.sqrt(v) if 0.0 < v < math.inf else 0.0 for v in (dual, reach))
+    dual, reach = (v if 0.0 < v < math.inf else 0.0 for v in (dual, reach))
     weight = dual / reach if dual and reach else bend or dual or (1.0 / reach if reach else 1.0)
     return weight if 0.0 < weight < math.inf else 1.0
 
@@ -113,13 +113,13 @@ def _bend(problem: PreparedProblem, pairs: list[tuple[Block, Array]], rows: list
 
 
 def _of_bounds(f: VectorFunction, s: Array) -> float:
-    """The squared size of a set's numbers beside K x, in the scaled rows: finite bounds, or a radius."""
+    """The size of a set's numbers beside K x, in the scaled rows: finite bounds, or a radius."""
     found = f.entries()
     if found is not None:
         bounds = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in found.bounds(f.size)))
-        return float(np.sum(np.square(s * bounds)))
+        return norm2(s * bounds)
     radius = f.radius()
-    return float(np.square(radius * s.max(initial=0.0))) if math.isfinite(radius) else 0.0
+    return radius * largest(s) if math.isfinite(radius) else 0.0
 
 
 def _level_parts(problem: PreparedProblem, columns: Array, rows: list[Array]) -> None:

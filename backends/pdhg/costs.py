@@ -18,6 +18,9 @@ CHUNK = 250_000
 ITERATIONS = 150.0
 """Iterations for each digit of the tolerance, of the smallest systems."""
 
+SMALL_MATRIX = 400_000
+"""Entries times the shorter side of a matrix of observed entries up to which its singular values are computed in every iteration."""
+
 LEAST_SECONDS = ITERATIONS * OVERHEAD
 
 

@@ -27,6 +27,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.vectors.common import norm2
 from fwdsl.backends.dual import dual_value, feasible_scale
 from fwdsl.backends.functions import prox_conjugate
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
@@ -36,6 +37,7 @@ from fwdsl.backends.pdhg.balance import balance, first_weight
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.canon.forms import Form
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
 REPORT_EVERY = 10
@@ -57,7 +59,7 @@ LARGEST_CHANGE = 10.0
 """The largest factor by which a restart changes the primal weight, either way."""
 FARTHEST = 1e8
 """The largest ratio of the primal weight to the first one."""
-HUGE = 1e240
+HUGE = 1e300
 """A squared step beyond which the iterates have left for infinity: the program has no solution, or no finite one."""
 
 
@@ -109,6 +111,17 @@ class PDHG(Method):
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """Nothing: every canonical function has a prox."""
         return ()
+
+    @classmethod
+    def settles(cls, arrangement: Arrangement, form: Form | None) -> str:
+        """The reason where entries of a small matrix under a trace norm are observed: methods on its factors take long for a bound where the
+        solution has full rank, as under a tiny weight."""
+        if form is None or not any(s.over == "entries" for s in arrangement.sums):
+            return ""
+        factored = form.factored
+        if factored is None or factored.size * min(factored.shape) > costs.SMALL_MATRIX:
+            return ""
+        return "the matrix is small: all its singular values cost no more than products with its factors"
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
@@ -224,9 +237,9 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
 
     def _restart(self) -> None:
         s = self.state
-        dx = float(np.linalg.norm((s.x_hat - s.x_anchor) / s.column_scale))
+        dx = norm2((s.x_hat - s.x_anchor) / s.column_scale)
         steps = zip(s.ys_hat, s.ys_anchor, s.row_scale, strict=True)
-        dy = math.sqrt(sum(float(np.sum(((h - o) / scale) ** 2)) for h, o, scale in steps))
+        dy = norm2(np.array([norm2((h - o) / scale) for h, o, scale in steps]))
         # an unknown that stands still in a corner waits for the other; a weight far from the first shows a point that leaves for infinity
         wanted = dy / (dx * s.omega) if dx > 0.0 else math.inf if dy > 0.0 else 1.0
         change = min(max(math.sqrt(wanted), 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -286,7 +287,10 @@ class AffineReader:
         family, task = expr.args
         inner = self.read(family)
         codes = np.asarray(self.constant(task), dtype=np.intp)
-        samples = tuple(np.flatnonzero(codes == t) for t in range(inner.shape[0]))
+        # one sort, however many blocks there are
+        order = np.argsort(codes, kind="stable")
+        ends = np.searchsorted(codes[order], np.arange(inner.shape[0] + 1)).tolist()
+        samples = tuple(order[start:end] for start, end in pairwise(ends))
         width = inner.offset.size // max(1, inner.shape[0])
         parts = tuple(part(at) for at in samples)
         return inner.mapped(Gathered(parts, samples, width, n), (n,))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..bind.instance import Instance
+from ..certify.certificate import Certificate
 from ..model import Type, evaluate_dim
 from ..results.solution import Solution
 from .require import quiet, require_cvxpy
@@ -24,6 +25,12 @@ NARROW = 1e-8
 
 ACCURATE = 1e-8
 """A residual this small is an answer, whatever tolerance was asked for."""
+
+UNCERTIFIED = ("tolerance_not_reached", "interrupted")
+"""The statuses of an answer whose bounds are all that it claims."""
+
+MISSED = 1e-8
+"""The infeasibility beyond which a point proves nothing of the optimum: its value may be better than that."""
 
 LARGEST_UNKNOWNS = 5_000_000
 """Numbers of the variables beyond which cvxpy's own matrices would not fit."""
@@ -131,14 +138,22 @@ def _size(type_: Type, instance: Instance) -> int:
 
 
 def compare(solution: Solution, oracle: OracleResult) -> Verdict:
-    """Agreement within 1e-6 relative; or a certificate at most 1e-8 wide where the oracle's own residual explains the difference."""
+    """Agreement within 1e-6 relative; or a certificate at most 1e-8 wide where the oracle's own residual explains the difference.
+
+    An answer that is not certified claims no more than its bounds: where the oracle lies within what these leave open, nothing is contradicted.
+    """
     if oracle.status == TOO_LARGE:
         return Verdict(None, "the problem is too large for cvxpy")
     if oracle.status == OUT_OF_TIME:
         return _unfinished(solution, oracle)
     if solution.status in ("infeasible", "unbounded") or oracle.status.startswith(("infeasible", "unbounded")):
         same = oracle.status.startswith(solution.status)
-        return Verdict(same, f"{oracle.solver} says {oracle.status}, the solution says {solution.status}")
+        says = f"{oracle.solver} says {oracle.status}, the solution says {solution.status}"
+        if same or solution.status not in UNCERTIFIED:
+            return Verdict(same, says)
+        if _refutes(solution.certificate, oracle.status):
+            return Verdict(False, f"{says}: not certified, but its point or its bound rules this out")
+        return Verdict(None, f"{says}: an answer that is not certified, and does not tell")
     if not math.isfinite(oracle.value):
         return Verdict(False, f"cvxpy found no answer ({oracle.status})")
     c = solution.certificate
@@ -147,13 +162,25 @@ def compare(solution: Solution, oracle: OracleResult) -> Verdict:
         return Verdict(True, numbers)
     if c.gap / scale <= NARROW and difference <= oracle.residual:
         return Verdict(True, f"{numbers}, explained by the residual {oracle.residual:.1e} of {oracle.solver}")
-    if solution.status != "optimal":
+    if solution.status in UNCERTIFIED:
         low, high = sorted((c.objective, c.dual_bound))
+        uncertified = f"the answer is not certified ({solution.status})"
         if low - AGREEMENT * scale <= oracle.value <= high + AGREEMENT * scale:
-            return Verdict(
-                True, f"{numbers}; the certificate [{low:.10g}, {high:.10g}] contains it ({solution.status})"
-            )
+            return Verdict(True, f"{numbers}; {uncertified}, and its bounds [{low:.10g}, {high:.10g}] contain it")
+        sense = 1.0 if c.dual_bound <= c.objective else -1.0
+        better = sense * (oracle.value - c.objective)
+        if better > 0.0 and (c.infeasibility > MISSED or better <= c.hidden):
+            missed = f"its point misses the constraints by {c.infeasibility:.1e}, which makes it seem better than it is"
+            return Verdict(None, f"{numbers}; {uncertified}: {missed}")
+        return Verdict(False, f"{numbers}; {uncertified}, but its bounds [{low:.10g}, {high:.10g}] rule this out")
     return Verdict(False, numbers)
+
+
+def _refutes(certificate: Certificate, says: str) -> bool:
+    """True if a feasible point or a finite bound shows that a program is not infeasible, or not unbounded."""
+    if says.startswith("infeasible"):
+        return certificate.infeasibility <= MISSED and math.isfinite(certificate.objective)
+    return math.isfinite(certificate.dual_bound)
 
 
 def _unfinished(solution: Solution, oracle: OracleResult) -> Verdict:

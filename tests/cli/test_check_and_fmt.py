@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import subprocess
@@ -159,6 +160,15 @@ def test_fmt_rewrites_in_place(capsys: pytest.CaptureFixture[str], folder: Path)
 
 
 @pytest.mark.usefixtures("folder")
+def test_fmt_of_a_long_line_leaves_the_collector_as_it_was(folder: Path):
+    (folder / "long.fw").write_text(
+        "var x:vector[2]\nminimize " + " + ".join(f"{i}.5*sum_squares(x)" for i in range(3_000)) + "\n"
+    )
+    main(["fmt", "long.fw", "bad.fw"])
+    assert gc.isenabled()
+    assert main(["fmt", "--check", "long.fw"]) == 0
+
+
 def test_fmt_leaves_a_program_with_errors_alone(capsys: pytest.CaptureFixture[str], folder: Path):
     assert main(["fmt", "bad.fw", "ugly.fw"]) == 2
     out, err = capsys.readouterr()

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends import dual
+from fwdsl.backends import dual, dual_step
 from fwdsl.backends.interior import banded
 from fwdsl.backends.interior.banded import Band
 from fwdsl.backends.interior.sizes import size_of
@@ -64,7 +64,9 @@ def test_a_trend_needs_no_other_factor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its systems have a band, and its dual equalities entries of their own: no SuperLU, no conjugate gradients."""
     used = []
     monkeypatch.setattr("fwdsl.backends.interior.system.splu", lambda *a, **k: pytest.fail("SuperLU was used"))
-    monkeypatch.setattr(dual, "conjugate_gradients", lambda *a, **k: pytest.fail("an equality was left to a system"))
+    monkeypatch.setattr(
+        dual_step, "conjugate_gradients", lambda *a, **k: pytest.fail("an equality was left to a system")
+    )
     plain = banded.Band.factored
     monkeypatch.setattr(banded.Band, "factored", lambda *a, **k: used.append(1) or plain(*a, **k))
     s = trend(2_000).solve(tol=1e-8, method="interior")

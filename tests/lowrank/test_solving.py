@@ -69,9 +69,7 @@ def agree(problem: fw.Problem) -> tuple[fw.Solution, fw.Solution]:
 
 @pytest.mark.parametrize("name", BODIES)
 def test_entries_as_by_the_dense_path(name: str) -> None:
-    problem = fw.parse(ENTRIES + BODIES[name]).bind(M=ratings())
-    assert problem.plan().method == "lowrank"
-    ours, dense = agree(problem)
+    ours, dense = agree(fw.parse(ENTRIES + BODIES[name]).bind(M=ratings()))
     assert ours["X"].rank <= 17 and np.abs(np.asarray(ours["X"]) - dense["X"]).max() < 0.05
     assert ours.certificate.kind == "rigorous"
 
@@ -86,12 +84,28 @@ def test_two_valued_entries_by_a_logistic_loss_against_cvxpy() -> None:
     found = ratings(9, 7, 40)
     signs = np.where(found.values > 0, 1.0, -1.0)
     text = "data M: entries[n, p] of signs\nvar X: matrix[n, p]\nminimize sum(logistic(X[M], M)) + 0.4 * norm_nuc(X)\n"
-    solution = fw.parse(text).bind(M=(found.rows, found.columns, signs), n=9, p=7).solve(tol=1e-8)
+    solution = fw.parse(text).bind(M=(found.rows, found.columns, signs), n=9, p=7).solve(tol=1e-8, method="lowrank")
     X = cp.Variable((9, 7))
     z = cp.hstack([X[int(i), int(j)] for i, j in zip(found.rows, found.columns, strict=True)])
     reference = cp.Problem(cp.Minimize(cp.sum(cp.logistic(-cp.multiply(signs, z))) + 0.4 * cp.normNuc(X)))
     reference.solve(solver=cp.CLARABEL)
-    assert solution.method == "lowrank" and solution.objective == pytest.approx(reference.value, rel=1e-6)
+    assert solution.objective == pytest.approx(reference.value, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "loss", ["squared(B[M], M)", "huber(B[M], M, delta=0.001)", "squared_epsilon_insensitive(B[M], M, eps=0.1)"]
+)
+@pytest.mark.parametrize("weight", ["1e-10 * norm_nuc(B)", "0.1 * norm_nuc(B)"])
+@pytest.mark.parametrize("count", [1, 9, 18])
+def test_tiny_matrices_are_solved_whole(loss: str, weight: str, count: int) -> None:
+    """Under a tiny weight the solution has full rank, and the gradient at factors that nearly fit is no dual point."""
+    rng = np.random.default_rng(1)
+    at = rng.permutation(18)[:count]
+    text = f"data M: entries[6, 3]\nvar B: matrix[6, 3]\nminimize mean({loss}) + {weight}\n"
+    problem = fw.parse(text).bind(M=(at // 3, at % 3, rng.normal(size=count)))
+    assert "the matrix is small" in problem.plan().why
+    s = problem.solve(threads=1)
+    assert s.status == "optimal", (s.reason, s.objective, s.dual_bound)
 
 
 def test_a_large_problem_is_solved_without_its_matrix() -> None:

@@ -30,6 +30,12 @@ def solution(objective: float, bound: float, status: str = "optimal", relative_g
     return Solution(status, certificate, {}, {}, {}, "apg", 1, 1.0, 1.0, "", Times())  # type: ignore[arg-type]
 
 
+def missing(objective: float, bound: float, infeasibility: float) -> Solution:
+    """An answer of a run that reached its limit, whose point misses its constraints."""
+    found = solution(objective, bound, "tolerance_not_reached", 0.1)
+    return replace(found, certificate=replace(found.certificate, infeasibility=infeasibility))
+
+
 def oracle(value: float, residual: float = 1e-10, status: str = "optimal") -> OracleResult:
     return OracleResult(value, {}, residual, status, "CLARABEL")
 
@@ -46,6 +52,14 @@ def oracle(value: float, residual: float = 1e-10, status: str = "optimal") -> Or
         (solution(1.1, 0.9, "tolerance_not_reached"), oracle(1.0), True),
         (solution(1.1, 1.05, "tolerance_not_reached"), oracle(1.0), False),
         (solution(1.1, -math.inf, "interrupted"), oracle(1.0), True),
+        # nor does an answer that is not certified contradict what its bounds leave open
+        (missing(0.9, 0.8, 1e-3), oracle(1.0), None),
+        (missing(0.9, 0.8, 0.0), oracle(1.0), False),
+        (missing(1.1, 1.05, 1e-3), oracle(1.0), False),
+        (missing(0.9, -math.inf, 1e-3), oracle(math.inf, status="infeasible"), None),
+        (missing(0.9, -math.inf, 0.0), oracle(math.inf, status="infeasible"), False),
+        (missing(0.9, -math.inf, 0.0), oracle(-math.inf, status="unbounded"), None),
+        (missing(0.9, 0.8, 0.0), oracle(-math.inf, status="unbounded"), False),
         (solution(math.inf, math.inf, "infeasible"), oracle(math.inf, status="infeasible"), True),
         (solution(1.0, 1.0), oracle(math.inf, status="infeasible"), False),
         (solution(-math.inf, -math.inf, "unbounded"), oracle(1.0), False),
@@ -63,6 +77,8 @@ def test_verdicts(ours: Solution, theirs: OracleResult, agrees: bool | None):
     verdict = compare(ours, theirs)
     assert verdict.agrees is agrees
     assert verdict.text
+    if ours.status == "tolerance_not_reached":
+        assert "not certified" in verdict.text
 
 
 def test_a_known_optimum():

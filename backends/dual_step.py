@@ -1,0 +1,211 @@
+"""The least change of a dual point that meets equalities, in a metric that is small towards the ends of its domain.
+
+With E' = K restricted to the unknowns whose equality is missed and W the metric, the step W E' lambda with E W E' lambda = miss is the least one, and
+W^(1/2) z with z the least solution of (W^(1/2) E')' z = miss is the same step. The Gram matrix E W E' is cheap, but keeps half the digits: what
+has less than eps of its size is lost, as the multiplier of an equality beside large weights. Where it is far from independent and the factor
+W^(1/2) E' is small, the step comes from the singular values of the factor (Bjorck 1996, sections 1.4 and 2.9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.kernels.pool import Stopped
+from fwdsl.backends.problem import PreparedProblem
+
+DENSE_LIMIT = 1_500
+"""Equalities up to which E W E' is formed and factored; beyond, conjugate gradients apply it."""
+
+FEW = 64
+"""Equalities up to which E W E' is formed column by column where a loss of rows stands in the sum."""
+
+INDEPENDENT = 1e-5
+"""The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose columns are far from dependent."""
+
+MOST_WORK = 3e8
+"""Multiplications up to which the singular values of W^(1/2) E' are computed, about a tenth of a second."""
+
+DEPENDENT = 2.0 * float(np.finfo(np.float64).eps)
+"""The share of the largest singular value, a row or column, below which one is rounding of 0."""
+
+CG_STEPS = 1_000
+LOST = 1e8
+"""A squared residual so many times the least one so far shows that the system has no solution."""
+
+
+class Metric(Protocol):
+    """W of one term: symmetric, positive semidefinite, and small towards the boundary of its domain."""
+
+    def apply(self, z: Array) -> Array:
+        """W z."""
+
+
+@dataclass(frozen=True)
+class DiagonalMetric:
+    """diag(slack)."""
+
+    slack: Array
+
+    def apply(self, z: Array) -> Array:
+        """W z."""
+        return self.slack * z
+
+
+@dataclass(frozen=True)
+class Simplices:
+    """w_i^2 (diag(p_i) - p_i p_i') for each row, `mass` being the rows w_i^2 p_i."""
+
+    mass: Array
+
+    def apply(self, z: Array) -> Array:
+        """W z."""
+        rows = z.reshape(self.mass.shape)
+        total = self.mass.sum(axis=1, keepdims=True)
+        mean = (self.mass * rows).sum(axis=1, keepdims=True) / np.where(total > 0.0, total, 1.0)
+        return np.asarray(self.mass * (rows - mean)).reshape(-1)
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """sum over l of s_l (e_l - e_own) (e_l - e_own)' for each row, `slack` being 0 at each row's own entry."""
+
+    slack: Array
+    own: NDArray[np.int64]
+
+    def apply(self, z: Array) -> Array:
+        """W z."""
+        rows, at = z.reshape(self.slack.shape), np.arange(self.own.size)
+        step = self.slack * (rows - rows[at, self.own][:, None])
+        step[at, self.own] = -step.sum(axis=1)
+        return np.asarray(step).reshape(-1)
+
+
+def least_move(
+    problem: PreparedProblem,
+    metrics: Sequence[Metric],
+    wanted: NDArray[np.intp],
+    miss: Array,
+    stop: Callable[[], bool],
+) -> list[Array] | None:
+    """The steps of the terms' y by which K'y falls by `miss` in the wanted coordinates; None where there are none.
+
+    Dependent equalities (an intercept beside one-hot features) leave the system singular and consistent: the step is of least norm.
+    """
+    slack = [m.slack for m in metrics if isinstance(m, DiagonalMetric)]
+    diagonal = len(slack) == len(metrics)
+    if diagonal and not any(s.any() for s in slack):
+        return None
+    few = DENSE_LIMIT if diagonal else FEW
+    if wanted.size > few or (diagonal and not problem.can_form(wanted.size)):
+        lam = conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
+        return _along(problem, metrics, wanted, lam)
+    try:
+        gram = problem.gram(wanted, slack) if diagonal else _gram(problem, metrics, wanted)
+        # equalities of very different sizes (an intercept beside small data) are brought to one before rank is judged
+        root = np.sqrt(np.maximum(np.einsum("ii->i", gram), 0.0))
+        inverse = np.where(root > 0.0, 1.0 / np.where(root > 0.0, root, 1.0), 0.0)
+        gram *= inverse[:, None] * inverse
+        if not np.all(np.isfinite(gram)):
+            return None
+        found = _independent(gram, inverse * miss)
+        if found is None and diagonal:
+            steps = _by_factor(problem, slack, wanted, inverse, miss)
+            if steps is not None:
+                return steps
+        if found is None:
+            found = _least(gram, inverse * miss)
+    except (Stopped, np.linalg.LinAlgError):
+        return None
+    return _along(problem, metrics, wanted, inverse * found)
+
+
+def _along(problem: PreparedProblem, metrics: Sequence[Metric], wanted: NDArray[np.intp], lam: Array) -> list[Array]:
+    """W E' lambda, term by term."""
+    full = np.zeros(problem.size)
+    full[wanted] = lam
+    return [m.apply(z) for m, z in zip(metrics, problem.linear(full), strict=True)]
+
+
+def _by_factor(
+    problem: PreparedProblem, slack: Sequence[Array], wanted: NDArray[np.intp], inverse: Array, miss: Array
+) -> list[Array] | None:
+    """The least step by the singular values of W^(1/2) E'; None where that is large."""
+    live = [np.flatnonzero(s) for s in slack]
+    rows = sum(at.size for at in live)
+    if rows * wanted.size * min(rows, wanted.size) > MOST_WORK:
+        return None
+    roots = np.sqrt(np.concatenate([s[at] for s, at in zip(slack, live, strict=True)]))
+    factor = np.empty((rows, wanted.size))
+    unit = np.zeros(problem.size)
+    for c, j in enumerate(wanted):
+        problem.look()
+        unit[j] = inverse[c]
+        factor[:, c] = np.concatenate([z[at] for z, at in zip(problem.linear(unit), live, strict=True)]) * roots
+        unit[j] = 0.0
+    left, values, right = np.linalg.svd(factor, full_matrices=False)
+    keep = values > float(values[0]) * max(factor.shape) * DEPENDENT
+    z = roots * (left[:, keep] @ ((right[keep] @ (inverse * miss)) / values[keep]))
+    steps = [np.zeros_like(s) for s in slack]
+    for step, at, part in zip(steps, live, np.split(z, np.cumsum([at.size for at in live])[:-1]), strict=True):
+        step[at] = part
+    return steps
+
+
+def _gram(problem: PreparedProblem, metrics: Sequence[Metric], wanted: NDArray[np.intp]) -> Array:
+    """E W E', a column at a time."""
+    gram = np.stack([_apply(problem, metrics, wanted, e) for e in np.eye(wanted.size)])
+    return 0.5 * (gram + gram.T)
+
+
+def _least(gram: Array, right: Array) -> Array:
+    """The solution of least norm of a system that is singular, or nearly so."""
+    values, vectors = np.linalg.eigh(gram)
+    keep = values > max(float(values[-1]), 0.0) * 1e-13
+    return np.asarray(vectors[:, keep] @ ((vectors[:, keep].T @ right) / values[keep]))
+
+
+def _independent(gram: Array, right: Array) -> Array | None:
+    """The solution of a system with ones on its diagonal; None where it is singular, or nearly so."""
+    try:
+        lower = np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        return None
+    if not float(lower.diagonal().min()) > INDEPENDENT:
+        return None
+    return np.asarray(np.linalg.solve(gram, right))
+
+
+def _apply(problem: PreparedProblem, metrics: Sequence[Metric], wanted: NDArray[np.intp], lam: Array) -> Array:
+    """E W E' lambda."""
+    full = np.zeros(problem.size)
+    full[wanted] = lam
+    return problem.adjoint([m.apply(z) for m, z in zip(metrics, problem.linear(full), strict=True)])[wanted]
+
+
+def conjugate_gradients(
+    apply: Callable[[Array], Array], right: Array, stop: Callable[[], bool] = lambda: False
+) -> Array:
+    """The solution of a consistent positive semidefinite system, as far as CG_STEPS lead; of another, the point of least residual."""
+    x, r = np.zeros_like(right), right.copy()
+    p, rho = r.copy(), float(right @ right)
+    best, least, target = x, rho, rho * 1e-30
+    for _ in range(min(2 * right.size + 100, CG_STEPS)):
+        if not target < rho <= LOST * least or stop():
+            break
+        h = apply(p)
+        curvature = float(p @ h)
+        if not curvature > 0.0:
+            break
+        x = x + (rho / curvature) * p
+        r -= (rho / curvature) * h
+        rho, old = float(r @ r), rho
+        p = r + (rho / old) * p
+        if rho < least:
+            best, least = x, rho
+    return best

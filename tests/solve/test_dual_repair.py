@@ -1,0 +1,104 @@
+"""The repair of dual points where equalities nearly depend on each other: beside large weights, and near to being unbounded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.dual import repair
+from fwdsl.backends.dual_step import DiagonalMetric, least_move
+from fwdsl.backends.problem import PreparedProblem
+
+CHAINS = {
+    "steps": "norm1(x[1:] - x[:-1])",
+    "largest step": "norm_inf(x[1:] - x[:-1])",
+    "sizes": "norm1(x)",
+}
+LOSSES = {
+    "absolute": "sum(absolute(x, y))",
+    "quantile": "sum(quantile(x, y, tau=0.3))",
+    "huber": "sum(huber(x, y, delta=0.1))",
+}
+
+
+@pytest.mark.parametrize("weight", [1e4, 1e8, 1e12])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("chain", CHAINS)
+def test_the_multiplier_of_an_equality_beside_a_large_weight(chain: str, loss: str, weight: float) -> None:
+    y = np.random.default_rng(6).normal(size=6)
+    text = f"data y: vector[6]\nvar x: vector[6]\nminimize {LOSSES[loss]} + {weight!r} * {CHAINS[chain]}\nsubject to sum(x) == 1.3\n"
+    s = fw.parse(text).bind(y=y).solve(threads=1)
+    assert s.status == "optimal", (s.reason, s.objective, s.dual_bound)
+
+
+def test_the_objective_where_a_large_weight_leaves_one_point() -> None:
+    """All entries are 1.3 / 6 but for rounding."""
+    y = np.random.default_rng(0).normal(size=6)
+    text = "data y: vector[6]\nvar x: vector[6]\nminimize sum(absolute(x, y)) + 1e8 * norm1(x[1:] - x[:-1])\nsubject to sum(x) == 1.3\n"
+    s = fw.parse(text).bind(y=y).solve(threads=1)
+    assert s.objective == pytest.approx(np.abs(1.3 / 6 - y).sum(), rel=2e-6)
+    assert s.dual_bound == pytest.approx(s.objective, rel=2e-6)
+
+
+# near to having the ray (1, 0, -1, 2): the least singular value of the equalities' matrix is 4e-9
+A = np.array(
+    [
+        [-3.0000000016666668, 6.0, -2.9999999983333332, -3.3333333333333334e-09],
+        [4.9999999983333332, -6.0, -10.999999998333333, -8.0000000033333336],
+        [-19.000000001666667, -24.0, 13.000000001666667, 15.999999996666666],
+    ]
+)
+E = np.array([[-8.0, 12.0, 20.0, 14.0]])
+H, Q = (
+    np.array([18.99999997333333, 15.999999973333331, -135.00000002666667]),
+    np.array([58.00000001000001, 66.0, -22.000000010000004, -39.99999998]),
+)
+
+
+def test_a_dual_point_near_to_being_unbounded_is_repaired_to_rounding() -> None:
+    """There is one dual point, by rational arithmetic (2.000000049, 1.000001094, 3.00000003267; 5.88e-7); the Gram matrix would lose it."""
+    problem = fw.parse(
+        "data A: matrix[m, n], h: vector[m], q: vector[n], E: matrix[k, n], e: vector[k]\nvar x: vector[n]\n"
+        "minimize dot(q, x)\nsubject to\n    A @ x <= h\n    E @ x == e\n"
+    ).bind(A=A, h=H, q=Q, E=E, e=np.array([-20.0]))
+    prepared = PreparedProblem(problem.canonical, 1)
+    x = np.array([0.0, 3.03980099, -0.25373133, -3.6716418])
+    ys = [np.array([1.9, 1.2, 2.9]), np.array([0.1])]
+    found = repair(prepared, ys, x)
+    assert np.abs(prepared.q + prepared.adjoint(found)).max() <= 1e-14 * np.abs(Q).max()
+    np.testing.assert_allclose(found[0], [2.0, 1.0, 3.0], atol=1e-5)
+    s = problem.solve(threads=1, time=2.0)
+    assert s.dual_bound == pytest.approx(350.99999788940704, rel=1e-6)
+
+
+def test_a_graded_system_is_solved_by_its_factor() -> None:
+    """Rows of size 1e8 leave one direction to a row of size 1, of which their Gram matrix has nothing but rounding."""
+    n = 8
+    text = f"var x: vector[{n}]\nminimize norm1(x[1:] - x[:-1]) + sum(absolute(sum(x), 0))\n"
+    prepared = PreparedProblem(fw.parse(text).canonical, 1)
+    metrics = [DiagonalMetric(np.full(t.map.rows, 1e16 if t.map.rows > 1 else 1.0)) for t in prepared.terms]
+    miss = np.arange(1.0, n + 1.0)
+    steps = least_move(prepared, metrics, np.arange(n), miss, lambda: False)
+    assert steps is not None
+    np.testing.assert_allclose(prepared.adjoint(steps), miss, rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "quantile"])
+@pytest.mark.parametrize("on", ["ksupport_ball(2, 0.7)", "l2_ball(0.7)"])
+@pytest.mark.parametrize("factor", [1e-290, 1e290])
+def test_objectives_at_the_ends_of_the_range_take_the_same_iterations(loss: str, on: str, factor: float) -> None:
+    """Squares of their slopes and steps are out of range."""
+    rng = np.random.default_rng(3)
+    data = {"A": rng.normal(size=(12, 5)), "b": rng.normal(size=12)}
+    one, other = (
+        fw.parse(
+            f"data A: matrix[12, 5], b: vector[12]\nvar x: vector[5]\nminimize {f!r} * sum({loss}(A @ x, b))\nsubject to x in {on}\n"
+        )
+        .bind(**data)
+        .solve(threads=1, method="pdhg")
+        for f in (1.0, factor)
+    )
+    assert one.status == other.status == "optimal", other.reason
+    assert other.objective / factor == pytest.approx(one.objective, rel=2e-6)
+    assert abs(other.iterations - one.iterations) <= 0.2 * one.iterations
