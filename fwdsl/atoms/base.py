@@ -276,13 +276,13 @@ class VectorFunction(ABC):
         """A bound on the distance from v to `dual_project(v)` where v is in the domain: 0 for formulas, more for decompositions."""
         return 0.0
 
-    @abstractmethod
     def dual_scale(self, v: Array) -> float:
-        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges)."""
+        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges, and where g is bounded)."""
+        return 1.0
 
-    @abstractmethod
     def dual_project(self, v: Array) -> Array:
-        """The Euclidean projection of v on the domain of g* (v itself where it is everything)."""
+        """The Euclidean projection of v on the domain of g* (v itself where it is everything, as where g is bounded)."""
+        return v.copy()
 
     def normal_part(self, x: Array, rest: Array) -> Array:
         """The normal of the set in `rest`, which is the sum of a subgradient of the norm at x and a normal of the set at x.
@@ -301,10 +301,10 @@ class VectorFunction(ABC):
         """True if `face` finds a face at optima as a rule, on which Newton steps finish."""
         return True
 
-    @abstractmethod
     def face(self, x: Array) -> Face | None:
-        """The face of g at x (exact zeros and active bounds identify it), None where g is curved there (norm2, l2_ball
-        on its boundary)."""
+        """The face of g at x (exact zeros and active bounds identify it), None where g is curved there (norm2, l2_ball on its boundary), or
+        where other than coordinates would move (norm_inf, whose entries of largest size would move as one)."""
+        return None
 
     def entries(self) -> Entries | None:
         """The same as a sum over entries, of sizes, squares and bounds; None where it is no such sum."""
@@ -345,9 +345,9 @@ class VectorFunction(ABC):
     #: out may not alias u.
     prox_kernel: ClassVar[Callable[..., None]]
 
-    @abstractmethod
     def kernel_args(self) -> tuple[Any, ...]:
         """Floats and float64 arrays that follow (v, t, out) in the kernel's signature."""
+        return ()
 
     def prox_change(self, t: float) -> tuple[float, float]:
         """(share, s): what to multiply v by and which step to take when calling `prox_kernel`; (1, t) but for ridges."""

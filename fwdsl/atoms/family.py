@@ -145,7 +145,3 @@ class Repeated(VectorFunction):
     def conic(self) -> Conic | None:
         inner = self.inner.conic()
         return None if inner is None else inner.repeated(np.arange(self.size).reshape(self.count, -1), self.size)
-
-    def kernel_args(self) -> tuple[object, ...]:
-        """No arguments: the prox goes block by block."""
-        return ()

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...words import CONVEX
-from ..base import Array, Face, VectorFunction
+from ..base import Array, VectorFunction
 from ..conic import Conic, budget_form, norm2_form, semidefinite_form
 from ..vectors.common import ConvexSet, negative_part, norm2
 from ..vectors.nonnegative import Nonnegative
@@ -92,10 +92,6 @@ class Spectral(VectorFunction):
     def has_faces(self) -> bool:
         """False: curved."""
         return False
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     # --- functions ----------------------------------------------------------------------------------------------------
     def value(self, x: Array) -> float:
@@ -186,9 +182,6 @@ class Spectral(VectorFunction):
         values, rebuild = self.decompose(c)
         found = self.inner.lmo(values)
         return None if found is None else rebuild(found)
-
-    def kernel_args(self) -> tuple[object, ...]:
-        return ()
 
     def diameter(self) -> float:
         """The diameter of h: two matrices of the same vectors are as far apart as their spectra, and others no farther."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base import Array, Face, VectorFunction
+from ..base import Array, VectorFunction
 from ..elementary import omega
 from .common import checked_coefficient, largest_share, scale_into
 
@@ -111,10 +111,6 @@ class Entropy(VectorFunction):
 
     def coercive(self) -> tuple[float, str] | None:
         """None: it is negative between 0 and 1."""
-        return None
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
         return None
 
     def kernel_args(self) -> tuple[object, ...]:

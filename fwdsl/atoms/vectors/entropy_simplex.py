@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from ..base import Array, Face
+from ..base import Array
 from ..elementary import omega
 from .common import Joint
-from .entropy import negentropy
+from .entropy import Entropy
 from .simplex import Simplex
 
 
@@ -69,13 +69,10 @@ class EntropySimplex(Joint):
     on: Simplex
 
     pair = ("entropy", "simplex")
+    of = Entropy
     polyhedral = False
     normal_sees_x = True
     prox_kernel = staticmethod(lines_entropy_simplex_kernel)
-
-    def value(self, x: Array) -> float:
-        """c sum x log x."""
-        return self.c * negentropy(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """tau omega((v - nu) / tau - 1 - log tau), nu by Newton."""
@@ -103,14 +100,6 @@ class EntropySimplex(Joint):
         positive = x > 0.0
         slope = self.c * (1.0 + np.log(np.where(positive, x, 1.0)))
         return np.where(positive, rest - slope, np.minimum(rest, 0.0))
-
-    def coercive(self) -> tuple[float, str] | None:
-        """None: it is negative between 0 and 1."""
-        return None
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     def kernel_args(self) -> tuple[object, ...]:
         """One line, c and r."""

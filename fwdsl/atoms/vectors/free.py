@@ -67,6 +67,3 @@ class Free(ConvexSet):
 
     def conic(self) -> Conic:
         return Conic(self.size)
-
-    def kernel_args(self) -> tuple[object, ...]:
-        return ()

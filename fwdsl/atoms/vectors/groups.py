@@ -63,6 +63,10 @@ class Partition:
         share = np.divide(lengths, now, out=np.zeros_like(now), where=now > 0.0)
         return x * self.spread(share)
 
+    def norm(self, x: Array) -> float:
+        """sum_g w_g |x_g|_2."""
+        return float((self.weights * self.norms(x)).sum())
+
     def dual(self, v: Array) -> float:
         """max_g |v_g|_2 / w_g, dual to sum_g w_g |x_g|_2."""
         return float((self.norms(v) / self.weights).max(initial=0.0))

@@ -9,7 +9,7 @@ import numpy as np
 from ..base import Array, Face
 from ..conic import Conic, box_form
 from ..entries import Entries
-from .common import Ball, face, largest, norm1
+from .common import Ball, OfRadius, face, largest, norm1
 
 
 def clip_kernel(v, t, out, c, r):
@@ -19,7 +19,7 @@ def clip_kernel(v, t, out, c, r):
         out[i] = math.copysign(min(max(abs(v[i]) - threshold, 0.0), r), v[i])
 
 
-class LinfBall(Ball):
+class LinfBall(Ball, OfRadius):
     """`linf_ball(r)`."""
 
     pair = (None, "linf_ball")

@@ -37,9 +37,6 @@ class Nonnegative(ConvexSet):
     def diameter(self) -> float:
         return self.radius()
 
-    def describe(self) -> str:
-        return "nonnegative"
-
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, entrywise."""
         return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)

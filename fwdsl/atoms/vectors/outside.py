@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...words import SetWord
-from ..base import Array, Face
+from ..base import Array
 from ..entries import Entries
 from .common import ConvexSet
 
@@ -52,10 +50,6 @@ class VectorSet(ConvexSet):
         """Twice the radius, which bounds it."""
         return 2.0 * self.radius()
 
-    def face(self, x: Array) -> Face | None:
-        """None: a method then takes no step along a face."""
-        return None
-
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
         vertex = self.lmo(c) if self.polyhedral else None
@@ -64,7 +58,3 @@ class VectorSet(ConvexSet):
     def entries(self) -> Entries | None:
         """The bounds, where these are all of it."""
         return Entries(0.0, 0.0, *self.bounds()) if self.entrywise else None
-
-    def kernel_args(self) -> tuple[Any, ...]:
-        """None: there is no kernel."""
-        return ()

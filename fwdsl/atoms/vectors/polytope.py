@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Array, Face
+from ..base import Array
 from .common import ConvexSet, excess, largest
 
 PROXIMABLE_NUMBERS = 10_000
@@ -89,13 +89,6 @@ class Polytope(ConvexSet):
     def vertex_id(self, c: Array) -> tuple[int, ...]:
         """(i,)."""
         return (int(np.argmin(self.V @ c)),)
-
-    def face(self, x: Array) -> Face | None:
-        """None: the hull's faces are not known."""
-        return None
-
-    def kernel_args(self) -> tuple[object, ...]:
-        return ()
 
 
 def _step(rows: Array, chosen: list[int], weights: Array) -> tuple[list[int], Array]:

@@ -98,12 +98,6 @@ class Ridged(VectorFunction):
         """<v, x> - g(x) - c |x|^2 at the maximiser."""
         return self.inner.conjugate_with_ridge(v, self.c)
 
-    def dual_scale(self, v: Array) -> float:
-        return 1.0
-
-    def dual_project(self, v: Array) -> Array:
-        return v.copy()
-
     def normal_part(self, x: Array, rest: Array) -> Array:
         """The inner function's, of `rest` less the gradient 2 c x."""
         return self.inner.normal_part(x, rest - 2.0 * self.c * x)
