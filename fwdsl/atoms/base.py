@@ -117,7 +117,7 @@ class LossFunction:
 
     def infimum(self) -> float:
         """The sum of the infima, -inf where one is."""
-        return float(self.w @ self.loss.infimum_naive(self.b, self.p))
+        return float(sum(self.w[at] @ self.loss.infimum_naive(self.b[at], self.p) for at in _blocks(self.size)))
 
     def conic(self) -> Conic | None:
         """The conic form of the weighted sum; None where the loss has none."""

@@ -60,6 +60,7 @@ class Tweedie(Loss):
 
     @staticmethod
     def infimum_naive(b: Array, p: Array) -> Array:
+        """The closed form, which keeps more digits than the conjugate at 0."""
         return b ** (1.0 - p[0]) / (p[0] * (1.0 - p[0]))
 
     @staticmethod

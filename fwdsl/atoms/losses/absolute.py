@@ -83,11 +83,6 @@ class Absolute(Loss):
         return np.full_like(b, -1.0), np.full_like(b, 1.0)
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, at z = b."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= z - b, u >= b - z at the price u."""
         return by_entries(b.size, (ConicRow(-1.0, (1.0,), b), ConicRow(1.0, (1.0,), -b)), ((0.0, 1.0),), weights=w)

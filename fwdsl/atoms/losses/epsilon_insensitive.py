@@ -92,11 +92,6 @@ class EpsilonInsensitive(Loss):
         return np.full_like(b, -1.0), np.full_like(b, 1.0)
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, in the tube."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= |z - b| - eps, u >= 0 at the price u."""
         eps = float(p[0])

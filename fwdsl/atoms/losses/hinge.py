@@ -85,11 +85,6 @@ class Hinge(Loss):
         return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, where b z >= 1."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= 1 - b z, u >= 0 at the price u."""
         return by_entries(b.size, (ConicRow(b, (1.0,), -1.0), ConicRow(0.0, (1.0,), 0.0)), ((0.0, 1.0),), weights=w)

@@ -103,11 +103,6 @@ class Huber(Loss):
         return np.full_like(b, -p[0]), np.full_like(b, p[0])
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, at z = b."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """t >= |z - b - v| at the price v^2 / 2 + delta t."""
         above, below = ConicRow(-1.0, (1.0, 1.0), b), ConicRow(1.0, (-1.0, 1.0), -b)

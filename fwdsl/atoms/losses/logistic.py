@@ -141,8 +141,3 @@ class Logistic(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """-b u in [0, 1]."""
         return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, not attained."""
-        return np.zeros_like(b)

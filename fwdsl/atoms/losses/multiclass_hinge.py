@@ -142,11 +142,6 @@ class MulticlassHinge(VectorLoss):
         return into_simplex(u, y)
 
     @staticmethod
-    def infimum_naive(y: Codes, k: int) -> Array:
-        """0, where the class leads by 1."""
-        return np.zeros(y.size)
-
-    @staticmethod
     def conic(y: Codes, w: Array, k: int) -> Conic:
         """t >= 1[l != y] + z_l - z_y for each l at the price t."""
         live = np.flatnonzero(w > 0.0)

@@ -119,9 +119,3 @@ class Poisson(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """[-b, inf)."""
         return -b, np.full_like(b, np.inf)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """b - b log b."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(b > 0.0, b - b * np.log(b), 0.0)

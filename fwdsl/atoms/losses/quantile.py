@@ -92,11 +92,6 @@ class Quantile(Loss):
         return np.full_like(b, -p[0]), np.full_like(b, 1.0 - p[0])
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, at z = b."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= (1 - tau) (z - b), u >= tau (b - z) at the price u."""
         tau = float(p[0])

@@ -104,11 +104,6 @@ class SmoothHinge(Loss):
         return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, where b z >= 1."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u + v >= 1 - b z, u >= 0, v >= 0 at the price u^2 / 2 + v."""
         margin = ConicRow(b, (1.0, 1.0), -1.0)

@@ -209,8 +209,3 @@ class Softmax(VectorLoss):
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
         return into_simplex(u, y)
-
-    @staticmethod
-    def infimum_naive(y: Codes, k: int) -> Array:
-        """0, not attained."""
-        return np.zeros(y.size)

@@ -90,11 +90,6 @@ class Squared(Loss):
         return np.full_like(b, -np.inf), np.full_like(b, np.inf)
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, at z = b."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """z^2 - 2 b z + b^2."""
         return by_entries(b.size, curvature=2.0, slope=-2.0 * b, constant=b * b, weights=w)

@@ -100,11 +100,6 @@ class SquaredEpsilonInsensitive(Loss):
         return np.full_like(b, -np.inf), np.full_like(b, np.inf)
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, in the tube."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= |z - b| - eps, u >= 0 at the price u^2."""
         eps = float(p[0])

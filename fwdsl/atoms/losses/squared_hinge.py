@@ -94,11 +94,6 @@ class SquaredHinge(Loss):
         return np.where(b > 0, -np.inf, 0.0), np.where(b > 0, 0.0, np.inf)
 
     @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, where b z >= 1."""
-        return np.zeros_like(b)
-
-    @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:
         """u >= 1 - b z, u >= 0 at the price u^2."""
         return by_entries(b.size, (ConicRow(b, (1.0,), -1.0), ConicRow(0.0, (1.0,), 0.0)), ((2.0, 0.0),), weights=w)

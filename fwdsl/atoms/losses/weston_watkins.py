@@ -153,8 +153,3 @@ class WestonWatkins(VectorLoss):
     def into_domain_naive(u: Array, y: Codes) -> Array:
         """The others cut to [0, 1], and the class's own from their sum."""
         return close(np.clip(u, 0.0, 1.0), y)
-
-    @staticmethod
-    def infimum_naive(y: Codes, k: int) -> Array:
-        """0, where the class leads all others by 1."""
-        return np.zeros(y.size)
