@@ -240,8 +240,7 @@ class VectorFunction(ABC):
     @property
     def slope(self) -> float:
         """The slope of the function, in its units: the coefficient of a norm or an entropy, 0 for a set."""
-        inner = getattr(self, "inner", None)
-        return inner.slope if isinstance(inner, VectorFunction) else 0.0
+        return 0.0
 
     def own_sizes(self, x: Array) -> Array:
         """The sizes of the entries of x itself: |x|, or where each entry has bounds of its own the largest of all, as they have one unit.
@@ -352,3 +351,37 @@ class VectorFunction(ABC):
     def prox_change(self, t: float) -> tuple[float, float]:
         """(share, s): what to multiply v by and which step to take when calling `prox_kernel`; (1, t) but for ridges."""
         return 1.0, t
+
+
+class OfInner(VectorFunction):
+    """A function made of another, whose facts it has."""
+
+    inner: VectorFunction
+
+    @property
+    def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
+        return self.inner.pair
+
+    @property
+    def polyhedral(self) -> bool:  # type: ignore[override]
+        return self.inner.polyhedral
+
+    @property
+    def entrywise(self) -> bool:  # type: ignore[override]
+        return self.inner.entrywise
+
+    @property
+    def curvature(self) -> float:  # type: ignore[override]
+        return self.inner.curvature
+
+    @property
+    def proximable(self) -> bool:  # type: ignore[override]
+        return self.inner.proximable
+
+    @property
+    def certificate(self) -> str:  # type: ignore[override]
+        return self.inner.certificate
+
+    @property
+    def slope(self) -> float:
+        return self.inner.slope

@@ -83,6 +83,10 @@ class Spectral(VectorFunction):
         words += [] if name is None else [f"{name}({on.r:g})" if hasattr(on, "r") else name]
         return " on ".join(words)
 
+    @property
+    def slope(self) -> float:
+        return self.inner.slope
+
     def coercive(self) -> tuple[float, str] | None:
         """The bound of h, for the norm of the spectrum."""
         found = self.inner.coercive()

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..base import Array, Face, VectorFunction
+from ..base import Array, Face, OfInner, VectorFunction
 from ..conic import Conic
 from ..entries import Entries
 
 
 @dataclass(frozen=True, eq=False)
-class Ridged(VectorFunction):
+class Ridged(OfInner):
     """`inner + c * sum_squares`, c > 0."""
 
     inner: VectorFunction
@@ -33,11 +33,6 @@ class Ridged(VectorFunction):
         object.__setattr__(self, "size", self.inner.size)
 
     @property
-    def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
-        """The pair of the inner function."""
-        return self.inner.pair
-
-    @property
     def curvature(self) -> float:  # type: ignore[override]
         """2 c, and the inner function's."""
         return 2.0 * self.c + self.inner.curvature
@@ -47,16 +42,8 @@ class Ridged(VectorFunction):
         return self.inner.permutable
 
     @property
-    def proximable(self) -> bool:  # type: ignore[override]
-        return self.inner.proximable
-
-    @property
     def compiled(self) -> bool:  # type: ignore[override]
         return self.inner.compiled
-
-    @property
-    def certificate(self) -> str:  # type: ignore[override]
-        return self.inner.certificate
 
     def radius(self) -> float:
         return self.inner.radius()
@@ -72,10 +59,6 @@ class Ridged(VectorFunction):
     def value(self, x: Array) -> float:
         """The inner value + c |x|^2."""
         return self.inner.value(x) + self.c * float(np.square(x).sum())
-
-    @property
-    def entrywise(self) -> bool:  # type: ignore[override]
-        return self.inner.entrywise
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         return self.inner.violation(x, sizes)
@@ -107,7 +90,6 @@ class Ridged(VectorFunction):
 
     @property
     def has_faces(self) -> bool:
-        """True if the inner function has."""
         return self.inner.has_faces
 
     def face(self, x: Array) -> Face | None:
