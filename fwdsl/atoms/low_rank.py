@@ -43,7 +43,6 @@ class LowRank(NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
-        """2."""
         return 2
 
     @property
@@ -52,7 +51,6 @@ class LowRank(NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """float64."""
         return np.dtype(np.float64)
 
     @property

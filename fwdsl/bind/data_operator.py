@@ -86,7 +86,6 @@ class DataOperator:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """float64."""
         return np.dtype(np.float64)
 
     @property
@@ -175,7 +174,6 @@ class EqualRows:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """float64."""
         return np.dtype(np.float64)
 
     @property

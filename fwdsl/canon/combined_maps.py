@@ -22,12 +22,10 @@ class Scaled(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """Rows of K."""
         return self.inner.rows
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """Columns of K."""
         return self.inner.columns
 
     @property
@@ -73,12 +71,10 @@ class Compose(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """Rows of K."""
         return self.outer.rows
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """Columns of L."""
         return self.inner.columns
 
     @property
@@ -161,12 +157,10 @@ class Adjoint(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """Columns of K."""
         return self.inner.columns
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """Rows of K."""
         return self.inner.rows
 
     @property

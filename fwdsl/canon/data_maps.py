@@ -25,12 +25,10 @@ class Matrix(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """Rows of the map."""
         return int(self.A.shape[1 if self.transposed else 0])
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """Columns of the map."""
         return int(self.A.shape[0 if self.transposed else 1])
 
     @property
@@ -80,12 +78,10 @@ class AbsoluteMatrix(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """Rows of the map."""
         return int(self.A.shape[1 if self.transposed else 0])
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """Columns of the map."""
         return int(self.A.shape[0 if self.transposed else 1])
 
     def apply(self, x: Array) -> Array:

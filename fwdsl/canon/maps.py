@@ -121,7 +121,6 @@ class Row(LinearMap):
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """The length of v."""
         return self.v.size
 
     def apply(self, x: Array) -> Array:
@@ -149,7 +148,6 @@ class Row(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """The length of v."""
         return self.v.size
 
 
@@ -162,7 +160,6 @@ class Column(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """The length of v."""
         return self.v.size
 
     def apply(self, x: Array) -> Array:
@@ -197,12 +194,10 @@ class Diagonal(LinearMap):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """The length of v."""
         return self.v.size
 
     @property
     def columns(self) -> int:  # type: ignore[override]
-        """The length of v."""
         return self.v.size
 
     def apply(self, x: Array) -> Array:

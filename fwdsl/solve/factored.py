@@ -86,11 +86,9 @@ class SolvableFactored:
         return verify_factored(self.form, x, tol, attempt, o.seed, stop)
 
     def restart(self, at: Start) -> Start:
-        """The point as it is."""
         return at
 
     def report(self, report: Report) -> Report:
-        """The report as it is."""
         return report
 
     def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, object]:

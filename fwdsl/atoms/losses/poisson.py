@@ -23,7 +23,6 @@ class Poisson(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         total = 0.0
         for j in range(z.size):
             total += w[j] * (math.exp(z[j]) - b[j] * z[j])
@@ -31,7 +30,6 @@ class Poisson(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         total = 0.0
         for j in range(z.size):
             e = math.exp(z[j])
@@ -41,13 +39,11 @@ class Poisson(Loss):
 
     @staticmethod
     def curvature(z, b, w, p, out):
-        """Kernel: see `Loss.curvature`."""
         for j in range(z.size):
             out[j] = w[j] * math.exp(z[j])
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         for j in range(v.size):
             step = t * w[j]
             a = v[j] + step * b[j]
@@ -73,7 +69,6 @@ class Poisson(Loss):
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         total = 0.0
         for j in range(y.size):
             s = y[j] + w[j] * b[j]

@@ -24,7 +24,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def value(z, y, w):
-        """Kernel: see `VectorLoss.value`."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
@@ -145,7 +144,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def conjugate(u, y, w):
-        """Kernel: see `VectorLoss.conjugate`."""
         n, k = u.shape
         slack = (8 + k) * 2.220446049250313e-16
         total = 0.0

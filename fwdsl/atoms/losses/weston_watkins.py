@@ -26,7 +26,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def value(z, y, w):
-        """Kernel: see `VectorLoss.value`."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
@@ -39,7 +38,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def value_gradient(z, y, w, out):
-        """Kernel: see `VectorLoss.value_gradient`."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
@@ -58,7 +56,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def prox(v, t, y, w, out):
-        """Kernel: see `VectorLoss.prox`."""
         n, k = v.shape
         for i in range(n):
             step = t * w[i]
@@ -97,7 +94,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def conjugate(u, y, w):
-        """Kernel: see `VectorLoss.conjugate`."""
         n, k = u.shape
         slack = (8 + k) * 2.220446049250313e-16
         total = 0.0
