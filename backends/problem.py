@@ -19,7 +19,7 @@ from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
-from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Block, Canonical, Stacked, SumTerm
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
@@ -99,7 +99,7 @@ class PreparedProblem:
         return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
 
     def _substitute(self, m: LinearMap) -> LinearMap:
-        if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")):
+        if isinstance(m, Matrix) and is_written(m.A):
             key = id(m.A)
             if key not in self.operators:
                 self.operators[key] = operator_of(m.A, self.pool)

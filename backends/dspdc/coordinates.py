@@ -40,7 +40,7 @@ from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Compose, Scaled
-from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 
@@ -147,7 +147,7 @@ def factors(m: LinearMap) -> tuple[float, list[LinearMap]] | None:
         if left is None or right is None or len(left[1]) + len(right[1]) > 2:
             return None
         return left[0] * right[0], [*left[1], *right[1]]
-    plain = isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr"))
+    plain = isinstance(m, Matrix) and is_written(m.A)
     return (1.0, [m]) if plain or isinstance(m, KernelMatrix) else None
 
 

@@ -16,7 +16,7 @@ from fwdsl.atoms.matrices.spectral import Spectral
 from fwdsl.atoms.vectors import Ridged
 from fwdsl.backends.dspdc.steps import Index
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
-from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Block, Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
@@ -194,8 +194,8 @@ def _collect(block: Block, m: LinearMap, c: float, found: list[Link]) -> bool:
 
 def _is_data(m: LinearMap) -> bool:
     if isinstance(m, Quad):
-        return isinstance(m.U, np.ndarray) or hasattr(m.U, "indptr")
-    return isinstance(m, Matrix) and not m.transposed and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr"))
+        return is_written(m.U)
+    return isinstance(m, Matrix) and not m.transposed and is_written(m.A)
 
 
 def largest_row(links: list[Link], n: int) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array, VectorFunction
 from .combined_maps import Add, Compose, Scaled
-from .data_maps import Matrix
+from .data_maps import Matrix, is_written
 from .maps import Diagonal, Identity, LinearMap, Select
 from .matrix_maps import LeftMultiply, RightMultiply, Take
 
@@ -202,7 +202,7 @@ def _repeated(
 
 def _two_of(A: Any) -> tuple[Places, Array, Places, Array] | None:
     """The places and values of a matrix with two numbers in each row."""
-    if not (isinstance(A, np.ndarray) or hasattr(A, "indptr")) or A.ndim != 2 or not A.shape[0]:
+    if not is_written(A) or A.ndim != 2 or not A.shape[0]:
         return None
     if isinstance(A, np.ndarray):
         # most matrices show in their first row that they are others

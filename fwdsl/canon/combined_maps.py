@@ -21,12 +21,8 @@ class Scaled(LinearMap):
     c: float
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return self.inner.rows
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        return self.inner.columns
+    def shape(self) -> tuple[int, int]:
+        return self.inner.shape
 
     @property
     def nnz(self) -> int:
@@ -70,12 +66,8 @@ class Compose(LinearMap):
     inner: LinearMap
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return self.outer.rows
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        return self.inner.columns
+    def shape(self) -> tuple[int, int]:
+        return self.outer.rows, self.inner.columns
 
     @property
     def nnz(self) -> int:
@@ -113,14 +105,8 @@ class Add(LinearMap):
     right: LinearMap
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Rows of both."""
-        return self.left.rows
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """Columns of both."""
-        return self.left.columns
+    def shape(self) -> tuple[int, int]:
+        return self.left.shape
 
     @property
     def nnz(self) -> int:
@@ -156,12 +142,8 @@ class Adjoint(LinearMap):
     inner: LinearMap
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return self.inner.columns
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        return self.inner.rows
+    def shape(self) -> tuple[int, int]:
+        return self.inner.columns, self.inner.rows
 
     @property
     def nnz(self) -> int:

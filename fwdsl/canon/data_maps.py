@@ -24,17 +24,12 @@ class Matrix(LinearMap):
     name: str = "A"
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return int(self.A.shape[1 if self.transposed else 0])
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        return int(self.A.shape[0 if self.transposed else 1])
+    def shape(self) -> tuple[int, int]:
+        return shape_of(self.A, self.transposed)
 
     @property
     def nnz(self) -> int:
-        """Stored numbers of A."""
-        return int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
+        return stored(self.A)
 
     def apply(self, x: Array) -> Array:
         """A x in float64."""
@@ -46,18 +41,16 @@ class Matrix(LinearMap):
 
     def absolute(self) -> LinearMap:
         """|A|, taken by blocks of rows as it is applied."""
-        if not _sliceable(self.A):
+        if not is_written(self.A):
             return Matrix(abs(self.A), self.transposed, f"|{self.name}|")
         return AbsoluteMatrix(self.A, self.transposed)
 
     def squared(self) -> LinearMap:
         """A entry by entry squared, taken by blocks of rows."""
-        return AbsoluteMatrix(self.A, self.transposed, square=True) if _sliceable(self.A) else self.absolute()
+        return AbsoluteMatrix(self.A, self.transposed, square=True) if is_written(self.A) else self.absolute()
 
     def sparse(self) -> csr_array:
-        if not isinstance(self.A, np.ndarray) and not hasattr(self.A, "indptr"):
-            return super().sparse()
-        return as_sparse(self.A.T if self.transposed else self.A)
+        return as_sparse(self.A.T if self.transposed else self.A) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
         """A @ x."""
@@ -77,12 +70,8 @@ class AbsoluteMatrix(LinearMap):
     square: bool = False
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return int(self.A.shape[1 if self.transposed else 0])
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        return int(self.A.shape[0 if self.transposed else 1])
+    def shape(self) -> tuple[int, int]:
+        return shape_of(self.A, self.transposed)
 
     def apply(self, x: Array) -> Array:
         """|A| x."""
@@ -94,8 +83,7 @@ class AbsoluteMatrix(LinearMap):
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         n = int(self.A.shape[0])
-        stored = int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
-        step = max(1, BLOCK * n // max(1, stored))
+        step = max(1, BLOCK * n // max(1, stored(self.A)))
         for i in range(0, n, step):
             at = slice(i, i + step)
             if getattr(self.A, "format", "") == "csr":
@@ -131,9 +119,20 @@ class AbsoluteMatrix(LinearMap):
         return f"abs(A) @ {x}"
 
 
-def _sliceable(A: Any) -> bool:
-    """True if blocks of rows can be taken: true for data, false for a sparse matrix less its means."""
+def is_written(A: Any) -> bool:
+    """True if all entries of A lie in memory or on a disk, so that blocks of rows can be taken: not for a sparse matrix less its means."""
     return isinstance(A, np.ndarray) or hasattr(A, "indptr")
+
+
+def stored(A: Any) -> int:
+    """The numbers that A stores."""
+    return int(A.nnz) if hasattr(A, "nnz") else int(A.size)
+
+
+def shape_of(A: Any, transposed: bool) -> tuple[int, int]:
+    """The shape of A, or of A'."""
+    n, d = int(A.shape[0]), int(A.shape[1])
+    return (d, n) if transposed else (n, d)
 
 
 def _times(A: Any, x: Array) -> Array:

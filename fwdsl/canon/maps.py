@@ -49,8 +49,20 @@ def _images(product: Callable[[Array], Array], n: int, size: int) -> csr_array:
 class LinearMap(ABC):
     """x -> K x from R^columns to R^rows."""
 
-    rows: int
-    columns: int
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+
+    @property
+    def rows(self) -> int:
+        """The length of K x."""
+        return self.shape[0]
+
+    @property
+    def columns(self) -> int:
+        """The length of x."""
+        return self.shape[1]
 
     @abstractmethod
     def apply(self, x: Array) -> Array:
@@ -88,11 +100,11 @@ class LinearMap(ABC):
 class Identity(LinearMap):
     """x -> x."""
 
-    rows: int
+    size: int
 
     @property
-    def columns(self) -> int:  # type: ignore[override]
-        return self.rows
+    def shape(self) -> tuple[int, int]:
+        return self.size, self.size
 
     def apply(self, x: Array) -> Array:
         return x
@@ -117,11 +129,10 @@ class Row(LinearMap):
 
     v: Array
     name: str = "v"
-    rows = 1
 
     @property
-    def columns(self) -> int:  # type: ignore[override]
-        return self.v.size
+    def shape(self) -> tuple[int, int]:
+        return 1, self.v.size
 
     def apply(self, x: Array) -> Array:
         """<v, x>."""
@@ -156,11 +167,10 @@ class Column(LinearMap):
     """s -> s v: a scalar that meets a vector (an intercept: v = ones)."""
 
     v: Array
-    columns = 1
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return self.v.size
+    def shape(self) -> tuple[int, int]:
+        return self.v.size, 1
 
     def apply(self, x: Array) -> Array:
         """x v."""
@@ -193,12 +203,8 @@ class Diagonal(LinearMap):
     v: Array
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return self.v.size
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        return self.v.size
+    def shape(self) -> tuple[int, int]:
+        return self.v.size, self.v.size
 
     def apply(self, x: Array) -> Array:
         """v * x."""
@@ -231,12 +237,11 @@ class Select(LinearMap):
 
     start: int
     stop: int
-    columns: int
+    length: int
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """The number of entries that are kept."""
-        return self.stop - self.start
+    def shape(self) -> tuple[int, int]:
+        return self.stop - self.start, self.length
 
     def apply(self, x: Array) -> Array:
         """The slice (a view)."""
