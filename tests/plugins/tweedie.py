@@ -71,7 +71,7 @@ class Tweedie(Loss):
 
 
 def _root(f: Callable[[Array], Array], lo: Array, hi: Array) -> Array:
-    """Where an increasing function is 0, by halving [lo, hi] until nothing is between."""
+    """The root of an increasing function, by halving [lo, hi] until nothing is between."""
     for _ in range(200):
         z = 0.5 * (lo + hi)
         high = f(z) > 0.0
