@@ -87,7 +87,7 @@ def matrix_by_rows(m: LinearMap) -> tuple[float, LinearMap] | None:
     return (c, m) if isinstance(m, KernelMatrix) and not m.transposed else None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FiniteSum:
     """The problem above on kernels."""
 

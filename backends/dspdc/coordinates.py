@@ -60,7 +60,7 @@ LARGEST_GRAM = 4096
 """The inner size of a product up to which the lengths of its rows are had from V V'."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SideMatrix:
     """A matrix by rows for the loop, with the kernels of its layout; `matrix` serves products of some rows.
 

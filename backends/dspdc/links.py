@@ -22,7 +22,7 @@ from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlacedBlock:
     """A block: its slice of x, its g, the side `d` of a symmetric matrix (else 0), and whether its prox takes an eigendecomposition."""
 
@@ -68,7 +68,7 @@ def _places(block: Block, d: int) -> Iterator[PlacedBlock]:
         yield PlacedBlock(start, start + one.size, own, d, isinstance(one, Spectral))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Link:
     """z += c * data(x[start:stop]), for all samples or, one map a task, for those of each task with the block of its own.
 
@@ -127,7 +127,7 @@ class Link:
             yield LinkPart(start, start + self.width, self.c, _some(self.maps[t], place[at]), at)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinkPart:
     """z[at] += c * map(x[start:stop])."""
 

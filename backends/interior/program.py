@@ -61,7 +61,7 @@ class _PlacedForm(NamedTuple):
     row: int  # the place of its rows, before they are sorted by cones
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConicProgram:
     """The program, with what leads from its points to those of the canonical problem."""
 

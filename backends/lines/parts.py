@@ -47,7 +47,7 @@ def without_lines(problem: PreparedProblem) -> PreparedProblem:
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Multiples:
     """x -> c x_i, row by row; `at` is None where the rows are the entries."""
 

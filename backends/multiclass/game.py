@@ -108,7 +108,7 @@ def _penalty(g: Any) -> float:
     return 0.0 if coercive is None else float(coercive[0])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Game:
     """The game of a problem that passed `reasons` and `value_reasons`.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -56,7 +56,7 @@ def record_of(cls: type, name: str, records: Mapping[str, Y]) -> Y:
     return records[name]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LossFunction:
     """z -> sum_j w_j l(z_j; b_j): a loss with its targets b, weights w (any outer coefficient and 1/n included) and parameters."""
 
@@ -305,6 +305,11 @@ class VectorFunction(ABC):
         where other than coordinates would move (norm_inf, whose entries of largest size would move as one)."""
         return None
 
+    def set_beneath(self) -> VectorFunction | None:
+        """The indicator of the domain, beneath a ridge and a norm; None where the domain is everything, or is not told apart from g."""
+        norm, on = self.pair
+        return self if norm is None and on is not None else None
+
     def entries(self) -> Entries | None:
         """The same as a sum over entries, of sizes, squares and bounds; None where it is no such sum."""
         return None
@@ -385,3 +390,17 @@ class OfInner(VectorFunction):
     @property
     def slope(self) -> float:
         return self.inner.slope
+
+    def set_beneath(self) -> VectorFunction | None:
+        """The sets beneath the inner functions, side by side; beneath an entropy, which adds up over entries, the set of all of them."""
+        norm, on = self.pair
+        if norm is None:
+            return super().set_beneath()
+        below = self.inner.set_beneath()
+        if below is None:
+            return None
+        return self.like(below) if on is not None else replace(below, size=self.size)  # type: ignore[type-var]
+
+    @abstractmethod
+    def like(self, inner: VectorFunction) -> VectorFunction:
+        """The same of another inner function."""

@@ -22,7 +22,7 @@ def joined(names: Iterable[tuple[int, ...] | None]) -> tuple[int, ...] | None:
     return tuple(found)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Repeated(OfInner):
     """x = (x_1, ..., x_T) -> sum_t g(x_t)."""
 
@@ -38,6 +38,9 @@ class Repeated(OfInner):
 
     def _blocks(self, x: Array) -> Array:
         return x.reshape(self.count, self.inner.size)
+
+    def like(self, inner: VectorFunction) -> VectorFunction:
+        return Repeated(inner, self.count)
 
     def radius(self) -> float:
         """sqrt(T) times the block's."""

@@ -108,7 +108,7 @@ class VectorLoss(ABC):
         return of_class[y]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VectorLossFunction:
     """z -> sum_i w_i l(z_i; y_i) for the rows z_i of a matrix (n, k), given and returned flat in C order.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Places = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Steps:
     """One term of the sum, f(c (x_{e+1} - x_e)) row by row: the edge e of each row, its factor, and the ends of the domain of f*, where f* is 0."""
 
@@ -37,7 +37,7 @@ class Steps:
     hi: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chain:
     """The lines of one block: edge e leads from entry `order[e]` to `order[e + 1]` (None: entries as they are), and from one line to the next
     where no term acts on it.

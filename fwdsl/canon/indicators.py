@@ -21,11 +21,11 @@ from .groups import overlapping, regrouped
 from .lines import SetLines, lines_of
 from .maps import Identity, LinearMap, Row
 from .matrix_maps import RightMultiply, Take
-from .pairs import innermost
-from .sets import SetReader, build
+from .pairs import build, innermost
+from .sets import SetReader
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Indicator:
     """0 where map(x) is in a set, else inf; `side` tells what its multiplier is of."""
 

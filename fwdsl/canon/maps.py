@@ -96,7 +96,7 @@ class LinearMap(ABC):
         return 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identity(LinearMap):
     """x -> x."""
 
@@ -123,7 +123,7 @@ class Identity(LinearMap):
         return x
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Row(LinearMap):
     """x -> <v, x>, a vector of one number."""
 
@@ -162,7 +162,7 @@ class Row(LinearMap):
         return self.v.size
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Column(LinearMap):
     """s -> s v: a scalar that meets a vector (an intercept: v = ones)."""
 
@@ -196,7 +196,7 @@ class Column(LinearMap):
         return x if np.all(self.v == 1.0) else f"v * {bracket(x)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagonal(LinearMap):
     """x -> v * x entrywise."""
 
@@ -231,7 +231,7 @@ class Diagonal(LinearMap):
         return f"diag @ {bracket(x)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Select(LinearMap):
     """x -> x[start:stop]."""
 

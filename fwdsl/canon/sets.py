@@ -10,15 +10,14 @@ import numpy as np
 
 from ..atoms.base import Array, VectorFunction
 from ..atoms.family import Repeated
-from ..atoms.matrices import build_matrix
 from ..atoms.vectors import ConvexSet
-from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
 from ..model import Constraint, Expr, SetRef, Term, Type
 from ..words import BOX, CONVEX, SETS, SIMPLEX
 from .affine import AffineReader
 from .arrange import parts_of
 from .emptiness import ROUNDING, Empty, numbers, ordered
+from .pairs import build
 
 
 class BadArguments(Exception):
@@ -28,17 +27,6 @@ class BadArguments(Exception):
         super().__init__(message)
         self.message = message
         self.span = span
-
-
-def build(norm: Any, set_: Any, shape: int | tuple[int, ...]) -> VectorFunction:
-    """c * norm on a set, for flat vectors of a size or matrices of a shape; `ValueError` for what does not fit."""
-    shape = (shape,) if isinstance(shape, int) else shape
-    if len(shape) < 2:
-        f = build_vector(norm, set_, math.prod(shape))
-    else:
-        f = build_matrix(norm, set_, (shape[0], shape[1]))
-    assert f is not None, "the arrangement only pairs what the registry holds"
-    return f
 
 
 _ENDS = ("lo", "hi")

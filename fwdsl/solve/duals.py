@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array, VectorFunction
-from ..atoms.domain import set_beneath
 from ..atoms.family import Repeated
 from ..atoms.vectors import ConvexSet
 from ..canon.affine import AffineReader
@@ -88,7 +87,7 @@ def _radius_dual(on: ConvexSet, normal: Array) -> float:
 
 def _set_of(g: VectorFunction) -> ConvexSet:
     """The set beneath a ridge and a norm; of a family that of each block."""
-    on = set_beneath(g)
+    on = g.set_beneath()
     on = on.inner if isinstance(on, Repeated) else on
     assert isinstance(on, ConvexSet)
     return on

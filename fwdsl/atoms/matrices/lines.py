@@ -44,7 +44,7 @@ FACE_NUMBERS = 10_000_000
 """No face is told where its normals would take more numbers than this."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lines(OfInner):
     """`inner` of every row (axis 0) or every column (axis 1)."""
 
@@ -85,6 +85,9 @@ class Lines(OfInner):
     def compiled(self) -> bool:  # type: ignore[override]
         """True if there is a kernel for many lines."""
         return self.inner.compiled and self.prox_kernel is not None
+
+    def like(self, inner: VectorFunction) -> VectorFunction:
+        return (LinesSet if isinstance(inner, ConvexSet) else Lines)(self.shape, self.axis, inner)
 
     def radius(self) -> float:
         """n^(1/2) times that of a line."""

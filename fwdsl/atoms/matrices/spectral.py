@@ -36,7 +36,7 @@ _LIFTED = {"linf": "spectral", "l2": "l2", "l1": "nuclear"}
 Rebuild = Callable[[Array], Array]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spectral(VectorFunction):
     """h of the spectrum of a matrix; `pair` names the function in the language, `inner` is h."""
 
@@ -82,6 +82,17 @@ class Spectral(VectorFunction):
         words = [] if norm is None else [f"{self.inner.c:g} * {norm}"]  # type: ignore[attr-defined]
         words += [] if name is None else [f"{name}({on.r:g})" if hasattr(on, "r") else name]
         return " on ".join(words)
+
+    def set_beneath(self) -> VectorFunction | None:
+        norm, on = self.pair
+        if norm is None:
+            return super().set_beneath()
+        below = None if on is None else self.inner.set_beneath()
+        return None if below is None or on is None else self.as_set((None, on), below)
+
+    @abstractmethod
+    def as_set(self, pair: tuple[None, str], inner: VectorFunction) -> VectorFunction:
+        """The indicator of a set of the same spectrum."""
 
     @property
     def slope(self) -> float:
@@ -237,6 +248,9 @@ class Singular(Spectral):
         inside = self.inner.dual_project(values)
         return inside * self.inner.dual_scale(inside + room)
 
+    def as_set(self, pair: tuple[None, str], inner: VectorFunction) -> VectorFunction:
+        return SingularSet(self.shape, pair, inner)
+
 
 class SingularSet(Singular, ConvexSet):
     """The indicator of h(sigma(X))."""
@@ -305,6 +319,9 @@ class Eigen(Spectral):
     def _inside(self, values: Array, room: float) -> Array:
         # moved, not scaled: no scaling takes a matrix off the boundary of a cone
         return self.inner.dual_project(values + room) - room
+
+    def as_set(self, pair: tuple[None, str], inner: VectorFunction) -> VectorFunction:
+        return EigenSet(self.shape, pair, inner)
 
     def _part(self, x: Array) -> Array:
         a = matrix(x, self.shape)

@@ -32,7 +32,7 @@ def affine_kernel(v, t, out, q, x0):
             out[i] -= share * q[k, i]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Affine(ConvexSet):
     """`affine(A, b)`; A dense or sparse (m, d), b a vector or a number. Raises `ValueError` where no x satisfies it."""
 

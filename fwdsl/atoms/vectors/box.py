@@ -22,7 +22,7 @@ def box_kernel(v, t, out, c, lo, hi):
         out[i] = max(lo[i], min(hi[i], a))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Box(ConvexSet):
     """`box(lo, hi)`; bounds are numbers or vectors, kept as vectors."""
 

@@ -90,7 +90,7 @@ def checked_coefficient(c: float) -> float:
     return float(c)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Norm(VectorFunction):
     """c * a norm. Its conjugate is the indicator of the dual norm's ball of radius c."""
 
@@ -287,6 +287,9 @@ class Joint(VectorFunction):
 
     def coercive(self) -> tuple[float, str] | None:
         return self.norm.coercive()
+
+    def set_beneath(self) -> VectorFunction:
+        return self.on
 
     def radius(self) -> float:
         return self.on.radius()

@@ -14,6 +14,7 @@ import numpy as np
 from ..base import Array, VectorFunction
 from ..elementary import omega
 from .common import checked_coefficient, largest_share, scale_into
+from .nonnegative import Nonnegative
 
 EXPONENT = 700.0
 """exp of more is close to the largest number."""
@@ -76,6 +77,9 @@ class Entropy(VectorFunction):
     def value(self, x: Array) -> float:
         """c sum x log x, negative entries ignored."""
         return self.c * negentropy(x)
+
+    def set_beneath(self) -> VectorFunction:
+        return Nonnegative(self.size)
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, entrywise."""

@@ -16,7 +16,7 @@ from .common import Ball, checked_radius, face
 from .groups import Partition, groups_kernel, partition, project_weighted, smallest
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupBall(Ball):
     """`group_ball(r, groups, weights)`; groups as `groups.partition` takes them, or a `Partition`."""
 

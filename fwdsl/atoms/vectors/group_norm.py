@@ -14,7 +14,7 @@ from .common import Norm, scale_into
 from .groups import Partition, groups_kernel, partition, smallest
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupNorm(Norm):
     """`c * group_norm(groups, weights)`; groups as `groups.partition` takes them, or a `Partition`."""
 

@@ -20,7 +20,7 @@ from ..conic import Conic, lengths_form
 Groups = Sequence[Sequence[int]] | NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Partition:
     """Group g holds the entries order[start[g] : start[g + 1]]; an empty `order` stands for 0, 1, 2, .... Weights are positive."""
 

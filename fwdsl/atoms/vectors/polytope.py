@@ -18,7 +18,7 @@ PROXIMABLE_NUMBERS = 10_000
 """V of at most this many numbers is projected on; a larger hull is to be written by weights in the simplex."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Polytope(ConvexSet):
     """`polytope(V)`; V dense or sparse (m, d), one vertex a row."""
 

@@ -17,7 +17,7 @@ from ..conic import Conic
 from ..entries import Entries
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ridged(OfInner):
     """`inner + c * sum_squares`, c > 0."""
 
@@ -96,6 +96,12 @@ class Ridged(OfInner):
         """The inner face, its slope steeper by 2 c x; `curvature` is the rest."""
         inner = self.inner.face(x)
         return None if inner is None else Face(inner.free, inner.normals, inner.slope + 2.0 * self.c * x[inner.free])
+
+    def set_beneath(self) -> VectorFunction | None:
+        return self.inner.set_beneath()
+
+    def like(self, inner: VectorFunction) -> VectorFunction:
+        return Ridged(inner, self.c)
 
     def entries(self) -> Entries | None:
         """The inner function's, with the square."""
