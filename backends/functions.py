@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
-from fwdsl.atoms.entries import Entries
+from fwdsl.atoms.entries import EntrySum
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.kernels.compile import kernel
@@ -189,7 +189,7 @@ class FastVector:
         self.args = f.kernel_args() if f.compiled else ()
 
     @cached_property
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntrySum | None:
         """The function as a sum over entries, where it is one."""
         return self.f.entries()
 

@@ -25,7 +25,7 @@ from ..words import CONVEX, SETS, SetWord
 from .conic import Conic
 
 if TYPE_CHECKING:
-    from .entries import Budget, Entries
+    from .entries import Budget, EntrySum
     from .loss import Loss
     from .vectors.groups import Partition
 
@@ -310,7 +310,7 @@ class VectorFunction(ABC):
         norm, on = self.pair
         return self if norm is None and on is not None else None
 
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntrySum | None:
         """The same as a sum over entries, of sizes, squares and bounds; None where it is no such sum."""
         return None
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...words import CONVEX, SETS, SetWord
 from ..base import Array, Face, VectorFunction
 from ..conic import Conic
-from ..entries import Budget, Entries
+from ..entries import Budget, EntrySum
 
 INSIDE = 1.0 - 1e-12
 """A point whose norm is below this share of the radius is in the interior, for telling faces."""
@@ -311,7 +311,7 @@ class Joint(VectorFunction):
         word = CONVEX[str(self.pair[0])]
         return not (word.grouped or word.spectrum) and self.on.permutable
 
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntrySum | None:
         """The bounds of the set with c times the sizes; None where norm or set is no sum over entries."""
         on, norm = self.on.entries(), CONVEX[str(self.pair[0])]
         return replace(on, c=self.c) if on is not None and norm.adds_sizes else None

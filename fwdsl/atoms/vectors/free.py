@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic
-from ..entries import Entries
+from ..entries import EntrySum
 from .common import ConvexSet, face
 
 
@@ -61,9 +61,9 @@ class Free(ConvexSet):
         """Everything moves."""
         return face(np.arange(self.size))
 
-    def entries(self) -> Entries:
+    def entries(self) -> EntrySum:
         """Without bounds."""
-        return Entries(0.0, 0.0, -math.inf, math.inf)
+        return EntrySum(0.0, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:
         return Conic(self.size)

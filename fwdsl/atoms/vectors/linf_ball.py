@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form
-from ..entries import Entries
+from ..entries import EntrySum
 from .common import Ball, OfRadius, face, largest, norm1
 
 
@@ -51,9 +51,9 @@ class LinfBall(Ball, OfRadius):
         """The entries strictly between the bounds move."""
         return face(np.flatnonzero(np.abs(x) < self.r))
 
-    def entries(self) -> Entries:
+    def entries(self) -> EntrySum:
         """The interval [-r, r] for each entry."""
-        return Entries(0.0, 0.0, -self.r, self.r)
+        return EntrySum(0.0, 0.0, -self.r, self.r)
 
     def conic(self) -> Conic:
         return box_form(np.full(self.size, -self.r), np.full(self.size, self.r))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, norm1_form
-from ..entries import Entries
+from ..entries import EntrySum
 from .common import Joint, Norm, face, largest, norm1, soft
 
 
@@ -42,9 +42,9 @@ class Norm1(Norm):
         free = np.flatnonzero(x)
         return face(free, self.c * np.sign(x[free]))
 
-    def entries(self) -> Entries:
+    def entries(self) -> EntrySum:
         """c times the sizes."""
-        return Entries(self.c, 0.0, -math.inf, math.inf)
+        return EntrySum(self.c, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:
         return norm1_form(self.size, self.c)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...words import SetWord
 from ..base import Array
-from ..entries import Entries
+from ..entries import EntrySum
 from .common import ConvexSet
 
 
@@ -55,6 +55,6 @@ class VectorSet(ConvexSet):
         vertex = self.lmo(c) if self.polyhedral else None
         return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
 
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntrySum | None:
         """The bounds, where these are all of it."""
-        return Entries(0.0, 0.0, *self.bounds()) if self.entrywise else None
+        return EntrySum(0.0, 0.0, *self.bounds()) if self.entrywise else None

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base import Array, Face, OfInner, VectorFunction
 from ..conic import Conic
-from ..entries import Entries
+from ..entries import EntrySum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,7 +103,7 @@ class Ridged(OfInner):
     def like(self, inner: VectorFunction) -> VectorFunction:
         return Ridged(inner, self.c)
 
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntrySum | None:
         """The inner function's, with the square."""
         inner = self.inner.entries()
         return None if inner is None else replace(inner, ridge=inner.ridge + self.c)
