@@ -28,6 +28,9 @@ class LowRank(NDArrayOperatorsMixin):
     U: Array
     V: Array
 
+    ndim = 2
+    dtype = np.dtype(np.float64)
+
     @classmethod
     def of(cls, X: Array) -> LowRank:
         """The factors of an array, singular values below rounding left out."""
@@ -42,16 +45,8 @@ class LowRank(NDArrayOperatorsMixin):
         return self.U.shape[0], self.V.shape[0]
 
     @property
-    def ndim(self) -> int:
-        return 2
-
-    @property
     def size(self) -> int:
         return int(self.U.shape[0] * self.V.shape[0])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64)
 
     @property
     def rank(self) -> int:

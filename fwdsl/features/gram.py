@@ -176,6 +176,8 @@ class GramOperator:
     have a cache of their own, which drops the least recently used.
     """
 
+    ndim = 2
+    dtype = np.dtype(np.float64)
     __array_ufunc__ = None
 
     def __init__(self, X: Any, kernel: Kernel, cache: int = CACHE) -> None:
@@ -191,14 +193,6 @@ class GramOperator:
     def shape(self) -> tuple[int, int]:
         n = int(self._samples.X.shape[0])
         return n, n
-
-    @property
-    def ndim(self) -> int:
-        return 2
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64)
 
     @property
     def T(self) -> GramOperator:
@@ -332,6 +326,8 @@ class GramOperator:
 class CrossGram:
     """The m x n matrix K(X, samples), computed by block at each product."""
 
+    ndim = 2
+    dtype = np.dtype(np.float64)
     __array_ufunc__ = None
 
     def __init__(self, X: Any, samples: Any, kernel: Kernel) -> None:
@@ -344,14 +340,6 @@ class CrossGram:
     @property
     def shape(self) -> tuple[int, int]:
         return int(self._here.X.shape[0]), int(self._there.X.shape[0])
-
-    @property
-    def ndim(self) -> int:
-        return 2
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64)
 
     def matvec(self, a: Array) -> Array:
         """K a for a vector (n,) or the columns of a matrix (n, k): predictions from expansion coefficients."""

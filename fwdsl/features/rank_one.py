@@ -23,16 +23,13 @@ class RankOneUpdated:
     u: Array
     v: Array
 
+    ndim = 2
     #: NumPy leaves `x @ M` and `2 * M` to this class.
     __array_ufunc__ = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return int(self.A.shape[0]), int(self.A.shape[1])
-
-    @property
-    def ndim(self) -> int:
-        return 2
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -209,9 +209,9 @@ class ConvexSet(VectorFunction):
         """The constraints of cvxpy that say that x is in the set, for `fwdsl verify`; None where `fwdsl.oracle` has them, or nobody."""
         return None
 
-    @abstractmethod
     def diameter(self) -> float:
-        """sup of |x - y|_2 over the set; inf where it is unbounded."""
+        """sup of |x - y|_2 over the set, or a bound of it: twice the radius; inf where the set is unbounded."""
+        return 2.0 * self.radius()
 
 
 @dataclass(frozen=True)
@@ -249,9 +249,6 @@ class Ball(ConvexSet):
     def radius(self) -> float:
         """r, where the norm is at least the Euclidean one."""
         return self.r if self.size else 0.0
-
-    def diameter(self) -> float:
-        return 2.0 * self.radius()
 
     def interior(self, x: Array) -> bool:
         """True if x is in the interior, for telling faces."""

@@ -34,9 +34,6 @@ class Free(ConvexSet):
     def radius(self) -> float:
         return math.inf if self.size else 0.0
 
-    def diameter(self) -> float:
-        return self.radius()
-
     def describe(self) -> str:
         return "free"
 

@@ -57,9 +57,6 @@ class Halfspace(ConvexSet):
     def radius(self) -> float:
         return math.inf if self.size else 0.0
 
-    def diameter(self) -> float:
-        return self.radius()
-
     def describe(self) -> str:
         """`halfspace(a, b)`."""
         return f"halfspace(a, {self.b:g})"

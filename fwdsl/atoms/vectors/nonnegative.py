@@ -34,9 +34,6 @@ class Nonnegative(ConvexSet):
     def radius(self) -> float:
         return math.inf if self.size else 0.0
 
-    def diameter(self) -> float:
-        return self.radius()
-
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, entrywise."""
         return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)

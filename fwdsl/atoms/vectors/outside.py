@@ -46,10 +46,6 @@ class VectorSet(ConvexSet):
         written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in given.items())
         return f"{self.word.name}({', '.join(written)})" if given else self.word.name
 
-    def diameter(self) -> float:
-        """Twice the radius, which bounds it."""
-        return 2.0 * self.radius()
-
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
         vertex = self.lmo(c) if self.polyhedral else None
