@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..elementary import wright
 from ..loss import Loss
 
 
@@ -50,20 +51,7 @@ class Poisson(Loss):
             if step == 0.0:
                 out[j] = v[j]
                 continue
-            x = a + math.log(step)
-            if x < -40.0:
-                # omega = exp(x) to rounding
-                out[j] = a - math.exp(x)
-                continue
-            omega = x - math.log(x) if x > 2.0 else (0.567 + 0.362 * x if x > -1.0 else math.exp(x))
-            for _ in range(20):
-                r = x - omega - math.log(omega)
-                if abs(r) <= 4e-16 * (1.0 + abs(x)):
-                    break
-                g = 1.0 + omega
-                h = 2.0 * g * (g + 2.0 * r / 3.0)
-                new = omega * (1.0 + (r / g) * (h - r) / (h - 2.0 * r))
-                omega = new if new > 0.0 else 0.5 * omega
+            omega = wright(a + math.log(step))
             # the form without cancellation
             out[j] = math.log(omega) - math.log(step) if omega > 1.0 else a - omega
 
