@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, LossFunction, MatrixLike, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.kernels.operators import Operator
@@ -28,7 +27,7 @@ _KEPT: dict[int, tuple[ref[object], Operator]] = {}
 """The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
 
 
-def operator_of(A: Any, pool: Pool) -> Operator:
+def operator_of(A: MatrixLike, pool: Pool) -> Operator:
     """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data."""
     if isinstance(A, np.ndarray):
         return Operator(A, pool)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.baselines.samples import linked
 from fwdsl.backends.dspdc.loops import (
     coordinate_steps,
@@ -71,7 +71,7 @@ class SideMatrix:
     kernels: tuple[Function, Function, Function, Function]
     source: KernelMatrix | None
     by_columns: bool
-    matrix: Any
+    matrix: MatrixLike
     average: float
 
     @property
@@ -288,7 +288,7 @@ class CoordinateSampling:
         return float(left + right) / (2 * total) if total else 0.5 * count * (self.m / self.n + self.q / self.p)
 
 
-def _squares(A: Any, axis: int) -> Array:
+def _squares(A: MatrixLike, axis: int) -> Array:
     """The sums of squares of the rows (axis 1) or columns (axis 0)."""
     if hasattr(A, "power"):
         return np.asarray(A.power(2).sum(axis=axis), dtype=np.float64)

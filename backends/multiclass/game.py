@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.losses import VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import kernel
@@ -118,7 +118,7 @@ class Game:
     problem: PreparedProblem
     f: VectorLossFunction
     c: float
-    A: Any
+    A: MatrixLike
     parts: int
     exact: bool
     lam: float

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.maps import CountedMap, KernelMatrix
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import is_written
@@ -58,7 +56,7 @@ def _place(m: Identity | Diagonal | Select, rows: Index) -> Index:
     return rows + m.start if isinstance(m, Select) else rows
 
 
-def _data(A: Any, rows: Index, columns: Index) -> Array:
+def _data(A: MatrixLike, rows: Index, columns: Index) -> Array:
     part = A[np.ix_(rows, columns)] if isinstance(A, np.ndarray) else A[rows][:, columns].toarray()
     return np.asarray(part, dtype=np.float64)
 

@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,17 @@ from ..words import CONVEX, SETS, SetWord
 from .conic import Conic
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from .entries import Budget, EntrySum
     from .loss import Loss
     from .vectors.groups import Partition
 
 Array = NDArray[np.float64]
+
+MatrixLike: TypeAlias = "NDArray[Any] | csr_array"
+"""A matrix of data: a dense array, a memory map, a SciPy sparse matrix, or an object that stands for one by its products."""
+
 Y = TypeVar("Y")
 
 

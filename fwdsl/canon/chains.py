@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array, VectorFunction
+from ..atoms.base import Array, MatrixLike, VectorFunction
 from .combined_maps import Add, Compose, Scaled
 from .data_maps import Matrix, is_written
 from .maps import Diagonal, Identity, LinearMap, Select
@@ -200,7 +200,7 @@ def _repeated(
     )
 
 
-def _two_of(A: Any) -> tuple[Places, Array, Places, Array] | None:
+def _two_of(A: MatrixLike) -> tuple[Places, Array, Places, Array] | None:
     """The places and values of a matrix with two numbers in each row."""
     if not is_written(A) or A.ndim != 2 or not A.shape[0]:
         return None

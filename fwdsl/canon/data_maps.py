@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 from .maps import LinearMap, as_sparse, bracket
 
 if TYPE_CHECKING:
@@ -119,23 +119,23 @@ class AbsoluteMatrix(LinearMap):
         return f"abs(A) @ {x}"
 
 
-def is_written(A: Any) -> bool:
+def is_written(A: MatrixLike) -> bool:
     """True if all entries of A lie in memory or on a disk, so that blocks of rows can be taken: not for a sparse matrix less its means."""
     return isinstance(A, np.ndarray) or hasattr(A, "indptr")
 
 
-def stored(A: Any) -> int:
+def stored(A: MatrixLike) -> int:
     """The numbers that A stores."""
     return int(A.nnz) if hasattr(A, "nnz") else int(A.size)
 
 
-def shape_of(A: Any, transposed: bool) -> tuple[int, int]:
+def shape_of(A: MatrixLike, transposed: bool) -> tuple[int, int]:
     """The shape of A, or of A'."""
     n, d = int(A.shape[0]), int(A.shape[1])
     return (d, n) if transposed else (n, d)
 
 
-def _times(A: Any, x: Array) -> Array:
+def _times(A: MatrixLike, x: Array) -> Array:
     """A @ x accumulated in float64; float32 data go through blocks of rows (or columns) so that no whole copy is made."""
     if A.dtype == np.float64:
         return np.asarray(A @ x, dtype=np.float64)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, VectorFunction
+from ..atoms.base import Array, MatrixLike, VectorFunction
 from ..atoms.family import Repeated
 from ..model import ConstraintDecl, SetRef
 from ..words import BOX, SETS, SIMPLEX
@@ -93,7 +92,7 @@ class IndicatorReader:
     def _equations(self, constraint: ConstraintDecl, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
         """A x = b, or a'x <= b, for each line."""
         given = dict(own.args)
-        A: Any
+        A: MatrixLike
         equations = SETS[own.name].written_as == "equations"
         if equations:
             lo, A, name = 0.0, self.reader.constant(given["A"]), given["A"].name or "A"

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-def as_sparse(A: Any) -> csr_array:
+def as_sparse(A: MatrixLike) -> csr_array:
     """A in double precision."""
     from scipy.sparse import csr_array
 

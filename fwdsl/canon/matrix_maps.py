@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 from .data_maps import is_written, stored
 from .maps import LinearMap, as_sparse, bracket, placed
 
@@ -31,7 +31,7 @@ def product(A: Any, X: Array) -> Array:
     return out
 
 
-def _kron(left: Any, right: Any) -> csr_array:
+def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:
     """The Kronecker product, in double precision."""
     from scipy.sparse import kron
 
@@ -95,7 +95,7 @@ class LeftMultiply(LinearMap):
 class RightMultiply(LinearMap):
     """X -> X B for X of shape (n, d) and B of shape (d, k)."""
 
-    B: Any
+    B: MatrixLike
     n: int
     name: str = "B"
 

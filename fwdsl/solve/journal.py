@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.low_rank import LowRank
 from ..certify.verified import DualBound, Point, Verified
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 FEASIBLE = 1e-7
 """The largest relative violation of a constraint that `optimal` allows (see "What an answer promises" in docs/language.md)."""
@@ -162,7 +165,7 @@ def _put_together(form: Mapping[str, Any], name: str, arrays: Mapping[str, Any])
     return out
 
 
-def _exact(value: Any) -> Any:
+def _exact(value: MatrixLike) -> MatrixLike:
     """A value as JSON keeps it exactly: a float is marked and in hexadecimal digits."""
     if isinstance(value, tuple):
         return [_exact(item) for item in value]

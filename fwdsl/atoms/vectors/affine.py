@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Array, Face
+from ..base import Array, Face, MatrixLike
 from .common import ConvexSet, face, largest_share, norm2
 
 EPS = float(np.finfo(np.float64).eps)
@@ -37,7 +37,7 @@ class Affine(ConvexSet):
     """`affine(A, b)`; A dense or sparse (m, d), b a vector or a number. Raises `ValueError` where no x satisfies it."""
 
     size: int
-    A: Any
+    A: MatrixLike
     b: Any
     q: Array = field(init=False)
     x0: Array = field(init=False)

@@ -7,11 +7,10 @@ row is added until none is better. It is finite, and takes a least-squares probl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..base import Array
+from ..base import Array, MatrixLike
 from .common import ConvexSet, excess, largest
 
 PROXIMABLE_NUMBERS = 10_000
@@ -23,7 +22,7 @@ class Polytope(ConvexSet):
     """`polytope(V)`; V dense or sparse (m, d), one vertex a row."""
 
     size: int
-    V: Any
+    V: MatrixLike
 
     pair = (None, "polytope")
     polyhedral = True
