@@ -198,7 +198,7 @@ class VectorFunction(ABC):
     #: It is the same for every order of its entries.
     permutable: bool = False
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if (word := cls.__dict__.get("word")) is not None:
             cls.pair = None, word.name

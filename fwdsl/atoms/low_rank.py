@@ -100,7 +100,7 @@ class LowRank(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return int(self.U.shape[0])
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: object) -> Any:
         if ufunc is np.matmul and method == "__call__" and not options:
             left, right = inputs
             if isinstance(left, LowRank):

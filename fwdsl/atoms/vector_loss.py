@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class VectorLoss(ABC):
         """The largest Euclidean size of a subgradient for k classes, that of the farthest point of the domain of l*."""
         return math.sqrt(k * (k - 1.0)) if cls.boxed_dual else math.sqrt(2.0)
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
         cls.word = record_of(cls, cls.name, LOSSES)

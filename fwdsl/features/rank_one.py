@@ -95,7 +95,7 @@ class RankOneUpdated:
         part = self.A if _whole(rows) else self.A[rows]
         return RankOneUpdated(part if _whole(columns) else part[:, columns], self.u[rows], self.v[columns])
 
-    def __array__(self, *_: Any, **__: Any) -> Array:
+    def __array__(self, *_: Any, **__: object) -> Array:
         raise TypeError("a sparse matrix less a rank-one term is not made dense by itself; use `toarray()`")
 
     def astype(self, dtype: Any, copy: bool = True) -> RankOneUpdated:

@@ -19,7 +19,7 @@ from .rank_one import RankOneUpdated
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
 
-Form = dict[str, Any]
+Form = dict[str, object]
 
 
 def pack(fitted: Fitted, prefix: str) -> tuple[Form, dict[str, Array]]:

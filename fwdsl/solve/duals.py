@@ -30,7 +30,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     """
     if len(ys) != len(canonical.terms):
         return {}
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     v = -canonical.q
     for term, y in zip(canonical.terms, ys, strict=True):
         term.map.adjoint(-y, v)

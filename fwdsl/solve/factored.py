@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -95,7 +94,7 @@ class SolvableFactored:
         """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""
         form = self.form
         reader = AffineReader(form.instance, {})
-        out: dict[str, Any] = {}
+        out: dict[str, object] = {}
         value = form.sense * radius_dual(form, ys, x) if ys else 0.0
         for c in form.instance.model.constraints:
             assert c.set is not None

@@ -143,9 +143,9 @@ def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
     return Journal(**{**numbers, "last": tuple(numbers["last"])}, best=Best(x, **found))
 
 
-def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
+def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, object]) -> dict[str, object]:
     """The numbers and words of a point or bound. Tuples of arrays go to `arrays`, and their lengths stay."""
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for f in fields(part):
         value = getattr(part, f.name)
         if f.name in ARRAYS:
