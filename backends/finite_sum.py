@@ -24,7 +24,7 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import unscaled
-from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Block, Canonical
 from fwdsl.canon.maps import LinearMap
 
@@ -82,12 +82,12 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
 def matrix_by_rows(m: LinearMap) -> tuple[float, LinearMap] | None:
     """(c, A) where a map is c A for a matrix of data by rows."""
     c, m = unscaled(m)
-    if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")) and not m.transposed:
+    if isinstance(m, Matrix) and is_written(m.A) and not m.transposed:
         return c, m
     return (c, m) if isinstance(m, KernelMatrix) and not m.transposed else None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FiniteSum:
     """The problem above on kernels."""
 

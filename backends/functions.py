@@ -6,17 +6,19 @@ import math
 from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
-from fwdsl.atoms.entries import Entries
-from fwdsl.atoms.matrices.lines import Lines
+from fwdsl.atoms.entries import EntrySum
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import Pool
+
+if TYPE_CHECKING:
+    from fwdsl.atoms.matrices.lines import Lines
 
 SAMPLES_PER_BLOCK = 16_384
 """Samples a kernel call works on: their predictions, targets, weights and results stay in cache."""
@@ -187,7 +189,7 @@ class FastVector:
         self.args = f.kernel_args() if f.compiled else ()
 
     @cached_property
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntrySum | None:
         """The function as a sum over entries, where it is one."""
         return self.f.entries()
 
@@ -213,6 +215,8 @@ class FastVector:
     @cached_property
     def lines(self) -> Lines | None:
         """The function as one of lines, where only one line has a kernel."""
+        from fwdsl.atoms.matrices.lines import Lines
+
         found = without_ridge(self.f)
         return found if isinstance(found, Lines) and found.inner.compiled else None
 

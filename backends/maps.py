@@ -31,8 +31,10 @@ class KernelMatrix(LinearMap):
         self.source = source
         self.operator = operator
         self.transposed = source.transposed
-        self.rows = source.rows
-        self.columns = source.columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.source.shape
 
     @property
     def nnz(self) -> int:
@@ -70,9 +72,11 @@ class CountedMap(LinearMap):
 
     def __init__(self, inner: LinearMap) -> None:
         self.inner = inner
-        self.rows = inner.rows
-        self.columns = inner.columns
         self.touched = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.inner.shape
 
     @property
     def nnz(self) -> int:
@@ -109,8 +113,10 @@ class _Evenly(LinearMap):
 
     def __init__(self, absolute: LinearMap) -> None:
         self.inner = absolute
-        self.rows = absolute.rows
-        self.columns = absolute.columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.inner.shape
 
     def apply(self, x: Array) -> Array:
         """(|A| sqrt(x))^2."""

@@ -177,7 +177,7 @@ class Method(ABC):
         return ()
 
     @classmethod
-    def requires_options(cls, form: Any, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, form: Any, options: Mapping[str, object]) -> tuple[str, ...]:
         """The faults of options that lie in their domains but do not fit the bound problem (a batch beyond the number of samples)."""
         return ()
 

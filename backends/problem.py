@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, LossFunction, MatrixLike, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.kernels.operators import Operator
@@ -19,16 +19,19 @@ from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
-from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Block, Canonical, Stacked, SumTerm
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _KEPT: dict[int, tuple[ref[object], Operator]] = {}
 """The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
 
 
-def operator_of(A: Any, pool: Pool) -> Operator:
+def operator_of(A: MatrixLike, pool: Pool) -> Operator:
     """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data."""
     if isinstance(A, np.ndarray):
         return Operator(A, pool)
@@ -99,7 +102,7 @@ class PreparedProblem:
         return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
 
     def _substitute(self, m: LinearMap) -> LinearMap:
-        if isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")):
+        if isinstance(m, Matrix) and is_written(m.A):
             key = id(m.A)
             if key not in self.operators:
                 self.operators[key] = operator_of(m.A, self.pool)
@@ -308,7 +311,7 @@ class PreparedProblem:
         self.pool.close()
 
 
-def _entries(m: LinearMap) -> Any:
+def _entries(m: LinearMap) -> csr_array:
     """K as a sparse matrix, as it acts on symmetric matrices where it takes the symmetric part first: there that part is the matrix."""
     if isinstance(m, Symmetrise):
         return Identity(m.rows).sparse()

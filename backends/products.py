@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from fwdsl.backends.maps import CountedMap
 from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.data_maps import is_written
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
 
@@ -27,6 +26,6 @@ def product_of(m: LinearMap) -> DataProduct | None:
         return inner._replace(c=m.c * inner.c) if inner is not None else None
     inside = m.inner if isinstance(m, CountedMap) else m
     if isinstance(inside, LeftMultiply) and not inside.transposed:
-        stored = isinstance(inside.A, np.ndarray) or hasattr(inside.A, "indptr")
+        stored = is_written(inside.A)
         return DataProduct(1.0, inside, m) if stored else None
     return None

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
-from fwdsl.atoms.domain import set_beneath
 from fwdsl.backends.dual import move
 from fwdsl.backends.dual_step import DiagonalMetric
 from fwdsl.backends.nearby import least_step
@@ -58,12 +57,12 @@ def _balanced(
     """y moved, within its support, so that K'y vanishes where it must."""
     wanted = np.zeros(problem.size, dtype=np.bool_)
     for block in problem.canonical.blocks:
-        wanted[block.slice] = set_beneath(block.g) is None
+        wanted[block.slice] = block.g.set_beneath() is None
     metrics = [DiagonalMetric(np.where(y != 0.0, np.square(r), 0.0)) for y, r in zip(ys, rows, strict=True)]
     for _ in range(ROUNDS):
         v = -problem.adjoint(ys)
         for block in problem.canonical.blocks:
-            on = set_beneath(block.g)
+            on = block.g.set_beneath()
             if on is not None and on.entrywise and not math.isfinite(on.radius()):
                 wanted[block.slice] |= v[block.slice] != on.dual_project(v[block.slice])
         at = np.flatnonzero(wanted)

@@ -10,17 +10,17 @@ from importlib import import_module
 from fwdsl.backends.method import Method, State
 from fwdsl.words.base import Lazy
 
-#: Those on the factored form, which most programs do not have.
+#: Methods on the factored form, which most programs do not have.
 FACTORED = {
     "lowrank": ("lowrank.lowrank", "LowRankMethod", "CompletionState", "RegressionState"),
     "factored_fw": ("lowrank.factored_fw", "FactoredFW", "FactoredFWState"),
     "block_fw": ("lowrank.block_fw", "BlockFW", "BlockFWState"),
 }
 
-#: Those on expansions in samples, which only kernel machines have.
+#: Methods on expansions in samples, which only kernel machines have.
 EXPANDED = {"smo": ("smo.smo", "SMO", "SMOState")}
 
-#: Those the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
+#: Methods that the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
     "pivoting": ("pivoting", "Pivoting", "PivotingState"),
@@ -37,7 +37,7 @@ AUTOMATIC = {
     **FACTORED,
 }
 
-#: Those it never chooses by itself (`Method.by_name_only`).
+#: Methods that it never chooses by itself (`Method.by_name_only`).
 NAMED = {
     "dspdc": ("dspdc", "DSPDC", "DSPDCState"),
     "away_frank_wolfe": ("frank_wolfe.away", "AwayFrankWolfe", "AwayState"),

@@ -18,7 +18,7 @@ from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.functions import FastLoss
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SignedDual:
     """h above."""
 

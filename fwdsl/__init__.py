@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # the checker's name for it, without an import of `typing
 if TYPE_CHECKING:
     from typing import Any
 
+    from .atoms.base import MatrixLike
     from .bind.data_operator import operator
     from .build.declare import (
         data,
@@ -101,7 +102,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """A public name, or a word of the language: losses, convex functions, functions, feature maps and sets are made when first used."""
-    value: Any
+    value: MatrixLike
     if name in _HOMES:
         value = getattr(import_module(_HOMES[name], __name__), name)
     elif not name.startswith("_") and name in _words():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .studies.grid import SolutionGrid, SolutionPath
     from .studies.race import Race
 
-    Start = Solution | Mapping[str, Any] | None
+    Start = Solution | Mapping[str, object] | None
     Values = Mapping[str, Sequence[float]]
 
 
@@ -79,7 +79,7 @@ class Problem:
         every = {**self._values, **values}
         return Problem(self._session.bound_to(every, same_data=params >= set(values)), every)
 
-    def plan(self, **options: Any) -> Plan:
+    def plan(self, **options: object) -> Plan:
         """The plan of a solve: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
 
         Sharper once all data and parameters have values; without, it rests on the program alone.
@@ -128,13 +128,15 @@ class Problem:
 
     @overload
     def path(
-        self, *, start: Start = None, folds: None = None, score: ScoreName = "loss", **given: Any
+        self, *, start: Start = None, folds: None = None, score: ScoreName = "loss", **given: object
     ) -> SolutionPath: ...
     @overload
-    def path(self, *, start: Start = None, folds: int, score: ScoreName = "loss", **given: Any) -> CrossValidation: ...
+    def path(
+        self, *, start: Start = None, folds: int, score: ScoreName = "loss", **given: object
+    ) -> CrossValidation: ...
 
     def path(
-        self, *, start: Start = None, folds: int | None = None, score: ScoreName = "loss", **given: Any
+        self, *, start: Start = None, folds: int | None = None, score: ScoreName = "loss", **given: object
     ) -> SolutionPath | CrossValidation:
         """Solve along values of one parameter, each from the nearest answer: `problem.path(delta=[0.1, 1, 10], tol=1e-8)`.
 
@@ -147,11 +149,11 @@ class Problem:
 
     @overload
     def grid(
-        self, values: Values, *, start: Start = None, folds: None = None, score: ScoreName = "loss", **options: Any
+        self, values: Values, *, start: Start = None, folds: None = None, score: ScoreName = "loss", **options: object
     ) -> SolutionGrid: ...
     @overload
     def grid(
-        self, values: Values, *, start: Start = None, folds: int, score: ScoreName = "loss", **options: Any
+        self, values: Values, *, start: Start = None, folds: int, score: ScoreName = "loss", **options: object
     ) -> CrossValidation: ...
 
     def grid(
@@ -161,7 +163,7 @@ class Problem:
         start: Start = None,
         folds: int | None = None,
         score: ScoreName = "loss",
-        **options: Any,
+        **options: object,
     ) -> SolutionGrid | CrossValidation:
         """Solve for every combination of values of parameters, each from the nearest answer: `problem.grid({"mu": [0.1, 1], "nu": [1, 2]})`.
 

@@ -1,4 +1,4 @@
-"""What all tests share: one thread, the same random numbers each time, bounded examples, the shared data."""
+"""Settings of all tests: one thread, the same random numbers each time, bounded examples, the shared data."""
 
 from __future__ import annotations
 

@@ -264,7 +264,7 @@ def _regulariser(rng: np.random.Generator, words: str) -> list[str]:
 
 
 def _ridges(loss: str, regulariser: str, sets: str, map_: str, x: str, z: str) -> list[str]:
-    """What keeps bounded what nothing else does: x where need be, and always the second variable."""
+    """Ridges that bound variables that nothing else does: x where need be, and always the second variable."""
     bounded = any(word in sets for word in _BOUNDED)
     # residual losses attain their minimum without help; margins, and counts off the range of the map, may not
     helped = loss in SIGNED or loss in VECTOR_LOSSES or loss == "poisson" or regulariser in ("affine", "trace")

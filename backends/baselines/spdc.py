@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -110,7 +109,7 @@ class SPDC(Baseline):
         return (*found, *uncompiled)
 
     @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
         """A batch of at most n."""
         return batch_misfit(options.get("batch"), canonical)
 

@@ -133,7 +133,7 @@ class Subgradient(Baseline):
         return (f"the slopes of {loss_name(term.f)} have no bound, and {block.name} is not confined to a bounded set",)
 
     @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
         """A batch of at most n."""
         return batch_misfit(options.get("batch"), canonical)
 
@@ -233,7 +233,7 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
         assert isinstance(self.samples, MatrixSamples)
         return Operator(self.samples.left.A, self.problem.pool)
 
-    def _run_matrix(self, index: samples.Rows, after: tuple[Any, ...]) -> None:
+    def _run_matrix(self, index: samples.Rows, after: tuple[object, ...]) -> None:
         of, operator = self.samples, self._operator
         assert isinstance(of, MatrixSamples) and isinstance(of.f, VectorLossFunction)
         f = of.f

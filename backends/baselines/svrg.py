@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -106,7 +105,7 @@ class SVRG(Baseline):
         return samples.value_reasons(canonical) or samples.unbounded_curvature(canonical)
 
     @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
         """A batch of at most n."""
         return batch_misfit(options.get("batch"), canonical)
 

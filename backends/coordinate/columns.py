@@ -19,7 +19,7 @@ from fwdsl.backends.kernels.storage import Dense, readonly
 from fwdsl.backends.maps import CountedMap, KernelMatrix
 from fwdsl.backends.problem import PreparedProblem, operator_of
 from fwdsl.canon.combined_maps import Scaled
-from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Block, Canonical, SumTerm
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
@@ -44,7 +44,7 @@ def factor_and_matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
     if isinstance(m, CountedMap):
         return factor_and_matrix(m.inner)
     if isinstance(m, Matrix | LeftMultiply):
-        stores = isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr")
+        stores = is_written(m.A)
         return (1.0, m) if stores and not m.transposed else None
     return (1.0, m) if isinstance(m, KernelMatrix) and not m.transposed else None
 

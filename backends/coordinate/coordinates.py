@@ -108,7 +108,7 @@ def is_ball(g: VectorFunction) -> bool:
     return found is not None and found.radius < math.inf
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coordinates:
     """The numbers above. Group g has the coordinates order[start[g] : start[g + 1]]; `tasks` of them make a row of a matrix."""
 

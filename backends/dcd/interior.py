@@ -43,7 +43,7 @@ JITTER = 1e-14
 """The share of the diagonal that is added to the system, ten thousand times as much each time it cannot be factored."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Part:
     """The problem above."""
 
@@ -71,7 +71,7 @@ class _Iterate:
         return float(self.low @ self.S + self.up @ self.T)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Newton:
     """The Newton system at an iterate: what it misses of its two equations, and the solver of the reduced system."""
 

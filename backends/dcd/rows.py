@@ -36,7 +36,7 @@ class RowsOf(Protocol):
         """Some of the rows."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DenseRows:
     """Z as an array."""
 
@@ -60,7 +60,7 @@ class DenseRows:
         return DenseRows(self.Z[at])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SparseRows:
     """Z by rows, `width` columns."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.baselines.samples import linked
 from fwdsl.backends.dspdc.loops import (
     coordinate_steps,
@@ -40,7 +40,7 @@ from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Compose, Scaled
-from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 
@@ -60,7 +60,7 @@ LARGEST_GRAM = 4096
 """The inner size of a product up to which the lengths of its rows are had from V V'."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SideMatrix:
     """A matrix by rows for the loop, with the kernels of its layout; `matrix` serves products of some rows.
 
@@ -71,7 +71,7 @@ class SideMatrix:
     kernels: tuple[Function, Function, Function, Function]
     source: KernelMatrix | None
     by_columns: bool
-    matrix: Any
+    matrix: MatrixLike
     average: float
 
     @property
@@ -147,7 +147,7 @@ def factors(m: LinearMap) -> tuple[float, list[LinearMap]] | None:
         if left is None or right is None or len(left[1]) + len(right[1]) > 2:
             return None
         return left[0] * right[0], [*left[1], *right[1]]
-    plain = isinstance(m, Matrix) and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr"))
+    plain = isinstance(m, Matrix) and is_written(m.A)
     return (1.0, [m]) if plain or isinstance(m, KernelMatrix) else None
 
 
@@ -288,7 +288,7 @@ class CoordinateSampling:
         return float(left + right) / (2 * total) if total else 0.5 * count * (self.m / self.n + self.q / self.p)
 
 
-def _squares(A: Any, axis: int) -> Array:
+def _squares(A: MatrixLike, axis: int) -> Array:
     """The sums of squares of the rows (axis 1) or columns (axis 0)."""
     if hasattr(A, "power"):
         return np.asarray(A.power(2).sum(axis=axis), dtype=np.float64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -130,7 +129,7 @@ class DSPDC(Method):
         return view.value_reasons(canonical) or unbounded_curvature(canonical)
 
     @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
         """No more rows and blocks than there are."""
         n, p = _counts(canonical)
         found = []

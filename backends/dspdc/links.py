@@ -16,13 +16,13 @@ from fwdsl.atoms.matrices.spectral import Spectral
 from fwdsl.atoms.vectors import Ridged
 from fwdsl.backends.dspdc.steps import Index
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
-from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Block, Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlacedBlock:
     """A block: its slice of x, its g, the side `d` of a symmetric matrix (else 0), and whether its prox takes an eigendecomposition."""
 
@@ -68,7 +68,7 @@ def _places(block: Block, d: int) -> Iterator[PlacedBlock]:
         yield PlacedBlock(start, start + one.size, own, d, isinstance(one, Spectral))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Link:
     """z += c * data(x[start:stop]), for all samples or, one map a task, for those of each task with the block of its own.
 
@@ -127,7 +127,7 @@ class Link:
             yield LinkPart(start, start + self.width, self.c, _some(self.maps[t], place[at]), at)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinkPart:
     """z[at] += c * map(x[start:stop])."""
 
@@ -194,8 +194,8 @@ def _collect(block: Block, m: LinearMap, c: float, found: list[Link]) -> bool:
 
 def _is_data(m: LinearMap) -> bool:
     if isinstance(m, Quad):
-        return isinstance(m.U, np.ndarray) or hasattr(m.U, "indptr")
-    return isinstance(m, Matrix) and not m.transposed and (isinstance(m.A, np.ndarray) or hasattr(m.A, "indptr"))
+        return is_written(m.U)
+    return isinstance(m, Matrix) and not m.transposed and is_written(m.A)
 
 
 def largest_row(links: list[Link], n: int) -> float:

@@ -24,7 +24,7 @@ FEWEST = 16
 """Dropped atoms that are not worth moving the others for."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Atom:
     """A point of the set by its nonzeros."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.matrices.birkhoff import Birkhoff
-from fwdsl.atoms.matrices.lines import Lines
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX
@@ -27,6 +25,9 @@ def halves(arrangement: Arrangement) -> list[SumPlan]:
 
 def whole(g: VectorFunction) -> VectorFunction:
     """The polytope of a block that keeps its rows, with the ridge."""
+    from fwdsl.atoms.matrices.birkhoff import Birkhoff  # programs of vectors load none of it
+    from fwdsl.atoms.matrices.lines import Lines
+
     if isinstance(g, Ridged):
         return Ridged(whole(g.inner), g.c)
     assert isinstance(g, Lines), "requires() allows no other indicator"

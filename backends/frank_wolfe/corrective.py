@@ -38,7 +38,7 @@ PATIENCE = 2.0
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VertexSlopes:
     """Slopes along the gradient c: <c, x>, the live atoms of largest and of least <c, v>, and the oracle's vertex where it was asked."""
 
@@ -57,7 +57,7 @@ class VertexSlopes:
         return self.at_x - self.at_vertex
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Move:
     """d = to - of. `to` is an atom's place, a vertex, or None for x; `of` an atom's place or None for x. `promise` is <c, -d>."""
 

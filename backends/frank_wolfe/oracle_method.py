@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends import costs
@@ -34,7 +34,7 @@ class OracleMethod(Method):
         return requirements.value_reasons(canonical, cls.finite)
 
     @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
         """Bounded curvature for `short`."""
         return requirements.option_reasons(canonical, options)
 

@@ -28,7 +28,7 @@ def lifted(arrangement: Arrangement) -> dict[str, SumPlan]:
     return {x: s for x, s in alone.items() if x is not None and sum(t.bare == x for t in plans) == 1}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hull:
     """Term `term` says that the `lines` of x, all entries in some order, are those of V'w; so x = points(w)."""
 

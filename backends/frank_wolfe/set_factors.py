@@ -36,7 +36,7 @@ class MapProducts(Protocol):
         """K_I' y."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class View:
     """The part of a term that depends on a factor: `rows` of the predictions (None: all), the map from the factor to them, and their loss."""
 
@@ -46,7 +46,7 @@ class View:
     loss: FastLoss | FastRows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SetFactor:
     """A factor: its places in x, its set, the curvature of its ridge, and the terms that depend on it."""
 

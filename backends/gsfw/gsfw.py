@@ -166,7 +166,7 @@ class GSFW(Baseline):
         return ()
 
     @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
         """A batch of at most n; the rules of Theorem 3.2 for strongly convex g only."""
         found = list(batch_misfit(options.get("batch"), canonical))
         (block,) = canonical.blocks

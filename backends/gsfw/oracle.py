@@ -36,7 +36,7 @@ from fwdsl.words import CONVEX, SETS
 Respond = Callable[[Array], Array]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Oracle:
     """c -> argmin_x <c, x> + g(x); `mu` is the strong convexity of g.
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
 from scipy.sparse.csgraph import connected_components
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic
 from fwdsl.backends.interior.blocked import Look, weighted_gram
 from fwdsl.canon.form import Block, Canonical, SumTerm
@@ -61,14 +61,14 @@ class _PlacedForm(NamedTuple):
     row: int  # the place of its rows, before they are sorted by cones
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConicProgram:
     """The program, with what leads from its points to those of the canonical problem."""
 
     canonical: Canonical
     reduced: csr_array  # T: x = T v, for the first unknowns v
     parts: tuple[_PlacedForm, ...]  # the terms of the sum, then the blocks
-    P: Any  # sparse, or a dense matrix where it is filled
+    P: MatrixLike  # sparse, or a dense matrix where it is filled
     c: Array
     A: csr_array
     b: Array
@@ -211,7 +211,7 @@ def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> 
     c = np.zeros(columns)
     c[: q.size] = q
     diagonal = np.zeros(columns)
-    P: Any = csr_array((columns, columns))
+    P: MatrixLike = csr_array((columns, columns))
     for p in parts:
         form, width = p.form, p.K.shape[1]
         a = np.broadcast_to(np.asarray(form.curvature, dtype=np.float64), (form.size,))

@@ -46,7 +46,7 @@ class Factor(NamedTuple):
     Qc: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Separate:
     """The entries with unknowns of their own, their K, and the other unknowns and rows."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.interior.banded import Band
 from fwdsl.backends.interior.blocked import (
     Look,
@@ -167,7 +167,7 @@ class Systems:
 class System:
     """A factored system, solved to rounding."""
 
-    def __init__(self, P: Any, A: Any, At: Any, equations: int, solve: Solve) -> None:
+    def __init__(self, P: MatrixLike, A: MatrixLike, At: Any, equations: int, solve: Solve) -> None:
         self.P, self.A, self.At, self.equations, self.solve = P, A, At, equations, solve
 
     def __call__(self, p: Array, r: Array) -> tuple[Array, Array]:
@@ -232,7 +232,7 @@ def _factored(matrix: Array, equal: Array, look: Look) -> Solve:
     return indefinite(matrix, look) if k else cholesky(matrix, look)
 
 
-def _around(inner: Solve, A: Any, At: Any, n: int, k: int) -> Solve:
+def _around(inner: Solve, A: MatrixLike, At: Any, n: int, k: int) -> Solve:
     """The solver of a system from that of the one without the scaled rows A: u = A dv - r."""
 
     def solve(right: Array) -> Array:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fwdsl.backends.kernels.blocks import Block
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.kernels.storage import Array, Dense, Sparse, Support, readonly, stored
+
+if TYPE_CHECKING:
+    from fwdsl.atoms.base import MatrixLike
 
 
 @dataclass
@@ -29,7 +32,7 @@ class Operator:
     Vectors are contiguous float64.
     """
 
-    def __init__(self, A: Any, threads: int | Pool = 1) -> None:
+    def __init__(self, A: MatrixLike, threads: int | Pool = 1) -> None:
         self._take(stored(A), threads if isinstance(threads, Pool) else Pool(threads), Counter())
 
     def again(self, pool: Pool) -> Operator:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fwdsl.backends.kernels.compile import Function
+
+if TYPE_CHECKING:
+    from fwdsl.atoms.base import MatrixLike
 
 
 @cache
@@ -16,7 +19,7 @@ def prefetch_function() -> Function:
     from numba.extending import intrinsic
 
     @intrinsic
-    def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    def prefetch(typing_context: Any, array: MatrixLike, index: Any) -> MatrixLike:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
             pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)

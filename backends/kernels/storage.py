@@ -8,7 +8,7 @@ so that data read from a map and data in memory share one compiled signature.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from fwdsl.backends.kernels.matrix import (
     dense_scatter,
 )
 from fwdsl.backends.kernels.pool import Pool, serial_blas
+
+if TYPE_CHECKING:
+    from fwdsl.atoms.base import MatrixLike
 
 Array = NDArray[np.float64]
 Support = NDArray[np.intp]
@@ -306,7 +309,7 @@ class Sparse:
         return (out + out.T) / 2
 
 
-def stored(A: Any) -> Dense | Sparse:
+def stored(A: MatrixLike) -> Dense | Sparse:
     """The storage of a NumPy array, a memory map or a SciPy sparse matrix or array."""
     if isinstance(A, np.ndarray):
         return _dense(A)

@@ -24,7 +24,7 @@ ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 """The share of the sizes of its terms by which a mean may miss 0."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Along(VectorFunction):
     """The function of a block with those of its lines."""
 

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from fwdsl.atoms.base import Array, LossFunction
-from fwdsl.atoms.entries import Entries
+from fwdsl.atoms.entries import EntrySum
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.lines.function import Along, uniform
 from fwdsl.backends.problem import PreparedProblem
@@ -47,7 +47,7 @@ def without_lines(problem: PreparedProblem) -> PreparedProblem:
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Multiples:
     """x -> c x_i, row by row; `at` is None where the rows are the entries."""
 
@@ -146,7 +146,7 @@ class Separable:
         return g
 
     @cached_property
-    def bounds(self) -> Entries | None:
+    def bounds(self) -> EntrySum | None:
         """g as a sum over entries without a threshold; None where its prox is asked for."""
         g = self.along.g.entries()
         return g if g is not None and g.c == 0.0 else None

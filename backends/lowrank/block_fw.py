@@ -97,7 +97,7 @@ class BlockFW(Method):
         return unfactored(arrangement)
 
     @classmethod
-    def requires_options(cls, form: Form, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, form: Form, options: Mapping[str, object]) -> tuple[str, ...]:
         """A block no larger than the matrix; a largest curvature where it is asked for."""
         found = form.factored
         if found is None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.kernels.compile import kernel
 
 
-def predict(indptr: Any, cols: Any, U: Any, V: Any, out: Any) -> None:
+def predict(indptr: Any, cols: Any, U: MatrixLike, V: MatrixLike, out: Any) -> None:
     """out_e = <U_i, V_j> over the entries e = (i, j), by rows."""
     k = U.shape[1]
     for i in range(U.shape[0]):
@@ -22,7 +22,9 @@ def predict(indptr: Any, cols: Any, U: Any, V: Any, out: Any) -> None:
             out[e] = total
 
 
-def predict_path(indptr: Any, cols: Any, U: Any, V: Any, DU: Any, DV: Any, first: Any, second: Any) -> None:
+def predict_path(
+    indptr: Any, cols: Any, U: MatrixLike, V: MatrixLike, DU: Any, DV: Any, first: Any, second: Any
+) -> None:
     """The coefficients of <U_i + t DU_i, V_j + t DV_j> in t and t^2 over the entries."""
     k = U.shape[1]
     for i in range(U.shape[0]):
@@ -138,7 +140,7 @@ class Gathers:
     rmatmat = rmatvec
 
 
-def csr_matmat(indptr: Any, indices: Any, data: Any, X: Any, out: Any) -> None:
+def csr_matmat(indptr: Any, indices: Any, data: Any, X: MatrixLike, out: Any) -> None:
     """out = A X for A by rows, X of shape (n, k) in C order."""
     k = X.shape[1]
     for r in range(out.shape[0]):

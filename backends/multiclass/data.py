@@ -22,7 +22,7 @@ from fwdsl.backends.multiclass.loops import sampling
 from fwdsl.backends.products import product_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Data:
     """X by rows and by columns for the kernels, the sizes of both, the largest entries of its columns, and their counts."""
 

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.losses import VECTOR_LOSSES
 from fwdsl.atoms.vector_loss import Codes, VectorLossFunction
 from fwdsl.backends.kernels.compile import kernel
@@ -108,7 +108,7 @@ def _penalty(g: Any) -> float:
     return 0.0 if coercive is None else float(coercive[0])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Game:
     """The game of a problem that passed `reasons` and `value_reasons`.
 
@@ -118,7 +118,7 @@ class Game:
     problem: PreparedProblem
     f: VectorLossFunction
     c: float
-    A: Any
+    A: MatrixLike
     parts: int
     exact: bool
     lam: float

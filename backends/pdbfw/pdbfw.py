@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -111,7 +110,7 @@ class PDBFW(Method):
         return (*found, *of_map(canonical))
 
     @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
         """No more rows and parts than there are; s only where the block step is exact; no momentum in the paper's form."""
         (block,) = canonical.blocks
         found = []

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import numpy as np
-
 from fwdsl.backends.maps import CountedMap
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.data_maps import is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
@@ -44,6 +43,6 @@ def product_of(m: LinearMap) -> tuple[float, LeftMultiply, CountedMap | None] | 
         return (m.c * inner[0], inner[1], inner[2]) if inner is not None else None
     counter = m if isinstance(m, CountedMap) else None
     product = m.inner if isinstance(m, CountedMap) else m
-    if isinstance(product, LeftMultiply) and (isinstance(product.A, np.ndarray) or hasattr(product.A, "indptr")):
+    if isinstance(product, LeftMultiply) and is_written(product.A):
         return 1.0, product, counter
     return None

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.lowrank.factors import project_l1
 from fwdsl.backends.pdbfw.core import Projection, Rows
 from fwdsl.backends.pdbfw.product import product_of
@@ -52,7 +52,7 @@ class TraceSpace:
         self.factor, product, self.counter = found
         A = product.A.T if product.transposed else product.A
         # float32 data are worked on in float64, as sums are
-        self.A: Any = A if A.dtype == np.float64 else A.astype(np.float64)
+        self.A: MatrixLike = A if A.dtype == np.float64 else A.astype(np.float64)
         if not isinstance(self.A, np.ndarray):
             self.A = self.A.tocsr()
         self.transposed: Any = self.A.T if isinstance(self.A, np.ndarray) else self.A.T.tocsr()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.maps import CountedMap, KernelMatrix
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
+from fwdsl.canon.data_maps import is_written
 from fwdsl.canon.maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from fwdsl.canon.matrix_maps import LeftMultiply
 
@@ -30,7 +29,7 @@ def entries(m: LinearMap, rows: Index, columns: Index) -> Array:
         return np.asarray(m.outer.v[rows][:, None] * entries(m.inner, rows, columns))
     if isinstance(m, KernelMatrix):
         return _data(m.source.A, columns, rows).T if m.transposed else _data(m.source.A, rows, columns)
-    if isinstance(m, LeftMultiply) and _is_data(m.A):
+    if isinstance(m, LeftMultiply) and is_written(m.A):
         up, across = rows // m.k, columns // m.k
         part = _data(m.A, across, up).T if m.transposed else _data(m.A, up, across)
         return np.where((rows % m.k)[:, None] == columns % m.k, part, 0.0)
@@ -57,11 +56,7 @@ def _place(m: Identity | Diagonal | Select, rows: Index) -> Index:
     return rows + m.start if isinstance(m, Select) else rows
 
 
-def _is_data(A: Any) -> bool:
-    return isinstance(A, np.ndarray) or hasattr(A, "indptr")
-
-
-def _data(A: Any, rows: Index, columns: Index) -> Array:
+def _data(A: MatrixLike, rows: Index, columns: Index) -> Array:
     part = A[np.ix_(rows, columns)] if isinstance(A, np.ndarray) else A[rows][:, columns].toarray()
     return np.asarray(part, dtype=np.float64)
 
@@ -93,4 +88,4 @@ def readable(m: LinearMap) -> bool:
         return (isinstance(m.inner, Diagonal) and readable(m.outer)) or (
             isinstance(m.outer, Diagonal) and readable(m.inner)
         )
-    return isinstance(m, KernelMatrix | Row) or (isinstance(m, LeftMultiply) and _is_data(m.A)) or m.nnz == 0
+    return isinstance(m, KernelMatrix | Row) or (isinstance(m, LeftMultiply) and is_written(m.A)) or m.nnz == 0

@@ -72,7 +72,7 @@ class L2SVMState(State):
     best_t: Array = field(default_factory=lambda: np.zeros(0))  # the multipliers of the best D
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _View:
     """The problem in the notation above: `mu` has one number a coordinate of x, `free` is the intercept's place (-1: none), e = c y s."""
 

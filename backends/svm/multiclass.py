@@ -85,7 +85,7 @@ def _intercept(m: LinearMap) -> float:
     return 1.0 if isinstance(m, Tile) else 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MulticlassMachine:
     """The problem by samples; `curvature` is c^2 |x_i|^2 / mu + t^2 / nu, `weston` which loss it is.
 

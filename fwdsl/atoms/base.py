@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,17 @@ from ..words import CONVEX, SETS, SetWord
 from .conic import Conic
 
 if TYPE_CHECKING:
-    from .entries import Budget, Entries
+    from scipy.sparse import csr_array
+
+    from .entries import Budget, EntrySum
     from .loss import Loss
     from .vectors.groups import Partition
 
 Array = NDArray[np.float64]
+
+MatrixLike: TypeAlias = "NDArray[Any] | csr_array"
+"""A matrix of data: a dense array, a memory map, a SciPy sparse matrix, or an object that stands for one by its products."""
+
 Y = TypeVar("Y")
 
 
@@ -56,7 +62,7 @@ def record_of(cls: type, name: str, records: Mapping[str, Y]) -> Y:
     return records[name]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LossFunction:
     """z -> sum_j w_j l(z_j; b_j): a loss with its targets b, weights w (any outer coefficient and 1/n included) and parameters."""
 
@@ -117,7 +123,7 @@ class LossFunction:
 
     def infimum(self) -> float:
         """The sum of the infima, -inf where one is."""
-        return float(self.w @ self.loss.infimum_naive(self.b, self.p))
+        return float(sum(self.w[at] @ self.loss.infimum_naive(self.b[at], self.p) for at in _blocks(self.size)))
 
     def conic(self) -> Conic | None:
         """The conic form of the weighted sum; None where the loss has none."""
@@ -192,7 +198,7 @@ class VectorFunction(ABC):
     #: It is the same for every order of its entries.
     permutable: bool = False
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if (word := cls.__dict__.get("word")) is not None:
             cls.pair = None, word.name
@@ -240,8 +246,7 @@ class VectorFunction(ABC):
     @property
     def slope(self) -> float:
         """The slope of the function, in its units: the coefficient of a norm or an entropy, 0 for a set."""
-        inner = getattr(self, "inner", None)
-        return inner.slope if isinstance(inner, VectorFunction) else 0.0
+        return 0.0
 
     def own_sizes(self, x: Array) -> Array:
         """The sizes of the entries of x itself: |x|, or where each entry has bounds of its own the largest of all, as they have one unit.
@@ -276,13 +281,13 @@ class VectorFunction(ABC):
         """A bound on the distance from v to `dual_project(v)` where v is in the domain: 0 for formulas, more for decompositions."""
         return 0.0
 
-    @abstractmethod
     def dual_scale(self, v: Array) -> float:
-        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges)."""
+        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges, and where g is bounded)."""
+        return 1.0
 
-    @abstractmethod
     def dual_project(self, v: Array) -> Array:
-        """The Euclidean projection of v on the domain of g* (v itself where it is everything)."""
+        """The Euclidean projection of v on the domain of g* (v itself where it is everything, as where g is bounded)."""
+        return v.copy()
 
     def normal_part(self, x: Array, rest: Array) -> Array:
         """The normal of the set in `rest`, which is the sum of a subgradient of the norm at x and a normal of the set at x.
@@ -301,12 +306,17 @@ class VectorFunction(ABC):
         """True if `face` finds a face at optima as a rule, on which Newton steps finish."""
         return True
 
-    @abstractmethod
     def face(self, x: Array) -> Face | None:
-        """The face of g at x (exact zeros and active bounds identify it), None where g is curved there (norm2, l2_ball
-        on its boundary)."""
+        """The face of g at x (exact zeros and active bounds identify it), None where g is curved there (norm2, l2_ball on its boundary), or
+        where other than coordinates would move (norm_inf, whose entries of largest size would move as one)."""
+        return None
 
-    def entries(self) -> Entries | None:
+    def set_beneath(self) -> VectorFunction | None:
+        """The indicator of the domain, beneath a ridge and a norm; None where the domain is everything, or is not told apart from g."""
+        norm, on = self.pair
+        return self if norm is None and on is not None else None
+
+    def entries(self) -> EntrySum | None:
         """The same as a sum over entries, of sizes, squares and bounds; None where it is no such sum."""
         return None
 
@@ -345,10 +355,58 @@ class VectorFunction(ABC):
     #: out may not alias u.
     prox_kernel: ClassVar[Callable[..., None]]
 
-    @abstractmethod
     def kernel_args(self) -> tuple[Any, ...]:
         """Floats and float64 arrays that follow (v, t, out) in the kernel's signature."""
+        return ()
 
     def prox_change(self, t: float) -> tuple[float, float]:
         """(share, s): what to multiply v by and which step to take when calling `prox_kernel`; (1, t) but for ridges."""
         return 1.0, t
+
+
+class OfInner(VectorFunction):
+    """A function made of another, whose facts it has."""
+
+    inner: VectorFunction
+
+    @property
+    def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
+        return self.inner.pair
+
+    @property
+    def polyhedral(self) -> bool:  # type: ignore[override]
+        return self.inner.polyhedral
+
+    @property
+    def entrywise(self) -> bool:  # type: ignore[override]
+        return self.inner.entrywise
+
+    @property
+    def curvature(self) -> float:  # type: ignore[override]
+        return self.inner.curvature
+
+    @property
+    def proximable(self) -> bool:  # type: ignore[override]
+        return self.inner.proximable
+
+    @property
+    def certificate(self) -> str:  # type: ignore[override]
+        return self.inner.certificate
+
+    @property
+    def slope(self) -> float:
+        return self.inner.slope
+
+    def set_beneath(self) -> VectorFunction | None:
+        """The sets beneath the inner functions, side by side; beneath an entropy, which adds up over entries, the set of all of them."""
+        norm, on = self.pair
+        if norm is None:
+            return super().set_beneath()
+        below = self.inner.set_beneath()
+        if below is None:
+            return None
+        return self.like(below) if on is not None else replace(below, size=self.size)  # type: ignore[type-var]
+
+    @abstractmethod
+    def like(self, inner: VectorFunction) -> VectorFunction:
+        """The same of another inner function."""

@@ -59,7 +59,7 @@ def joined(parts: Sequence[MatrixEntries]) -> MatrixEntries:
     return MatrixEntries(*(np.concatenate([p[i] for p in parts]) for i in range(3)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Conic:
     """The form above for z of `size` entries and `extra` further unknowns."""
 

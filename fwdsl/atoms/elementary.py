@@ -3,8 +3,10 @@
 exp(x) = 2^k exp(r) for |x| <= 708, with k the integer nearest to x log2(e) and |r| <= log(2) / 2. A loop calls `shifted`, one `remainder` and
 `taylor`, and one more takes 2^k from the low bits: `bits[j] = (bits[j] << 52) + (1023 << 52)`. An ulp or two off.
 
-`omega` is for references, slow and obvious; kernels have it written out.
+`wright` is for kernels, `omega` for references, slow and obvious.
 """
+
+import math
 
 import numpy as np
 
@@ -49,6 +51,22 @@ def added(x):
     for j in range(n - n % 4, n):
         s0 += x[j]
     return (s0 + s1) + (s2 + s3)
+
+
+def wright(x):
+    """The omega > 0 with omega + log omega = x, by the iteration of Fritsch, Shafer and Crowley (1973); exp(x) to rounding below -40."""
+    if x < -40.0:
+        return math.exp(x)
+    w = x - math.log(x) if x > 2.0 else (0.567 + 0.362 * x if x > -1.0 else math.exp(x))
+    for _ in range(20):
+        r = x - w - math.log(w)
+        if abs(r) <= 4e-16 * (1.0 + abs(x)):
+            break
+        g = 1.0 + w
+        h = 2.0 * g * (g + 2.0 * r / 3.0)
+        new = w * (1.0 + (r / g) * (h - r) / (h - 2.0 * r))
+        w = new if new > 0.0 else 0.5 * w
+    return w
 
 
 def omega(x: Array) -> Array:

@@ -11,7 +11,7 @@ from .base import Array
 
 
 @dataclass(frozen=True)
-class Entries:
+class EntrySum:
     """x -> sum_j c |x_j| + ridge x_j^2 over lo_j <= x_j <= hi_j."""
 
     c: float

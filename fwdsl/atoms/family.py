@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .base import Array, Face, VectorFunction
+from .base import Array, Face, OfInner, VectorFunction
 from .conic import Conic
 
 
@@ -22,8 +22,8 @@ def joined(names: Iterable[tuple[int, ...] | None]) -> tuple[int, ...] | None:
     return tuple(found)
 
 
-@dataclass(frozen=True, eq=False)
-class Repeated(VectorFunction):
+@dataclass(frozen=True, eq=False, repr=False)
+class Repeated(OfInner):
     """x = (x_1, ..., x_T) -> sum_t g(x_t)."""
 
     inner: VectorFunction
@@ -36,28 +36,11 @@ class Repeated(VectorFunction):
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", self.count * self.inner.size)
 
-    @property
-    def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
-        return self.inner.pair
-
-    @property
-    def polyhedral(self) -> bool:  # type: ignore[override]
-        return self.inner.polyhedral
-
-    @property
-    def curvature(self) -> float:  # type: ignore[override]
-        return self.inner.curvature
-
-    @property
-    def certificate(self) -> str:  # type: ignore[override]
-        return self.inner.certificate
-
-    @property
-    def proximable(self) -> bool:  # type: ignore[override]
-        return self.inner.proximable
-
     def _blocks(self, x: Array) -> Array:
         return x.reshape(self.count, self.inner.size)
+
+    def like(self, inner: VectorFunction) -> VectorFunction:
+        return Repeated(inner, self.count)
 
     def radius(self) -> float:
         """sqrt(T) times the block's."""
@@ -69,10 +52,6 @@ class Repeated(VectorFunction):
     def value(self, x: Array) -> float:
         """The sum over blocks."""
         return float(sum(self.inner.value(b) for b in self._blocks(x)))
-
-    @property
-    def entrywise(self) -> bool:  # type: ignore[override]
-        return self.inner.entrywise
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """The largest over blocks."""
@@ -145,7 +124,3 @@ class Repeated(VectorFunction):
     def conic(self) -> Conic | None:
         inner = self.inner.conic()
         return None if inner is None else inner.repeated(np.arange(self.size).reshape(self.count, -1), self.size)
-
-    def kernel_args(self) -> tuple[object, ...]:
-        """No arguments: the prox goes block by block."""
-        return ()

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..words import LOSSES, LossWord
 from .base import Array, LossFunction, record_of, require
 from .conic import Conic
@@ -93,10 +95,10 @@ class Loss(ABC):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """The closure of the domain of l*(.; b_j), an interval: its ends, each possibly infinite."""
 
-    @staticmethod
-    @abstractmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
+    @classmethod
+    def infimum_naive(cls, b: Array, p: Array) -> Array:
         """inf_z l(z; b_j), which is -l*(0; b_j)."""
+        return 0.0 - cls.conjugate_naive(np.zeros_like(b), b, p)
 
     #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without kernels gives
     curvature_naive: ClassVar[Callable[..., Array] | None] = None

@@ -28,6 +28,9 @@ class LowRank(NDArrayOperatorsMixin):
     U: Array
     V: Array
 
+    ndim = 2
+    dtype = np.dtype(np.float64)
+
     @classmethod
     def of(cls, X: Array) -> LowRank:
         """The factors of an array, singular values below rounding left out."""
@@ -42,18 +45,8 @@ class LowRank(NDArrayOperatorsMixin):
         return self.U.shape[0], self.V.shape[0]
 
     @property
-    def ndim(self) -> int:
-        """2."""
-        return 2
-
-    @property
     def size(self) -> int:
         return int(self.U.shape[0] * self.V.shape[0])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float64."""
-        return np.dtype(np.float64)
 
     @property
     def rank(self) -> int:
@@ -107,7 +100,7 @@ class LowRank(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return int(self.U.shape[0])
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: object) -> Any:
         if ufunc is np.matmul and method == "__call__" and not options:
             left, right = inputs
             if isinstance(left, LowRank):

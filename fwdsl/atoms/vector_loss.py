@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class VectorLoss(ABC):
         """The largest Euclidean size of a subgradient for k classes, that of the farthest point of the domain of l*."""
         return math.sqrt(k * (k - 1.0)) if cls.boxed_dual else math.sqrt(2.0)
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
         cls.word = record_of(cls, cls.name, LOSSES)
@@ -101,13 +101,14 @@ class VectorLoss(ABC):
     def into_domain_naive(u: Array, y: Codes) -> Array:
         """A point of the domain of l*(.; y_i) close to u_i for each row: u_i itself, to rounding, where it is inside."""
 
-    @staticmethod
-    @abstractmethod
-    def infimum_naive(y: Codes, k: int) -> Array:
-        """inf_z l(z; y_i) for each row, which is -l*(0; y_i) where 0 is in the domain."""
+    @classmethod
+    def infimum_naive(cls, y: Codes, k: int) -> Array:
+        """inf_z l(z; y_i) for each row, which is -l*(0; y_i)."""
+        of_class: Array = 0.0 - cls.conjugate_naive(np.zeros((k, k)), np.arange(k))
+        return of_class[y]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VectorLossFunction:
     """z -> sum_i w_i l(z_i; y_i) for the rows z_i of a matrix (n, k), given and returned flat in C order.
 

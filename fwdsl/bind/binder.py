@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from .promises import (
     supplied_parameter,
 )
 from .values import Entries, is_sparse, longest_vector
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 _SHOWN = 3
 
@@ -280,7 +283,7 @@ def attach_entries(o: RawEntries, entries: Entries, bindings: Bindings, bound: B
             bound.maps[f"{name}.{axis}"] = ids
 
 
-def _check_promises(datum: RawDatum, value: Any, measured: Measured, findings: Findings) -> None:
+def _check_promises(datum: RawDatum, value: MatrixLike, measured: Measured, findings: Findings) -> None:
     type_ = datum.decl.type
     if type_.domain == "nonnegative":
         check_nonnegative(datum, value, measured, findings)
@@ -295,7 +298,7 @@ def _check_promises(datum: RawDatum, value: Any, measured: Measured, findings: F
             check_psd(datum, block, measured_block, findings)
 
 
-def _plain_stats(value: Any) -> DataStats:
+def _plain_stats(value: MatrixLike) -> DataStats:
     return DataStats(tuple(value.shape), storage(value), str(value.dtype), int(value.size), int(value.nbytes))
 
 
@@ -319,7 +322,7 @@ def note_invalid(datum: RawDatum, error: InvalidDatum, findings: Findings) -> No
     )
 
 
-def note_nonfinite(datum: RawDatum, value: Any, findings: Findings) -> None:
+def note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> None:
     """Note the first entries of an array that are not finite."""
     for row, column, entry in find_nonfinite(value, _SHOWN):
         tail = np.unravel_index(column, value.shape[1:]) if value.ndim > 2 else (column,)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Label
-from ..model import Constraint, DataDecl, Expr, Model, SetRef, Type, evaluate_dim, once_per_model
+from ..model import ConstraintDecl, DataDecl, Expr, Model, SetRef, Type, evaluate_dim, once_per_model
 from ..model.options import Options
 from .data_operator import DataOperator
 from .features import expressions
@@ -136,7 +136,7 @@ def _sets(model: Model, dims: Sizes) -> Iterator[tuple[SetRef, int]]:
             yield _innermost(constraint, constraint.set, dims)
 
 
-def _innermost(constraint: Constraint, ref: SetRef, dims: Sizes) -> tuple[SetRef, int]:
+def _innermost(constraint: ConstraintDecl, ref: SetRef, dims: Sizes) -> tuple[SetRef, int]:
     shape = _shape(constraint.argument.type, dims)
     while ref.inner is not None:
         shape = {"rows": shape[1:], "columns": shape[:1]}.get(ref.name, (prod(shape),))

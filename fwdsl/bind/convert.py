@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .data_operator import DataOperator
 from .findings import InvalidDatum
 from .promises import scalar
 from .values import is_sparse
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 _MATRICES = ("matrix", "symmetric", "psd")
 
@@ -216,7 +219,7 @@ def _array(value: object) -> Any:
     return array
 
 
-def _csr(value: Any) -> Any:
+def _csr(value: MatrixLike) -> MatrixLike:
     """A `csr_array` with sorted indices, no duplicates, and 32-bit indices where they fit."""
     from scipy.sparse import csr_array
 
@@ -257,7 +260,7 @@ def _dense_values(value: object) -> Any:
     return numbers(value) if array.dtype.kind == "f" else array
 
 
-def _objects(value: object, array: Any) -> Any:
+def _objects(value: object, array: MatrixLike) -> MatrixLike:
     """Labels that are Python objects, as numbers or as words. NumPy would make words of a list that has both."""
     raw = array if array.dtype.kind == "O" else np.array(value, dtype=object)
     flat = raw.reshape(-1)
@@ -272,7 +275,7 @@ def _objects(value: object, array: Any) -> Any:
         return raw
 
 
-def _only_column(array: Any) -> Any:
+def _only_column(array: MatrixLike) -> MatrixLike:
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
@@ -301,11 +304,11 @@ def _is_native_float(dtype: Any) -> bool:
     return dtype in (np.float64, np.float32) and bool(dtype.isnative)
 
 
-def _at(array: Any, position: Any) -> tuple[int, ...]:
+def _at(array: MatrixLike, position: Any) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(int(position), array.shape))
 
 
-def _kind(array: Any) -> str:
+def _kind(array: MatrixLike) -> str:
     names = {"c": "complex numbers", "U": "text", "S": "text", "O": "Python objects", "M": "dates", "m": "durations"}
     return names.get(array.dtype.kind, f"{array.dtype}")
 
@@ -316,7 +319,7 @@ def _listed(columns: Sequence[str]) -> str:
     return f"the column{'s' if len(columns) > 1 else ''} {told}"
 
 
-def _remedy(array: Any, which: str = "") -> str:
+def _remedy(array: MatrixLike, which: str = "") -> str:
     if which:
         return "leave the column out, or write it as numbers"
     if array.dtype.kind == "c":

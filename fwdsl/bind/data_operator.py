@@ -71,6 +71,8 @@ class DataOperator:
     factor: float = 1.0
     flipped: bool = False
 
+    ndim = 2
+    dtype = np.dtype(np.float64)
     #: NumPy and SciPy leave `y @ A` and `2 * A` to this class.
     __array_ufunc__ = None
     __array_priority__ = 1e5
@@ -79,15 +81,6 @@ class DataOperator:
     def shape(self) -> tuple[int, int]:
         m, n = self.source.shape
         return (n, m) if self.flipped else (m, n)
-
-    @property
-    def ndim(self) -> int:
-        return 2
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float64."""
-        return np.dtype(np.float64)
 
     @property
     def size(self) -> int:
@@ -173,15 +166,8 @@ class EqualRows:
     norm: float
     shape: tuple[int, int]
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float64."""
-        return np.dtype(np.float64)
-
-    @property
-    def size(self) -> int:
-        """0, since no numbers are stored."""
-        return 0
+    size = 0  # no numbers are stored
+    dtype = np.dtype(np.float64)
 
     @property
     def T(self) -> EqualRows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Label, Place
@@ -14,6 +14,9 @@ from ..model.types import split_dim
 from .bindings import RawDatum
 from .findings import Findings
 from .values import longest_vector
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,9 @@ def _binder(name: str, model: Model) -> str:
     return f"declare `{decl.name}: labels[{decl.type.shape[0]}, {name}]` if it is the number of classes, "
 
 
-def claim_axes(datum: RawDatum, value: Any, classes: tuple[Any, ...], sizes: StatedSizes, findings: Findings) -> bool:
+def claim_axes(
+    datum: RawDatum, value: MatrixLike, classes: tuple[Any, ...], sizes: StatedSizes, findings: Findings
+) -> bool:
     """Claim the sizes of an array. False where it has another number of axes than its type, or an axis is empty or too long."""
     decl = datum.decl
     dims = decl.type.array_shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .values import (
     times,
     total,
 )
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 Slots = Mapping[str, Any]
 
@@ -75,7 +78,7 @@ def _value(expr: Expr, env: Environment) -> Value:
 
 
 def _const(expr: Expr, env: Environment) -> Value:
-    value: Any = expr.value
+    value: MatrixLike = expr.value
     return float(value)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..features import Fitted, fit
 from ..features.saved import pack, unpack
-from ..model import Constraint, Expr, Model, SetRef, Term, evaluate_dim, once_per_model
+from ..model import ConstraintDecl, Expr, Model, SetRef, Term, evaluate_dim, once_per_model
 from ..words import FEATURE_MAPS
 from .evaluate import Slots, evaluate
 from .findings import Findings
@@ -163,7 +163,7 @@ def _of_term(term: Term) -> Iterator[Expr]:
     yield from (e for _, e in term.options)
 
 
-def _of_constraint(constraint: Constraint) -> Iterator[Expr]:
+def _of_constraint(constraint: ConstraintDecl) -> Iterator[Expr]:
     yield constraint.argument
     set_: SetRef | None = constraint.set
     while set_ is not None:

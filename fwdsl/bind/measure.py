@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from .data_operator import DataOperator, NormBound, OperatorSource, ProductError
 from .findings import InvalidDatum
 from .instance import DataStats
 from .values import is_sparse
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 _BLOCK = 1 << 17  # numbers in a block, which stays in cache
 
@@ -58,14 +61,14 @@ def measure(array: Any) -> Measured:
     return Measured(stats, sums.finite, sums.smallest)
 
 
-def storage(array: Any) -> str:
+def storage(array: MatrixLike) -> str:
     """The storage of an array: "csr", "scalar", "vector" or "dense"."""
     if is_sparse(array):
         return "csr"
     return ("scalar", "vector")[array.ndim] if array.ndim < 2 else "dense"
 
 
-def is_mapped(array: Any) -> bool:
+def is_mapped(array: MatrixLike) -> bool:
     """True if an array is a memory map or a view of one."""
     base = array.data if is_sparse(array) else array
     while isinstance(base, np.ndarray):
@@ -94,7 +97,7 @@ class _Sums:
             self.largest = max(self.largest, high)
 
 
-def _sums(array: Any, scale: float) -> _Sums:
+def _sums(array: MatrixLike, scale: float) -> _Sums:
     with np.errstate(all="ignore"):
         if is_sparse(array):
             return _sparse(array, scale)

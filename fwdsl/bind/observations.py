@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from .convert import among, known_signs, numbers, signs, vector
 from .dimensions import StatedSizes
 from .findings import Findings, InvalidDatum
 from .values import Entries, is_sparse
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 _FORMS = "give `(rows, columns, values)`, a SciPy sparse matrix whose stored entries are the observations, or `Entries`"
 
@@ -193,7 +196,7 @@ def _counted(
     return RawEntries(datum, Triplets(axes[0], axes[1], _plain(values, "values"), 0, 0), shape, counts)
 
 
-def _axis(value: Any, what: str) -> Any:
+def _axis(value: MatrixLike, what: str) -> MatrixLike:
     """Positions as int64, or ids as words."""
     array = _plain(value, what)
     if array.dtype.kind == "O" and all(isinstance(v, str) for v in array):

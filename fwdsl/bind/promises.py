@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,13 @@ from .findings import Findings
 from .measure import Measured
 from .values import is_sparse
 
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
+
 _BLOCK = 1 << 17
 
 
-def check_nonnegative(datum: RawDatum, array: Any, measured: Measured, findings: Findings) -> None:
+def check_nonnegative(datum: RawDatum, array: MatrixLike, measured: Measured, findings: Findings) -> None:
     """Note the first negative entry of data declared `in nonnegative`."""
     if measured.smallest >= 0.0:
         return
@@ -35,7 +38,7 @@ def check_nonnegative(datum: RawDatum, array: Any, measured: Measured, findings:
     )
 
 
-def check_symmetric(datum: RawDatum, array: Any, measured: Measured, findings: Findings) -> bool:
+def check_symmetric(datum: RawDatum, array: MatrixLike, measured: Measured, findings: Findings) -> bool:
     """True if a square matrix equals its transpose up to rounding; if not, the entry that differs most is a finding."""
     size = float(np.max(measured.stats.column_norms, initial=0.0))
     # The rounding of a symmetric formula is allowed, since it is far below every tolerance of a solve.
@@ -58,7 +61,7 @@ def check_symmetric(datum: RawDatum, array: Any, measured: Measured, findings: F
     return False
 
 
-def check_psd(datum: RawDatum, array: Any, measured: Measured, findings: Findings) -> None:
+def check_psd(datum: RawDatum, array: MatrixLike, measured: Measured, findings: Findings) -> None:
     """Note a symmetric matrix that has a negative eigenvalue, beyond rounding.
 
     The proof is a factorisation of A + s I with s = d * eps * ||A||_F, which exists if A is positive semidefinite.
@@ -103,7 +106,7 @@ def _first(data: Any) -> int:
     raise AssertionError("no negative entry")
 
 
-def _asymmetry(array: Any) -> tuple[tuple[int, int], float]:
+def _asymmetry(array: MatrixLike) -> tuple[tuple[int, int], float]:
     """The position and the value of the largest entry of |A - A'|."""
     if is_sparse(array):
         gap = abs(array - array.T).tocoo()
@@ -125,7 +128,7 @@ def _asymmetry(array: Any) -> tuple[tuple[int, int], float]:
     return (min(i, j), max(i, j)), largest
 
 
-def _factors_dense(array: Any, shift: float) -> bool:
+def _factors_dense(array: MatrixLike, shift: float) -> bool:
     shifted = np.array(array, dtype=np.float64)
     shifted[np.diag_indices_from(shifted)] += shift
     try:
@@ -135,7 +138,7 @@ def _factors_dense(array: Any, shift: float) -> bool:
     return True
 
 
-def _factors_sparse(array: Any, shift: float) -> bool:
+def _factors_sparse(array: MatrixLike, shift: float) -> bool:
     """True if A + s I = L D L' with D > 0, read from the pivots of an LU factorisation that stays on the diagonal."""
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu

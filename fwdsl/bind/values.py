@@ -9,12 +9,15 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..model import Dim, evaluate_dim
 from .data_operator import DataOperator
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 Value = Any
 """A float, a dense array, a `scipy.sparse.csr_array`, or the value of a feature map (see `evaluate`)."""
@@ -222,7 +225,7 @@ def quad(U: Any, X: Any) -> Value:
     return np.asarray(np.einsum("ij,ij->i", U, product.toarray() if is_sparse(product) else product))
 
 
-def total(value: Any) -> float:
+def total(value: MatrixLike) -> float:
     """The sum of all entries."""
     if is_formula(value):
         return float(value.sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import misuse
 from ..grammar import tree
@@ -14,6 +14,9 @@ from .convert import identifier, number, operand
 from .expression import Constraint
 from .leaves import DataLeaf, Leaf, LetLeaf, ParamLeaf, Use, UseKind, VarLeaf, parts, uses
 from .naming import Names, rename
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 Key = tuple[object, ...]
 """Leaves with equal keys share a declaration."""
@@ -142,7 +145,7 @@ def _declaration(name: str, entry: _Undeclared) -> tree.Statement:
     return tree.Declaration("data", (tree.Item(ident, kind, member=promised),))
 
 
-def data_type(value: Any, roles: Set[UseKind]) -> tree.TypeExpr:
+def data_type(value: MatrixLike, roles: Set[UseKind]) -> tree.TypeExpr:
     """The declared type of an array that was given without one: `matrix[100, 20]`, or `signs[100]`, `labels[100, 3]`, ... as its uses need."""
     value = as_array(value) if column_names(value) else value
     shape = tuple(int(size) for size in value.shape)
@@ -160,7 +163,7 @@ def data_type(value: Any, roles: Set[UseKind]) -> tree.TypeExpr:
     return tree.TypeExpr(tree.Ident(kind), dims)
 
 
-def _distinct(value: Any) -> int:
+def _distinct(value: MatrixLike) -> int:
     import numpy as np
 
     return int(np.unique(value).size)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import misuse
 from ..grammar import tree
 from .built import Built, Stated, describe_value
 from .leaves import DataLeaf, Use, UseKind, use
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 KEYWORDS = frozenset(
     "fw problem data param var let minimize maximize subject to solve in of from family true false inf".split()
@@ -54,7 +57,7 @@ def as_weights(expression: Built) -> Built:
     return expression
 
 
-def number(value: Any) -> tree.Number | tree.Neg:
+def number(value: MatrixLike) -> tree.Number | tree.Neg:
     """A literal that the parser reads as exactly this number."""
     if isinstance(value, numbers.Integral):
         text = str(abs(int(value)))

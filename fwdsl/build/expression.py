@@ -7,6 +7,7 @@ right, and a bracketed sum or product stays nested. `__array_ufunc__ = None` and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NoReturn
 
 from ..errors import misuse
@@ -15,6 +16,15 @@ from .built import Built, Stated, describe_value
 from .convert import as_weights, identifier, operand
 from .indexing import indexed
 from .naming import text_of
+
+
+def _refused(operator: str, hint: str) -> Callable[..., NoReturn]:
+    """A method for an operator of Python that the language lacks."""
+
+    def refuse(*operands: object) -> NoReturn:
+        raise misuse("FW0303", f"the language has no operator {operator} for expressions", hint=hint)
+
+    return refuse
 
 
 class Expression(Built):
@@ -96,29 +106,14 @@ class Expression(Built):
 
     # --- operations of Python that the language lacks ----------------------------------------------------------------
 
-    def __ne__(self, other: object) -> NoReturn:
-        raise _no_operator("!=", "the set of points that differ is not convex")
-
-    def __lt__(self, other: object) -> NoReturn:
-        raise _no_operator("<", "write <= : constraints are closed")
-
-    def __gt__(self, other: object) -> NoReturn:
-        raise _no_operator(">", "write >= : constraints are closed")
-
-    def __pow__(self, other: object) -> NoReturn:
-        raise _no_operator("**", "write fw.sum_squares(x) for the sum of squares, or fw.squared(z, b) per sample")
-
-    def __rpow__(self, other: object) -> NoReturn:
-        raise _no_operator("**", "a variable cannot be an exponent")
-
-    def __abs__(self) -> NoReturn:
-        raise _no_operator("abs()", "write fw.norm1(x) for the sum of absolute values, or fw.absolute(z, b) per sample")
-
-    def __floordiv__(self, other: object) -> NoReturn:
-        raise _no_operator("//", "write /")
-
-    def __mod__(self, other: object) -> NoReturn:
-        raise _no_operator("%", "there is no remainder of a convex expression")
+    __ne__ = _refused("!=", "the set of points that differ is not convex")
+    __lt__ = _refused("<", "write <= : constraints are closed")
+    __gt__ = _refused(">", "write >= : constraints are closed")
+    __pow__ = _refused("**", "write fw.sum_squares(x) for the sum of squares, or fw.squared(z, b) per sample")
+    __rpow__ = _refused("**", "a variable cannot be an exponent")
+    __abs__ = _refused("abs()", "write fw.norm1(x) for the sum of absolute values, or fw.absolute(z, b) per sample")
+    __floordiv__ = _refused("//", "write /")
+    __mod__ = _refused("%", "there is no remainder of a convex expression")
 
     def __bool__(self) -> NoReturn:
         raise misuse(
@@ -207,10 +202,6 @@ class Constraint(Stated):
 
     def __repr__(self) -> str:
         return text_of(self.node)
-
-
-def _no_operator(operator: str, hint: str) -> Exception:
-    return misuse("FW0303", f"the language has no operator {operator} for expressions", hint=hint)
 
 
 def _no_in() -> Exception:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import misuse
 from ..grammar import tree
 from .built import Built
 from .convert import array, number, operand, whole
 from .leaves import DataLeaf, Use, VarLeaf, parts, use, uses
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 _RULE = "Positions and slices without a step are chosen as in NumPy; another choice of entries is a product with a matrix of zeros and ones."
 
@@ -49,14 +52,14 @@ def _check_data(base: Built, item: Built, axis: int, count: int) -> None:
 
 def _array(base: Built, item: object, axis: int, count: int) -> tree.Expr:
     """The node of `F[task]`, the block of a family for each sample. The index's type gets the family's number of blocks."""
-    value: Any = array(item, "index")
+    value: MatrixLike = array(item, "index")
     _refuse(base, value, axis, count)
     blocks = _blocks(base.node)
     kind = None if blocks is None else tree.TypeExpr(tree.Ident("index"), (number(int(value.shape[0])),), blocks)
     return use(DataLeaf(None, kind, value), "index")
 
 
-def _refuse(base: Built, value: Any, axis: int, count: int) -> None:
+def _refuse(base: Built, value: MatrixLike, axis: int, count: int) -> None:
     mask = value.dtype.kind == "b"
     if _axes(value) != 1:
         raise misuse(

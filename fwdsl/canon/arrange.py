@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..bind.features import implicit_maps
-from ..model import Constraint, Expr, Model, SetRef, Term, Type, once_per_model
+from ..model import ConstraintDecl, Expr, Model, SetRef, Term, Type, once_per_model
 from ..words import BOX, CONVEX, LOSSES, SETS
 from .groups import overlapping, same_groups
 from .matrix_prediction import MatrixPrediction, matrix_prediction
@@ -170,7 +170,7 @@ def _loss_plan(i: int, term: Term, atom: str, found: MatrixPrediction | None) ->
     return SumPlan("loss", atom, i, False, term.text, over=found.kind, intercept=intercept)
 
 
-def _sums_of_constraint(i: int, constraint: Constraint) -> list[SumPlan]:
+def _sums_of_constraint(i: int, constraint: ConstraintDecl) -> list[SumPlan]:
     bare = constraint.argument.name if constraint.argument.op == "var" else None
     if constraint.set is None:
         keys: tuple[str, ...] = (BOX,)

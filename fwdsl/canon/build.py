@@ -30,10 +30,10 @@ from .form import Block, Canonical, Stacked, SumTerm
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
-from .pairs import has_given_bounds, innermost, key_of
+from .pairs import build, has_given_bounds, innermost, key_of
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
-from .sets import BadArguments, SetReader, build
+from .sets import BadArguments, SetReader
 from .squares import complete_squares, root_of_form
 from .terms import bare_factor, labels_of_signs, loss_function
 from .too_large import refused, too_large

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array, VectorFunction
+from ..atoms.base import Array, MatrixLike, VectorFunction
 from .combined_maps import Add, Compose, Scaled
-from .data_maps import Matrix
+from .data_maps import Matrix, is_written
 from .maps import Diagonal, Identity, LinearMap, Select
 from .matrix_maps import LeftMultiply, RightMultiply, Take
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Places = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Steps:
     """One term of the sum, f(c (x_{e+1} - x_e)) row by row: the edge e of each row, its factor, and the ends of the domain of f*, where f* is 0."""
 
@@ -38,7 +38,7 @@ class Steps:
     hi: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chain:
     """The lines of one block: edge e leads from entry `order[e]` to `order[e + 1]` (None: entries as they are), and from one line to the next
     where no term acts on it.
@@ -205,9 +205,9 @@ def _repeated(
     )
 
 
-def _two_of(A: Any) -> tuple[Places, Array, Places, Array] | None:
+def _two_of(A: MatrixLike) -> tuple[Places, Array, Places, Array] | None:
     """The places and values of a matrix with two numbers in each row."""
-    if not (isinstance(A, np.ndarray) or hasattr(A, "indptr")) or A.ndim != 2 or not A.shape[0]:
+    if not is_written(A) or A.ndim != 2 or not A.shape[0]:
         return None
     if isinstance(A, np.ndarray):
         # most matrices show in their first row that they are others

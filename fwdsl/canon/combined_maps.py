@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scaled(LinearMap):
     """x -> c K x."""
 
@@ -21,14 +21,8 @@ class Scaled(LinearMap):
     c: float
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Rows of K."""
-        return self.inner.rows
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """Columns of K."""
-        return self.inner.columns
+    def shape(self) -> tuple[int, int]:
+        return self.inner.shape
 
     @property
     def nnz(self) -> int:
@@ -64,7 +58,7 @@ def unscaled(m: LinearMap) -> tuple[float, LinearMap]:
     return (m.c * unscaled(m.inner)[0], unscaled(m.inner)[1]) if isinstance(m, Scaled) else (1.0, m)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compose(LinearMap):
     """x -> K (L x): never multiplied out."""
 
@@ -72,14 +66,8 @@ class Compose(LinearMap):
     inner: LinearMap
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Rows of K."""
-        return self.outer.rows
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """Columns of L."""
-        return self.inner.columns
+    def shape(self) -> tuple[int, int]:
+        return self.outer.rows, self.inner.columns
 
     @property
     def nnz(self) -> int:
@@ -109,7 +97,7 @@ class Compose(LinearMap):
         return self.outer.describe(self.inner.describe(x))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Add(LinearMap):
     """x -> K x + L x, for two ways in which one variable enters an expression."""
 
@@ -117,14 +105,8 @@ class Add(LinearMap):
     right: LinearMap
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Rows of both."""
-        return self.left.rows
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """Columns of both."""
-        return self.left.columns
+    def shape(self) -> tuple[int, int]:
+        return self.left.shape
 
     @property
     def nnz(self) -> int:
@@ -153,21 +135,15 @@ class Add(LinearMap):
         return f"{self.left.describe(x)} + {self.right.describe(x)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Adjoint(LinearMap):
     """y -> K' y."""
 
     inner: LinearMap
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Columns of K."""
-        return self.inner.columns
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """Rows of K."""
-        return self.inner.rows
+    def shape(self) -> tuple[int, int]:
+        return self.inner.columns, self.inner.rows
 
     @property
     def nnz(self) -> int:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 from .maps import LinearMap, as_sparse, bracket
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Matrix(LinearMap):
     """x -> A x, or A' x where `transposed`: A a dense array, a memory map or a `scipy.sparse.csr_array`, never copied."""
 
@@ -24,19 +24,12 @@ class Matrix(LinearMap):
     name: str = "A"
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Rows of the map."""
-        return int(self.A.shape[1 if self.transposed else 0])
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """Columns of the map."""
-        return int(self.A.shape[0 if self.transposed else 1])
+    def shape(self) -> tuple[int, int]:
+        return shape_of(self.A, self.transposed)
 
     @property
     def nnz(self) -> int:
-        """Stored numbers of A."""
-        return int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
+        return stored(self.A)
 
     def apply(self, x: Array) -> Array:
         """A x in float64."""
@@ -48,18 +41,16 @@ class Matrix(LinearMap):
 
     def absolute(self) -> LinearMap:
         """|A|, taken by blocks of rows as it is applied."""
-        if not _sliceable(self.A):
+        if not is_written(self.A):
             return Matrix(abs(self.A), self.transposed, f"|{self.name}|")
         return AbsoluteMatrix(self.A, self.transposed)
 
     def squared(self) -> LinearMap:
         """A entry by entry squared, taken by blocks of rows."""
-        return AbsoluteMatrix(self.A, self.transposed, square=True) if _sliceable(self.A) else self.absolute()
+        return AbsoluteMatrix(self.A, self.transposed, square=True) if is_written(self.A) else self.absolute()
 
     def sparse(self) -> csr_array:
-        if not isinstance(self.A, np.ndarray) and not hasattr(self.A, "indptr"):
-            return super().sparse()
-        return as_sparse(self.A.T if self.transposed else self.A)
+        return as_sparse(self.A.T if self.transposed else self.A) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
         """A @ x."""
@@ -70,7 +61,7 @@ BLOCK = 1 << 17
 """Numbers of a matrix whose sizes are taken at a time."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AbsoluteMatrix(LinearMap):
     """x -> |A| x, or |A|' x where `transposed`, with squared entries where `square`: a block of rows at a time, so that A is never copied."""
 
@@ -79,14 +70,8 @@ class AbsoluteMatrix(LinearMap):
     square: bool = False
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Rows of the map."""
-        return int(self.A.shape[1 if self.transposed else 0])
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """Columns of the map."""
-        return int(self.A.shape[0 if self.transposed else 1])
+    def shape(self) -> tuple[int, int]:
+        return shape_of(self.A, self.transposed)
 
     def apply(self, x: Array) -> Array:
         """|A| x."""
@@ -98,8 +83,7 @@ class AbsoluteMatrix(LinearMap):
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         n = int(self.A.shape[0])
-        stored = int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
-        step = max(1, BLOCK * n // max(1, stored))
+        step = max(1, BLOCK * n // max(1, stored(self.A)))
         for i in range(0, n, step):
             at = slice(i, i + step)
             if getattr(self.A, "format", "") == "csr":
@@ -135,12 +119,23 @@ class AbsoluteMatrix(LinearMap):
         return f"abs(A) @ {x}"
 
 
-def _sliceable(A: Any) -> bool:
-    """True if blocks of rows can be taken: true for data, false for a sparse matrix less its means."""
+def is_written(A: MatrixLike) -> bool:
+    """True if all entries of A lie in memory or on a disk, so that blocks of rows can be taken: not for a sparse matrix less its means."""
     return isinstance(A, np.ndarray) or hasattr(A, "indptr")
 
 
-def _times(A: Any, x: Array) -> Array:
+def stored(A: MatrixLike) -> int:
+    """The numbers that A stores."""
+    return int(A.nnz) if hasattr(A, "nnz") else int(A.size)
+
+
+def shape_of(A: MatrixLike, transposed: bool) -> tuple[int, int]:
+    """The shape of A, or of A'."""
+    n, d = int(A.shape[0]), int(A.shape[1])
+    return (d, n) if transposed else (n, d)
+
+
+def _times(A: MatrixLike, x: Array) -> Array:
     """A @ x accumulated in float64; float32 data go through blocks of rows (or columns) so that no whole copy is made."""
     if A.dtype == np.float64:
         return np.asarray(A @ x, dtype=np.float64)

@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array
-from ..atoms.matrices import build_matrix
-from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
 from ..words import CONVEX, SETS
-from .pairs import words_of
+from .pairs import build, words_of
 
 SLACK = 1e-9
 """The least amount, relative to its size, by which a bound must be missed: nearer, rounding may be at work, and the method decides."""
@@ -284,6 +282,4 @@ def _measure(b: Region) -> tuple[str, Callable[[Array], float]] | None:
 
 
 def _norm_of(name: str, x: Array) -> float:
-    made = build_vector((name, 1.0), None, x.size) if x.ndim < 2 else build_matrix((name, 1.0), None, x.shape)
-    assert made is not None
-    return made.value(x.reshape(-1))
+    return build((name, 1.0), None, x.shape).value(x.reshape(-1))

@@ -33,7 +33,7 @@ LOW_RANK = 0.25
 """The share of the samples that a small feature space has at most: methods that write its coordinates down are then as good."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Offset:
     """The intercept b of predictions: d times b is added to each, and q b to the objective."""
 

@@ -34,7 +34,7 @@ LARGEST_DENSE_FORM = 5_000_000
 """Numbers of a variable up to which the dense canonical form is built beside the factored one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EntryMap:
     """X -> (X_ij) over the places (i, j), one of them possibly more than once."""
 
@@ -57,7 +57,7 @@ class EntryMap:
         return X.at(self.rows, self.columns)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProductMap:
     """X -> A X, flat in C order: A a dense array of float64 or float32, or sparse."""
 
@@ -80,7 +80,7 @@ class ProductMap:
         return np.asarray((DataMatrix(self.A).matmat(X.U) @ X.V.T).reshape(-1))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FreeIntercept:
     """A free variable b that is added to the predictions times d: one number (`columns` is 1), or one for each of the columns."""
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..atoms.base import Array, LossFunction, VectorFunction
 from ..atoms.conic import Conic
-from ..atoms.domain import set_beneath
 from ..atoms.vector_loss import VectorLossFunction
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from .factored import Factored
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Block:
     """One variable's place in x and its proximable part. `in_sum` names what could not stay in g and went into the sum.
 
@@ -82,7 +81,7 @@ class Block:
         return slice(self.start, self.stop)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stacked:
     """x -> sum over blocks of K_B x_B + offset: an affine map of the whole x. `shape` is that of the expression, flat in C order here."""
 
@@ -123,7 +122,7 @@ class Stacked:
         return " + ".join(words) if words else "0"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shift:
     """The shift of a right-hand side that a constraint's multiplier is the derivative in, where that is not f's own argument.
 
@@ -134,7 +133,7 @@ class Shift:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SumTerm:
     """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`.
 
@@ -171,7 +170,7 @@ class SumTerm:
     @cached_property
     def domain(self) -> VectorFunction | None:
         """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None."""
-        return set_beneath(self.f) if isinstance(self.f, VectorFunction) else None
+        return self.f.set_beneath() if isinstance(self.f, VectorFunction) else None
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -53,7 +53,7 @@ def _has_zero(instance: Instance, weights: Expr | None) -> bool:
         return False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Regrouped:
     """Disjoint groups as the atoms take them, of `length` entries a line, and the map that takes these from `count` lines."""
 

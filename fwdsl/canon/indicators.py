@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, VectorFunction
+from ..atoms.base import Array, MatrixLike, VectorFunction
 from ..atoms.family import Repeated
-from ..model import Constraint, SetRef
+from ..model import ConstraintDecl, SetRef
 from ..words import BOX, SETS, SIMPLEX
 from .affine import AffineReader
 from .combined_maps import compose, scaled
@@ -21,11 +20,11 @@ from .groups import overlapping, regrouped
 from .lines import SetLines, lines_of
 from .maps import Identity, LinearMap, Row
 from .matrix_maps import RightMultiply, Take
-from .pairs import innermost
-from .sets import SetReader, build
+from .pairs import build, innermost
+from .sets import SetReader
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Indicator:
     """0 where map(x) is in a set, else inf; `side` tells what its multiplier is of."""
 
@@ -53,7 +52,7 @@ class IndicatorReader:
         self.sets = sets
         self.empty = empty
 
-    def read(self, constraint: Constraint, key: str, stacked: Stacked, apart: bool) -> Indicator | None:
+    def read(self, constraint: ConstraintDecl, key: str, stacked: Stacked, apart: bool) -> Indicator | None:
         """The indicator of a constraint, `key` being its set's or a part of it; None where it says nothing.
 
         `apart` tells that groups of no weight are among those of a ball.
@@ -77,7 +76,7 @@ class IndicatorReader:
         spec = self.sets.set_spec(key, [constraint], math.prod(inner))
         return Indicator(self.sets.function(None, spec, type_, shape, [ref.span]), stacked)
 
-    def weights_of_vertices(self, constraint: Constraint, start: int) -> Block:
+    def weights_of_vertices(self, constraint: ConstraintDecl, start: int) -> Block:
         """The block of weights of a polytope's vertices: for each vector that is to be in it, a point of the simplex."""
         ref, argument = constraint.set, constraint.argument
         assert ref is not None
@@ -90,10 +89,10 @@ class IndicatorReader:
             g = build(None, ("rows", {"set": (SIMPLEX, {"r": 1.0})}), shape)
         return Block(f"weights of {constraint.name}", start, start + g.size, shape, g, g.describe(), auxiliary=True)
 
-    def _equations(self, constraint: Constraint, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
+    def _equations(self, constraint: ConstraintDecl, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
         """A x = b, or a'x <= b, for each line."""
         given = dict(own.args)
-        A: Any
+        A: MatrixLike
         equations = SETS[own.name].written_as == "equations"
         if equations:
             lo, A, name = 0.0, self.reader.constant(given["A"]), given["A"].name or "A"
@@ -132,7 +131,7 @@ class IndicatorReader:
         outer = Take(np.tile(place, 2), n, "bounds", once=False)
         return Indicator(build(None, (BOX, {"lo": lo, "hi": hi}), 2 * n), mapped(stacked, outer))
 
-    def _hull(self, constraint: Constraint, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
+    def _hull(self, constraint: ConstraintDecl, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
         """Each line is V'w with its own weights w."""
         V = self.reader.constant(dict(own.args)["V"])
         weights = self.reader.blocks[f"weights of {constraint.name}"]

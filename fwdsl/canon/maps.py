@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-def as_sparse(A: Any) -> csr_array:
+def as_sparse(A: MatrixLike) -> csr_array:
     """A in double precision."""
     from scipy.sparse import csr_array
 
@@ -49,8 +49,20 @@ def _images(product: Callable[[Array], Array], n: int, size: int) -> csr_array:
 class LinearMap(ABC):
     """x -> K x from R^columns to R^rows."""
 
-    rows: int
-    columns: int
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+
+    @property
+    def rows(self) -> int:
+        """The length of K x."""
+        return self.shape[0]
+
+    @property
+    def columns(self) -> int:
+        """The length of x."""
+        return self.shape[1]
 
     @abstractmethod
     def apply(self, x: Array) -> Array:
@@ -84,15 +96,15 @@ class LinearMap(ABC):
         return 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identity(LinearMap):
     """x -> x."""
 
-    rows: int
+    size: int
 
     @property
-    def columns(self) -> int:  # type: ignore[override]
-        return self.rows
+    def shape(self) -> tuple[int, int]:
+        return self.size, self.size
 
     def apply(self, x: Array) -> Array:
         return x
@@ -111,18 +123,16 @@ class Identity(LinearMap):
         return x
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Row(LinearMap):
     """x -> <v, x>, a vector of one number."""
 
     v: Array
     name: str = "v"
-    rows = 1
 
     @property
-    def columns(self) -> int:  # type: ignore[override]
-        """The length of v."""
-        return self.v.size
+    def shape(self) -> tuple[int, int]:
+        return 1, self.v.size
 
     def apply(self, x: Array) -> Array:
         """<v, x>."""
@@ -149,21 +159,18 @@ class Row(LinearMap):
 
     @property
     def nnz(self) -> int:
-        """The length of v."""
         return self.v.size
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Column(LinearMap):
     """s -> s v: a scalar that meets a vector (an intercept: v = ones)."""
 
     v: Array
-    columns = 1
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """The length of v."""
-        return self.v.size
+    def shape(self) -> tuple[int, int]:
+        return self.v.size, 1
 
     def apply(self, x: Array) -> Array:
         """x v."""
@@ -189,21 +196,15 @@ class Column(LinearMap):
         return x if np.all(self.v == 1.0) else f"v * {bracket(x)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagonal(LinearMap):
     """x -> v * x entrywise."""
 
     v: Array
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """The length of v."""
-        return self.v.size
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """The length of v."""
-        return self.v.size
+    def shape(self) -> tuple[int, int]:
+        return self.v.size, self.v.size
 
     def apply(self, x: Array) -> Array:
         """v * x."""
@@ -230,18 +231,17 @@ class Diagonal(LinearMap):
         return f"diag @ {bracket(x)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Select(LinearMap):
     """x -> x[start:stop]."""
 
     start: int
     stop: int
-    columns: int
+    length: int
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """The number of entries that are kept."""
-        return self.stop - self.start
+    def shape(self) -> tuple[int, int]:
+        return self.stop - self.start, self.length
 
     def apply(self, x: Array) -> Array:
         """The slice (a view)."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array
-from .maps import LinearMap, as_sparse, placed
+from ..atoms.base import Array, MatrixLike
+from .data_maps import is_written, stored
+from .maps import LinearMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,11 +31,7 @@ def product(A: Any, X: Array) -> Array:
     return out
 
 
-def _plain(A: Any) -> bool:
-    return isinstance(A, np.ndarray) or hasattr(A, "indptr")
-
-
-def _kron(left: Any, right: Any) -> csr_array:
+def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:
     """The Kronecker product, in double precision."""
     from scipy.sparse import kron
 
@@ -45,7 +42,7 @@ def _identity(n: int) -> csr_array:
     return placed(np.arange(n), np.arange(n), 1.0, (n, n))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LeftMultiply(LinearMap):
     """X -> A X for X of shape (d, k), or A' X where `transposed`."""
 
@@ -59,17 +56,13 @@ class LeftMultiply(LinearMap):
         return self.A.T if self.transposed else self.A
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return int(self._op.shape[0]) * self.k
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        return int(self._op.shape[1]) * self.k
+    def shape(self) -> tuple[int, int]:
+        return int(self._op.shape[0]) * self.k, int(self._op.shape[1]) * self.k
 
     @property
     def nnz(self) -> int:
         """Stored numbers of A: one application is one pass, whatever k."""
-        return int(self.A.nnz) if hasattr(self.A, "nnz") else int(self.A.size)
+        return stored(self.A)
 
     def apply(self, x: Array) -> Array:
         """(A X) flat."""
@@ -85,40 +78,34 @@ class LeftMultiply(LinearMap):
 
     def squared(self) -> LinearMap:
         """A entry by entry squared."""
-        if not _plain(self.A):
+        if not is_written(self.A):
             return self.absolute()
         return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
 
     def sparse(self) -> csr_array:
         """A beside itself, k times."""
-        return _kron(self._op, _identity(self.k)) if _plain(self.A) else super().sparse()
+        return _kron(self._op, _identity(self.k)) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
         """A @ x."""
-        return f"{self.name}{'.T' if self.transposed else ''} @ {x if ' ' not in x else f'({x})'}"
+        return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RightMultiply(LinearMap):
     """X -> X B for X of shape (n, d) and B of shape (d, k)."""
 
-    B: Any
+    B: MatrixLike
     n: int
     name: str = "B"
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return self.n * int(self.B.shape[1])
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """n d."""
-        return self.n * int(self.B.shape[0])
+    def shape(self) -> tuple[int, int]:
+        return self.n * int(self.B.shape[1]), self.n * int(self.B.shape[0])
 
     @property
     def nnz(self) -> int:
-        """Stored numbers of B."""
-        return int(self.B.nnz) if hasattr(self.B, "nnz") else int(self.B.size)
+        return stored(self.B)
 
     def apply(self, x: Array) -> Array:
         """(X B) flat."""
@@ -134,18 +121,18 @@ class RightMultiply(LinearMap):
 
     def squared(self) -> LinearMap:
         """B entry by entry squared."""
-        return RightMultiply(abs(self.B) ** 2, self.n, self.name) if _plain(self.B) else self.absolute()
+        return RightMultiply(abs(self.B) ** 2, self.n, self.name) if is_written(self.B) else self.absolute()
 
     def sparse(self) -> csr_array:
         """B' on each of n rows."""
-        return _kron(_identity(self.n), self.B.T) if _plain(self.B) else super().sparse()
+        return _kron(_identity(self.n), self.B.T) if is_written(self.B) else super().sparse()
 
     def describe(self, x: str) -> str:
         """x @ B."""
-        return f"{x if ' ' not in x else f'({x})'} @ {self.name}"
+        return f"{bracket(x)} @ {self.name}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Take(LinearMap):
     """x -> x[index]: transposes, slices along two axes, a matrix's diagonal, the observed entries of a matrix.
 
@@ -153,18 +140,13 @@ class Take(LinearMap):
     """
 
     index: NDArray[np.intp]
-    columns: int
+    length: int
     words: str = "entries"
     once: bool = True
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """The number of entries that are taken."""
-        return self.index.size
-
-    @property
-    def nnz(self) -> int:
-        return 0
+    def shape(self) -> tuple[int, int]:
+        return self.index.size, self.length
 
     def apply(self, x: Array) -> Array:
         """x[index]."""
@@ -186,7 +168,7 @@ class Take(LinearMap):
 
     def describe(self, x: str) -> str:
         """The map in the words it was made with."""
-        return f"{x}.T" if self.words == "T" else f"{x if ' ' not in x else f'({x})'}[{self.words}]"
+        return f"{x}.T" if self.words == "T" else f"{bracket(x)}[{self.words}]"
 
 
 def transpose(n: int, d: int) -> Take:
@@ -194,7 +176,7 @@ def transpose(n: int, d: int) -> Take:
     return Take(np.arange(n * d).reshape(n, d).T.reshape(-1), n * d, "T")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tile(LinearMap):
     """v -> ones(n) v': a vector added to every row of a matrix (an intercept)."""
 
@@ -202,12 +184,8 @@ class Tile(LinearMap):
     k: int
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return self.n * self.k
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        return self.k
+    def shape(self) -> tuple[int, int]:
+        return self.n * self.k, self.k
 
     def apply(self, x: Array) -> Array:
         """v in every row."""
@@ -228,7 +206,7 @@ class Tile(LinearMap):
         return x
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Symmetrise(LinearMap):
     """X -> (X + X') / 2, for each of `count` blocks: how symmetric variables, kept in full, enter expressions, so that gradients stay symmetric."""
 
@@ -236,14 +214,8 @@ class Symmetrise(LinearMap):
     count: int = 1
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        """d^2 a block."""
-        return self.count * self.d * self.d
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """d^2 a block."""
-        return self.rows
+    def shape(self) -> tuple[int, int]:
+        return self.count * self.d * self.d, self.count * self.d * self.d
 
     def apply(self, x: Array) -> Array:
         """The symmetric part."""
@@ -267,7 +239,7 @@ class Symmetrise(LinearMap):
         return x
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Quad(LinearMap):
     """X -> (u_i' X u_i)_i for the rows of U (n, d): never an outer product. Its adjoint is y -> U' diag(y) U."""
 
@@ -275,18 +247,12 @@ class Quad(LinearMap):
     name: str = "U"
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
-        return int(self.U.shape[0])
-
-    @property
-    def columns(self) -> int:  # type: ignore[override]
-        """d^2."""
-        return int(self.U.shape[1]) ** 2
+    def shape(self) -> tuple[int, int]:
+        return int(self.U.shape[0]), int(self.U.shape[1]) ** 2
 
     @property
     def nnz(self) -> int:
-        """Stored numbers of U."""
-        return int(self.U.nnz) if hasattr(self.U, "nnz") else int(self.U.size)
+        return stored(self.U)
 
     def apply(self, x: Array) -> Array:
         """u_i' X u_i."""
@@ -311,7 +277,7 @@ class Quad(LinearMap):
         return f"quad({self.name}, {x})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gathered(LinearMap):
     """A map for each sample's own block of a family: z_i = part(i-th sample, F[task_i]).
 
@@ -323,12 +289,10 @@ class Gathered(LinearMap):
     width: int
     n: int
     words: str = ""
-    rows: int = field(init=False)
-    columns: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", self.n)
-        object.__setattr__(self, "columns", self.width * len(self.parts))
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, self.width * len(self.parts)
 
     @cached_property
     def nnz(self) -> int:

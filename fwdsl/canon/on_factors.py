@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.low_rank import LowRank
 from ..model import Expr
 from .affine import AffineReader, Unsupported
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 
 def value_on_factors(expr: Expr, reader: AffineReader, values: Mapping[str, Any]) -> Any:
@@ -35,14 +38,14 @@ def value_on_factors(expr: Expr, reader: AffineReader, values: Mapping[str, Any]
         raise Unsupported("all entries of a matrix kept as factors", expr) from error
 
 
-def _matmul(left: Any, right: Any) -> Any:
+def _matmul(left: MatrixLike, right: MatrixLike) -> MatrixLike:
     # a sparse matrix would take the factors for an array
     if isinstance(right, LowRank) and not isinstance(left, LowRank):
         return np.asarray(left @ right.U) @ right.V.T
     return left @ right
 
 
-def _scaled(X: Any, c: Any) -> Any:
+def _scaled(X: MatrixLike, c: Any) -> MatrixLike:
     """c X by balanced factors, where X is kept as factors and c is a number."""
     if not isinstance(X, LowRank) or np.ndim(c) != 0:
         return X * c

@@ -1,8 +1,12 @@
-"""The pairs of a norm and a set that have a joint prox, from names, as the registries of atoms have them."""
+"""The pairs of a norm and a set that have a joint prox, from names, as the registries of atoms have them, and the functions that they make."""
 
 from __future__ import annotations
 
-from ..atoms.matrices import maker
+import math
+from typing import Any
+
+from ..atoms.base import VectorFunction
+from ..atoms.vectors import build as build_vector
 from ..atoms.vectors import class_of
 from ..model import SetRef, Type
 from ..words import CONVEX, SETS, SIMPLEX, SetWord
@@ -90,4 +94,21 @@ def has_prox(norm: str | None, key: str | None, type_: Type) -> bool:
 
 
 def _is_made(norm: str | None, on: str | None, within: str | None, kind: str) -> bool:
-    return (class_of(norm, on) if kind == "vector" else maker(norm, on, within)) is not None
+    if kind == "vector":
+        return class_of(norm, on) is not None
+    from ..atoms.matrices import maker  # programs of vectors load none of it
+
+    return maker(norm, on, within) is not None
+
+
+def build(norm: Any, set_: Any, shape: int | tuple[int, ...]) -> VectorFunction:
+    """c * norm on a set, for flat vectors of a size or matrices of a shape; `ValueError` for what does not fit."""
+    shape = (shape,) if isinstance(shape, int) else shape
+    if len(shape) < 2:
+        f = build_vector(norm, set_, math.prod(shape))
+    else:
+        from ..atoms.matrices import build_matrix  # programs of vectors load none of it
+
+        f = build_matrix(norm, set_, (shape[0], shape[1]))
+    assert f is not None, "the arrangement only pairs what the registry holds"
+    return f

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..atoms.base import Array
-from ..atoms.domain import set_beneath
 from .emptiness import Empty
 from .form import Block, SumTerm
 from .maps import LinearMap
@@ -35,7 +34,7 @@ def check_reach(term: SumTerm, told: Mapping[str, Sequence[str]]) -> None:
     bounds = None if on is None else on.entries()
     if bounds is None or not all(_is_small(m) for _, m in parts):
         return
-    if parts and all(set_beneath(block.g) is None for block, _ in parts):
+    if parts and all(block.g.set_beneath() is None for block, _ in parts):
         return
     lo, hi = bounds.bounds(term.map.rows)
     least, most, sizes, widest = term.map.offset.copy(), term.map.offset.copy(), np.abs(term.map.offset), 0
@@ -84,5 +83,5 @@ def _written(m: LinearMap) -> Array:
 
 
 def _implied_of(block: Block) -> tuple[Array, Array]:
-    on = set_beneath(block.g)
+    on = block.g.set_beneath()
     return on.enclosing_box() if on is not None else (np.full(block.size, -math.inf), np.full(block.size, math.inf))

@@ -10,15 +10,14 @@ import numpy as np
 
 from ..atoms.base import Array, VectorFunction
 from ..atoms.family import Repeated
-from ..atoms.matrices import build_matrix
 from ..atoms.vectors import ConvexSet
-from ..atoms.vectors import build as build_vector
 from ..grammar.source import Span
-from ..model import Constraint, Expr, SetRef, Term, Type
+from ..model import ConstraintDecl, Expr, SetRef, Term, Type
 from ..words import BOX, CONVEX, SETS, SIMPLEX
 from .affine import AffineReader
 from .arrange import parts_of
 from .emptiness import ROUNDING, Empty, numbers, ordered
+from .pairs import build
 
 
 class BadArguments(Exception):
@@ -28,17 +27,6 @@ class BadArguments(Exception):
         super().__init__(message)
         self.message = message
         self.span = span
-
-
-def build(norm: Any, set_: Any, shape: int | tuple[int, ...]) -> VectorFunction:
-    """c * norm on a set, for flat vectors of a size or matrices of a shape; `ValueError` for what does not fit."""
-    shape = (shape,) if isinstance(shape, int) else shape
-    if len(shape) < 2:
-        f = build_vector(norm, set_, math.prod(shape))
-    else:
-        f = build_matrix(norm, set_, (shape[0], shape[1]))
-    assert f is not None, "the arrangement only pairs what the registry holds"
-    return f
 
 
 _ENDS = ("lo", "hi")
@@ -85,7 +73,7 @@ class SetReader:
     def _groups(self, expr: Expr) -> Any:
         return expr.value if expr.op == "list" else self.reader.constant(expr)
 
-    def set_spec(self, key: str, constraints: list[Constraint], size: int) -> tuple[str, dict[str, object]]:
+    def set_spec(self, key: str, constraints: list[ConstraintDecl], size: int) -> tuple[str, dict[str, object]]:
         """A set as the registries take it, `constraints` being those that were merged into it."""
         if "(" not in key:
             return key, self._merged_args(key, constraints, size)
@@ -127,7 +115,7 @@ class SetReader:
             out.update(zip(map(str, ends), ordered(*(out[str(end)] for end in ends)), strict=True))
         return out
 
-    def _merged_args(self, name: str, constraints: list[Constraint], size: int) -> dict[str, Any]:
+    def _merged_args(self, name: str, constraints: list[ConstraintDecl], size: int) -> dict[str, Any]:
         # the arrangement writes bounds that meet as one box
         if name == BOX:
             lo, hi = np.full(size, -math.inf), np.full(size, math.inf)
@@ -154,7 +142,7 @@ class SetReader:
             )
         return {"r": least}
 
-    def _radius(self, constraint: Constraint, bound: Constraint | None) -> float:
+    def _radius(self, constraint: ConstraintDecl, bound: ConstraintDecl | None) -> float:
         """The sum that a constraint asks for, of entries that `bound` keeps nonnegative."""
         if constraint.set is not None:
             return self.reader.scalar(dict(constraint.set.args)["r"])
@@ -173,7 +161,7 @@ class SetReader:
         return ref.word.bounds_of(given, lambda end: np.full(size, end), np.negative)
 
 
-def stated(constraint: Constraint, size: int, reader: AffineReader) -> ConvexSet:
+def stated(constraint: ConstraintDecl, size: int, reader: AffineReader) -> ConvexSet:
     """The bounds that one constraint states, where several were merged."""
     assert constraint.set is not None
     found = build(None, SetReader(reader).set_spec(constraint.set.name, [constraint], size), size)

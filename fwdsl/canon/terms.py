@@ -13,8 +13,6 @@ from ..atoms.base import Array, LossFunction
 from ..atoms.loss import Loss
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
-from ..atoms.matrices import build_matrix
-from ..atoms.vectors import build
 from ..atoms.vectors.common import norm2
 from ..atoms.vectors.groups import members
 from ..bind.features import implicit_maps
@@ -24,6 +22,7 @@ from .affine import AffineReader
 from .combined_maps import Compose, scaled, unscaled
 from .form import Canonical, Stacked
 from .maps import Column, Diagonal
+from .pairs import build
 
 
 def bare_factor(reader: AffineReader, expr: Expr) -> float:
@@ -153,8 +152,7 @@ def function_value(name: str, z: Array, options: Mapping[str, Any]) -> float:
         return float(z @ (options[word.root_of] @ z))
     if word.as_loss:
         return float(LOSSES[word.as_loss].value_naive(z, np.zeros_like(z), np.zeros(0)).sum())
-    f = build_matrix((name, 1.0), None, (z.shape[0], z.shape[1])) if z.ndim == 2 else build((name, 1.0), None, z.size)
-    assert f is not None
+    f = build((name, 1.0), None, z.shape)
     flat = z.reshape(-1)
     return f.value(flat) if f.violation(flat) == 0.0 else math.inf
 

@@ -35,7 +35,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, LossFunction, VectorFunction
-from ..atoms.domain import set_beneath
 from ..atoms.vectors import Ridged
 from ..atoms.vectors.common import largest, largest_share
 from ..canon.form import Canonical, SumTerm
@@ -99,7 +98,7 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
     beside = []
     for block in canonical.blocks:
         vb = v[block.slice]
-        if vb.any() and not block.auxiliary and set_beneath(block.g) is not None:
+        if vb.any() and not block.auxiliary and block.g.set_beneath() is not None:
             beside.append(f"the {'domain' if block.g.pair[1] is None else 'set'} of {block.name}")
         support = _domain_support(block.g, vb)
         terms = block_sizes(canonical, block, y, with_q=False)
@@ -114,7 +113,7 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         value -= support
         sizes += abs(support)
         miss = vb - inside
-        on = set_beneath(block.g)
+        on = block.g.set_beneath()
         if on is not None:
             miss = np.where(np.abs(miss) <= on.rounding(vb), 0.0, miss)
         bounds = set_radii(canonical, block)
@@ -221,14 +220,14 @@ def _multiplier(term: SumTerm, direction: Array) -> Array:
 
 def _domain_support(g: VectorFunction, v: Array) -> float:
     """sup of <v, x> over the domain of g, or inf where it is not known to be finite."""
-    on = set_beneath(g)
+    on = g.set_beneath()
     if on is None:
         return 0.0 if not v.any() else math.inf
     return on.conjugate(v)
 
 
 def _domain_projection(g: VectorFunction, v: Array) -> Array:
-    on = set_beneath(g)
+    on = g.set_beneath()
     return np.zeros_like(v) if on is None else on.dual_project(v)
 
 
@@ -236,7 +235,7 @@ def _into_recession(g: VectorFunction, d: Array) -> Array:
     """d moved into the recession cone of the domain of g."""
     if g.curvature > 0.0 or math.isfinite(g.radius()):
         return np.zeros_like(d)
-    on = set_beneath(g)
+    on = g.set_beneath()
     return d if on is None else on.into_recession(d)
 
 

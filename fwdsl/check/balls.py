@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..grammar import tree
 from ..grammar.source import Span
-from ..model import Constraint, Expr, SetRef
+from ..model import ConstraintDecl, Expr, SetRef
 from ..words import BOX, CONVEX, SETS
 from . import algebra, shapes, signs
 from .arguments import report_unknown_sign
@@ -15,7 +15,9 @@ from .sets import check_radius
 from .values import AppliedAtom, Combination, Summand, Value, merged
 
 
-def ball(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, op: str, span: Span) -> Constraint | None:
+def ball(
+    ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, op: str, span: Span
+) -> ConstraintDecl | None:
     """The constraint `a <= b` (or `a == b`) where a norm or another convex function occurs; None after an error."""
     for value, node in ((a, left), (b, right)):
         if isinstance(value, Expr) and not shapes.is_scalar(value.type):
@@ -128,7 +130,7 @@ def _report_direction(ctx: Context, body: AppliedAtom, op: str, span: Span) -> N
     )
 
 
-def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand], span: Span) -> Constraint | None:
+def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand], span: Span) -> ConstraintDecl | None:
     """The constraint `coefficient * norm + rest <= 0`, as `argument in ball(-rest / coefficient)`."""
     bound = algebra.const(0.0, span)
     for s in rest:
@@ -169,7 +171,7 @@ def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand]
             "FW2056", f"there is no variable in `{body.text}`", body.span, rule="A constraint restricts variables."
         )
         return None
-    return Constraint("in", x, _set(body, x, r, span), factor=norm.coefficient, squared=squared, span=span)
+    return ConstraintDecl("in", x, _set(body, x, r, span), factor=norm.coefficient, squared=squared, span=span)
 
 
 def _set(body: AppliedAtom, x: Expr, r: Expr, span: Span) -> SetRef:

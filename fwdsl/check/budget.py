@@ -12,7 +12,7 @@ DEPTH_AT_MOST = 200
 
 
 @dataclass
-class Budget:
+class ExpressionLimits:
     """The sizes and depths of expressions, each measured once. It keeps the expressions alive, since their identities are its keys."""
 
     measured: dict[int, tuple[int, int, Expr]] = field(default_factory=dict)

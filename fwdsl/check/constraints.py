@@ -9,7 +9,7 @@ from math import inf
 from ..grammar import tree
 from ..grammar.diagnostic import Label
 from ..grammar.source import Span
-from ..model import Constraint, Expr, SetRef
+from ..model import ConstraintDecl, Expr, SetRef
 from ..words import BOX, NONNEGATIVE, PSD
 from . import algebra, shapes
 from .balls import ball
@@ -19,7 +19,7 @@ from .scalars import scalar_sign
 from .sets import report_empty_box, set_ref
 from .values import Combination, Value
 
-Made = list[Constraint]
+Made = list[ConstraintDecl]
 _ORDER_RULE = "A comparison of a symmetric matrix, or of a matrix with zero, is ambiguous and refused."
 
 
@@ -38,7 +38,7 @@ def member(ctx: Context, node: tree.Member) -> Made | None:
     if value is None or not _has_variable(ctx, value, node.value):
         return None
     ref = set_ref(ctx, node.set, value, node.value)
-    return None if ref is None else [Constraint("in", value, ref, text=ctx.text(node), span=node.span)]
+    return None if ref is None else [ConstraintDecl("in", value, ref, text=ctx.text(node), span=node.span)]
 
 
 def declared_sets(ctx: Context, item: tree.Item, variable: Expr) -> Made:
@@ -47,12 +47,12 @@ def declared_sets(ctx: Context, item: tree.Item, variable: Expr) -> Made:
     block = variable.type.element if variable.type.element is not None else variable.type
     if block.domain == "nonnegative" or block.kind == "psd":
         ref = SetRef(NONNEGATIVE if block.kind == "real" else PSD, span=item.type.span)
-        made.append(Constraint("in", variable, ref, text=f"{item.name.name} in {ref.name}", span=item.type.span))
+        made.append(ConstraintDecl("in", variable, ref, text=f"{item.name.name} in {ref.name}", span=item.type.span))
     if item.member is not None:
         ref_in = set_ref(ctx, item.member, variable, item.name)
         if ref_in is not None:
             text = f"{item.name.name} in {ctx.text(item.member)}"
-            made.append(Constraint("in", variable, ref_in, text=text, span=item.name.span.to(item.member.span)))
+            made.append(ConstraintDecl("in", variable, ref_in, text=text, span=item.name.span.to(item.member.span)))
     return made
 
 
@@ -125,7 +125,7 @@ def _is_comparable(ctx: Context, side: Side) -> bool:
     return False
 
 
-def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Constraint | None:
+def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> ConstraintDecl | None:
     """left <= right, or left == right."""
     a, b = left.value, right.value
     if isinstance(a, Combination) or isinstance(b, Combination):
@@ -151,7 +151,7 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
     if algebra.number(a) in (inf, -inf) or algebra.number(b) in (inf, -inf):
         _report_infinite(ctx, left, right, span)
         return None
-    return Constraint("eq" if op == "==" else "le", _difference(a, b), span=span)
+    return ConstraintDecl("eq" if op == "==" else "le", _difference(a, b), span=span)
 
 
 def _bounded_variable(e: Expr, bound: Expr) -> tuple[Expr, Expr, Expr | None] | None:
@@ -204,10 +204,12 @@ def _difference(a: Expr, b: Expr) -> Expr:
     return algebra.add((a, algebra.negate(b)), type_, a.span.to(b.span))
 
 
-def _half_box(ctx: Context, x: Expr, low: Expr | None, high: Expr | None, side: Side, span: Span) -> Constraint | None:
+def _half_box(
+    ctx: Context, x: Expr, low: Expr | None, high: Expr | None, side: Side, span: Span
+) -> ConstraintDecl | None:
     """A one-sided bound of a variable: `nonnegative`, or a box with an infinite side."""
     if low is not None and algebra.number(low) == 0.0:
-        return Constraint("in", x, SetRef(NONNEGATIVE, span=span), span=span)
+        return ConstraintDecl("in", x, SetRef(NONNEGATIVE, span=span), span=span)
     bounds = (("lo", low or algebra.const(-inf)), ("hi", high or algebra.const(inf)))
     if algebra.number(bounds[0][1]) == -inf and algebra.number(bounds[1][1]) == inf:
         _report_infinite(ctx, side, side, span)
@@ -217,7 +219,7 @@ def _half_box(ctx: Context, x: Expr, low: Expr | None, high: Expr | None, side: 
             ctx, tree.Node(span=span), algebra.number(bounds[0][1]) or 0.0, algebra.number(bounds[1][1]) or 0.0
         )
         return None
-    return Constraint("in", x, SetRef(BOX, bounds, span=span), span=span)
+    return ConstraintDecl("in", x, SetRef(BOX, bounds, span=span), span=span)
 
 
 def _is_box(sides: list[Side]) -> bool:
@@ -228,7 +230,7 @@ def _is_box(sides: list[Side]) -> bool:
     return bounds and len(x.type.array_shape) < 3 and x.type.kind != "family"
 
 
-def _box(ctx: Context, low: Side, x: Side, high: Side, span: Span) -> Constraint | None:
+def _box(ctx: Context, low: Side, x: Side, high: Side, span: Span) -> ConstraintDecl | None:
     """`lo <= e <= hi` of an affine e."""
     lo, e, hi = low.value, x.value, high.value
     assert isinstance(lo, Expr) and isinstance(e, Expr) and isinstance(hi, Expr)
@@ -252,7 +254,7 @@ def _box(ctx: Context, low: Side, x: Side, high: Side, span: Span) -> Constraint
     if a is not None and b is not None and (a > b or a == inf or b == -inf):
         report_empty_box(ctx, tree.Node(span=span), a, b)
         return None
-    return Constraint("in", e, SetRef(BOX, (("lo", lo), ("hi", hi)), span=span), span=span)
+    return ConstraintDecl("in", e, SetRef(BOX, (("lo", lo), ("hi", hi)), span=span), span=span)
 
 
 def _report_shapes(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> None:

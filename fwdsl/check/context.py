@@ -13,7 +13,7 @@ from ..grammar.source import Source, Span
 from ..model import Dim, Expr
 from ..words import SETS, is_reserved, kind_of_word
 from . import shapes
-from .budget import Budget
+from .budget import ExpressionLimits
 from .values import Nested, Value
 
 ERRORS_AT_MOST = 20
@@ -64,7 +64,7 @@ class Context:
     naming: str = ""
     depth: int = 0
     too_deep: bool = False
-    budget: Budget = field(default_factory=Budget)
+    budget: ExpressionLimits = field(default_factory=ExpressionLimits)
     implicit: dict[Dim, str] = field(default_factory=dict)
     sizes: dict[str, tuple[int, Span]] = field(default_factory=dict)
 

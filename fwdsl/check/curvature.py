@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..grammar import tree
 from ..grammar.diagnostic import Fix, Label
-from ..model import Constraint, DataDecl, Expr, Fact, ParamDecl, Sign, Term
+from ..model import ConstraintDecl, DataDecl, Expr, Fact, ParamDecl, Sign, Term
 from ..words import CONVEX, SETS
 from . import algebra, signs
 from .atoms import report_weight
@@ -133,7 +133,7 @@ def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sig
     )
 
 
-def constraint_fact(c: Constraint) -> Fact:
+def constraint_fact(c: ConstraintDecl) -> Fact:
     """The reason why the points that satisfy a constraint form a convex set."""
     of = f"affine in {', '.join(f'`{v}`' for v in sorted(c.argument.variables))}"
     if c.set is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..grammar.diagnostic import Label
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Constraint, Expr, SetRef, Term, VarDecl
+from ..model import ConstraintDecl, Expr, SetRef, Term, VarDecl
 from ..words import CONVEX, SETS
 from .context import Context
 from .operands import KERNEL_RULE
@@ -23,7 +23,7 @@ def _is_euclidean_ball(set_: SetRef | None) -> bool:
 
 
 def check_kernels(
-    ctx: Context, variables: list[VarDecl], terms: tuple[Term, ...], constraints: list[Constraint]
+    ctx: Context, variables: list[VarDecl], terms: tuple[Term, ...], constraints: list[ConstraintDecl]
 ) -> None:
     """Check the rule of implicit maps for every variable with such a dimension."""
     for variable in variables:
@@ -53,7 +53,7 @@ def check_kernels(
             )
 
 
-def _has_norm(name: str, terms: tuple[Term, ...], constraints: list[Constraint]) -> bool:
+def _has_norm(name: str, terms: tuple[Term, ...], constraints: list[ConstraintDecl]) -> bool:
     in_terms = any(_is_euclidean(t.atom) and _is(name, t.argument) for t in terms)
     return in_terms or any(_is_euclidean_ball(c.set) and _is(name, c.argument) for c in constraints)
 
@@ -62,7 +62,7 @@ def _is(name: str, e: Expr) -> bool:
     return e.op == "var" and e.name == name
 
 
-def _other_uses(name: str, terms: tuple[Term, ...], constraints: list[Constraint]) -> Iterator[Span]:
+def _other_uses(name: str, terms: tuple[Term, ...], constraints: list[ConstraintDecl]) -> Iterator[Span]:
     """The places where the variable stands neither in `Phi @ W` nor alone in a norm or ball."""
     for t in terms:
         if not (_is_euclidean(t.atom) and _is(name, t.argument)):

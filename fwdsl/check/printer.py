@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import Constraint, DataDecl, Expr, Model, ParamDecl, SetRef, Term
+from ..model import ConstraintDecl, DataDecl, Expr, Model, ParamDecl, SetRef, Term
 from .shapes import format_type
 
 _SUM, _PRODUCT, _UNARY, _ATOM = range(4)
@@ -111,7 +111,7 @@ def format_term(term: Term) -> str:
     return f"-{body}" if coefficient == "-1" else f"{_wrapped(term.coefficient, _PRODUCT)} * {body}"
 
 
-def format_constraint(c: Constraint) -> str:
+def format_constraint(c: ConstraintDecl) -> str:
     """A constraint in its normalised form."""
     left = format_typed(c.argument)
     if c.set is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Label, has_errors
 from ..grammar.source import Span
-from ..model import Constraint, Expr, Fact, Model, Term
+from ..model import ConstraintDecl, Expr, Fact, Model, Term
 from .constraints import comparison, declared_sets, member
 from .context import Context
 from .curvature import constraint_fact, promises
@@ -39,7 +39,7 @@ def _check(ctx: Context, program: tree.Program) -> Model | None:
     ctx.coming = dict(_declared_names(statements))
     _check_name(ctx, statements)
     out = Declared()
-    made: list[tuple[Constraint, str]] = []
+    made: list[tuple[ConstraintDecl, str]] = []
     objectives = [s for s in statements if isinstance(s, tree.Objective)]
     judged: Judged | None = None
     for statement in statements:
@@ -164,7 +164,7 @@ def _end(program: tree.Program) -> Span:
     return program.statements[-1].span if program.statements else Span(0, 0)
 
 
-def _constraint(ctx: Context, node: tree.NamedRelation) -> list[tuple[Constraint, str]]:
+def _constraint(ctx: Context, node: tree.NamedRelation) -> list[tuple[ConstraintDecl, str]]:
     """The normalised constraints that one written constraint stands for, with the user's name."""
     relation = node.relation
     made = member(ctx, relation) if isinstance(relation, tree.Member) else comparison(ctx, relation)
@@ -172,8 +172,8 @@ def _constraint(ctx: Context, node: tree.NamedRelation) -> list[tuple[Constraint
 
 
 def _named(
-    ctx: Context, made: Sequence[tuple[Constraint, str]], statements: Sequence[tree.Statement]
-) -> list[Constraint]:
+    ctx: Context, made: Sequence[tuple[ConstraintDecl, str]], statements: Sequence[tree.Statement]
+) -> list[ConstraintDecl]:
     """The constraints, each with a name: the user's, or `c1`, `c2`, ... by position."""
     spans: dict[str, Span] = {}
     for statement in statements:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..grammar.diagnostic import Label
-from ..model import Constraint, Expr, SetRef
+from ..model import ConstraintDecl, Expr, SetRef
 from ..words import SETS
 from . import algebra
 from .context import Context
@@ -25,14 +25,14 @@ def warn_unused(ctx: Context) -> None:
             )
 
 
-def warn_implied(ctx: Context, constraints: list[Constraint]) -> None:
+def warn_implied(ctx: Context, constraints: list[ConstraintDecl]) -> None:
     """Warn about constraints that follow from another one, as far as the text shows."""
     of_types = {entry.type_span for entry in ctx.entries.values()}
-    by_argument: dict[Expr, list[Constraint]] = {}
+    by_argument: dict[Expr, list[ConstraintDecl]] = {}
     for c in constraints:
         by_argument.setdefault(c.argument, []).append(c)
     for group in by_argument.values():
-        dropped: list[Constraint] = []
+        dropped: list[ConstraintDecl] = []
         for i, c in enumerate(group):
             if c.span in of_types:  # `X: psd[d]` is a type, so it is not redundant beside other constraints on X
                 continue
@@ -50,7 +50,7 @@ def warn_implied(ctx: Context, constraints: list[Constraint]) -> None:
                 )
 
 
-def _implies(a: Constraint, b: Constraint) -> bool:
+def _implies(a: ConstraintDecl, b: ConstraintDecl) -> bool:
     """True if every point that satisfies a satisfies b. Both have the same argument."""
     if a.relation != b.relation:
         return False

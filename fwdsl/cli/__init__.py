@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-#: What is said of a command that Ctrl-C or SIGTERM ended before it had a point to give.
+#: The message of a command that Ctrl-C or SIGTERM ended before it had a point to give.
 NO_RESULT = "interrupted: there is no result\n"
 try:
     from .signals import Held, Terminated, let_go

@@ -33,7 +33,7 @@ COMMANDS = {
     "warm": ("warm", "compile ahead what programs use, so that their first runs do not wait for it"),
 }
 
-#: Those that need no arrays, so that NumPy is not loaded for them.
+#: Commands that need no arrays, so that NumPy is not loaded for them.
 _WITHOUT_DATA = ("check", "explain", "info", "fmt")
 
 _HELP_HINT = "`fwdsl --help` lists the commands"

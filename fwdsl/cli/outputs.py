@@ -15,7 +15,7 @@ from .exits import CommandStop
 #: The option that names a file to write -> the name, or None where it is not given.
 Outputs = Mapping[str, str | None]
 
-#: What is read, in words -> its files.
+#: The files that are read, by what they are in words.
 Inputs = Iterable[tuple[str, str | Path]]
 
 _SUFFIX = ".npz"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..words import FEATURE_MAPS, Domain
 from .base import FeatureMap, Fitted
@@ -15,6 +15,9 @@ from .normalize import Normalize
 from .random_binning import RandomBinning
 from .rank_one import RankOneUpdated
 from .standardize import Standardize
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 __all__ = ["MAPS", "FeatureMap", "Fitted", "GramOperator", "Kernel", "RankOneUpdated", "feature_map", "fit"]
 
@@ -43,6 +46,6 @@ def feature_map(name: str, options: Mapping[str, object]) -> FeatureMap:
     return MAPS[name](**{p.name: _AS_NUMBER.get(p.domain, float)(given[p.name]) for p in word.options})
 
 
-def fit(name: str, X: Any, options: Mapping[str, object]) -> Fitted:
+def fit(name: str, X: MatrixLike, options: Mapping[str, object]) -> Fitted:
     """Fit a map to X (n, p), which is dense, memory-mapped, a `csr_array` or a `RankOneUpdated`."""
     return feature_map(name, options).fit(X)

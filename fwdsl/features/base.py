@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
 from ..words import MapWord
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 Array: TypeAlias = "np.ndarray"
 
@@ -22,7 +25,7 @@ class Fitted(ABC):
     columns: int
 
     @abstractmethod
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> MatrixLike:
         """The features of the rows of X (n, inputs): (n, columns)."""
 
 
@@ -34,5 +37,5 @@ class FeatureMap(ABC):
     fitted: ClassVar[type[Fitted]]
 
     @abstractmethod
-    def fit(self, X: Any) -> Fitted:
+    def fit(self, X: MatrixLike) -> Fitted:
         """Compute the map's statistics from X (n, p)."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, is_sparse
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 _WEIGHTS = 1 << 20  # frequencies held at a time: 8 MB, which each block of rows runs over
 
@@ -28,7 +31,7 @@ class FittedFourier(Fitted):
     gamma: float
     seed: int
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: MatrixLike) -> Array:
         """Dense features (n, m), computed in float64 by blocks of rows; float32 for float32 data."""
         n, p = X.shape
         out = np.empty((n, self.columns), dtype=np.float32 if X.dtype == np.float32 else np.float64)
@@ -65,5 +68,5 @@ class Fourier(FeatureMap):
     gamma: float
     seed: int
 
-    def fit(self, X: Any) -> FittedFourier:
+    def fit(self, X: MatrixLike) -> FittedFourier:
         return FittedFourier(int(X.shape[1]), self.features, self.gamma, self.seed)

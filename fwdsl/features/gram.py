@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .factor import GramFactor, pivoted_cholesky
 from .matrices import inner, is_sparse, squared_norms
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 CACHE = 1 << 28
 """The bytes of blocks and rows that an operator keeps."""
@@ -29,11 +32,11 @@ class Kernel(FeatureMap):
     #: It is a function of x - x' alone.
     of_differences: ClassVar[bool] = False
 
-    def fit(self, X: Any) -> FittedKernel:
+    def fit(self, X: MatrixLike) -> FittedKernel:
         """Keep the samples, since a function in the map's space is a combination of them."""
         return FittedKernel(self, X)
 
-    def block(self, X: Any, Y: Any, squares_x: Array, squares_y: Array) -> Array:
+    def block(self, X: MatrixLike, Y: Any, squares_x: Array, squares_y: Array) -> Array:
         """K(x_i, y_j) for rows of X and Y, dense."""
         return self.of_products(inner(X, Y), squares_x, squares_y)
 
@@ -55,7 +58,7 @@ class FittedKernel(Fitted):
     """An implicit map over its samples, with one expansion coefficient for each."""
 
     kernel: Kernel
-    samples: Any
+    samples: MatrixLike
 
     @property
     def inputs(self) -> int:  # type: ignore[override]
@@ -65,7 +68,7 @@ class FittedKernel(Fitted):
     def columns(self) -> int:  # type: ignore[override]
         return int(self.samples.shape[0])
 
-    def transform(self, X: Any) -> GramOperator | CrossGram:
+    def transform(self, X: MatrixLike) -> GramOperator | CrossGram:
         """K(X, samples), computed by block, which maps expansion coefficients to predictions at the rows of X."""
         return GramOperator(X, self.kernel) if X is self.samples else CrossGram(X, self.samples, self.kernel)
 
@@ -147,7 +150,7 @@ class Linear(Kernel):
 class _Samples:
     """The rows of a data matrix with their squared norms. They are centred where the kernel depends on differences only."""
 
-    def __init__(self, X: Any, kernel: Kernel, centre: Array | None) -> None:
+    def __init__(self, X: MatrixLike, kernel: Kernel, centre: Array | None) -> None:
         self.X = X
         self.kernel = kernel
         self.centre = centre
@@ -176,9 +179,11 @@ class GramOperator:
     have a cache of their own, which drops the least recently used.
     """
 
+    ndim = 2
+    dtype = np.dtype(np.float64)
     __array_ufunc__ = None
 
-    def __init__(self, X: Any, kernel: Kernel, cache: int = CACHE) -> None:
+    def __init__(self, X: MatrixLike, kernel: Kernel, cache: int = CACHE) -> None:
         self.kernel = kernel
         self._samples = _Samples(X, kernel, _centre(X, kernel))
         self._diagonal = kernel.diagonal(self._samples.squares)
@@ -191,14 +196,6 @@ class GramOperator:
     def shape(self) -> tuple[int, int]:
         n = int(self._samples.X.shape[0])
         return n, n
-
-    @property
-    def ndim(self) -> int:
-        return 2
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64)
 
     @property
     def T(self) -> GramOperator:
@@ -287,7 +284,7 @@ class GramOperator:
         """A bound of the rank of K."""
         return min(float(self.shape[0]), self.kernel.dimension(int(self.samples.shape[1])))
 
-    def cross(self, X: Any) -> CrossGram:
+    def cross(self, X: MatrixLike) -> CrossGram:
         """K(X, samples) for new rows."""
         return CrossGram(X, self._samples.X, self.kernel)
 
@@ -332,9 +329,11 @@ class GramOperator:
 class CrossGram:
     """The m x n matrix K(X, samples), computed by block at each product."""
 
+    ndim = 2
+    dtype = np.dtype(np.float64)
     __array_ufunc__ = None
 
-    def __init__(self, X: Any, samples: Any, kernel: Kernel) -> None:
+    def __init__(self, X: MatrixLike, samples: MatrixLike, kernel: Kernel) -> None:
         if X.shape[1] != samples.shape[1]:
             raise ValueError(f"{X.shape[1]} columns, and the samples have {samples.shape[1]}")
         centre = None if not isinstance(X, np.ndarray) else _centre(samples, kernel)
@@ -344,14 +343,6 @@ class CrossGram:
     @property
     def shape(self) -> tuple[int, int]:
         return int(self._here.X.shape[0]), int(self._there.X.shape[0])
-
-    @property
-    def ndim(self) -> int:
-        return 2
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64)
 
     def matvec(self, a: Array) -> Array:
         """K a for a vector (n,) or the columns of a matrix (n, k): predictions from expansion coefficients."""
@@ -373,7 +364,7 @@ def _parts(n: int) -> Iterator[slice]:
     return (slice(start, min(n, start + _SIDE)) for start in range(0, n, _SIDE))
 
 
-def _centre(X: Any, kernel: Kernel) -> Array | None:
+def _centre(X: MatrixLike, kernel: Kernel) -> Array | None:
     """The mean of dense samples, for a kernel that depends on differences only: they round less from centred samples."""
     if not kernel.of_differences or not isinstance(X, np.ndarray):
         return None

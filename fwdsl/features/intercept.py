@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..words import FEATURE_MAPS
 from .base import FeatureMap, Fitted
 from .matrices import blocks, is_sparse
 from .rank_one import RankOneUpdated
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class FittedIntercept(Fitted):
     def columns(self) -> int:  # type: ignore[override]
         return self.inputs + 1
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> MatrixLike:
         """The rows of X, each followed by a 1."""
         n, p = X.shape
         if isinstance(X, RankOneUpdated):
@@ -44,7 +47,7 @@ class Intercept(FeatureMap):
     word = FEATURE_MAPS["intercept"]
     fitted = FittedIntercept
 
-    def fit(self, X: Any) -> FittedIntercept:
+    def fit(self, X: MatrixLike) -> FittedIntercept:
         return FittedIntercept(int(X.shape[1]))
 
 

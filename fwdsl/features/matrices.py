@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .base import Array
 from .rank_one import RankOneUpdated
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 BLOCK = 1 << 18
 """The number of entries of a block."""
@@ -25,7 +28,7 @@ def blocks(rows: int, width: int, numbers: int = BLOCK) -> Iterator[slice]:
     return (slice(start, min(rows, start + step)) for start in range(0, rows, step))
 
 
-def dense_rows(X: Any, rows: slice) -> Array:
+def dense_rows(X: MatrixLike, rows: slice) -> Array:
     """A block of rows as a dense float64 array."""
     part = X[rows]
     return np.asarray(part.toarray() if not isinstance(part, np.ndarray) else part, dtype=np.float64)
@@ -74,7 +77,7 @@ def inner(X: Any, Y: Any) -> Array:
     return np.asarray(_double(X) @ _double(Y).T)
 
 
-def squared_norms(X: Any) -> Array:
+def squared_norms(X: MatrixLike) -> Array:
     """The squared Euclidean norms of the rows, in float64."""
     n, p = X.shape
     if is_sparse(X):
@@ -113,5 +116,5 @@ def _with_data(X: Any, data: Array) -> Any:
     return out
 
 
-def _double(X: Any) -> Any:
+def _double(X: MatrixLike) -> Any:
     return X.astype(np.float64, copy=False) if is_sparse(X) else np.asarray(X, dtype=np.float64)

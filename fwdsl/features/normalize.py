@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse, scale_rows, squared_norms
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 # Within these bounds sums of squares neither overflow nor underflow.
 _SMALL, _LARGE = 1e-140, 1e140
@@ -25,7 +28,7 @@ class FittedNormalize(Fitted):
     def columns(self) -> int:  # type: ignore[override]
         return self.inputs
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> MatrixLike:
         """The rows of X, scaled to length 1; rows of zeros stay."""
         with np.errstate(over="ignore"):
             norms = np.sqrt(squared_norms(X))
@@ -43,11 +46,11 @@ class Normalize(FeatureMap):
     word = FEATURE_MAPS["normalize"]
     fitted = FittedNormalize
 
-    def fit(self, X: Any) -> FittedNormalize:
+    def fit(self, X: MatrixLike) -> FittedNormalize:
         return FittedNormalize(int(X.shape[1]))
 
 
-def _first_scale(X: Any) -> Array:
+def _first_scale(X: MatrixLike) -> Array:
     """The power of two of each row that scales its largest entry to about 1; 1 for a row of zeros."""
     if is_sparse(X):
         tops = abs(X).max(axis=1).toarray().reshape(-1).astype(np.float64)

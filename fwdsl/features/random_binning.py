@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 _FLOAT = np.finfo(np.float64)
 _GROUP = 1 << 22  # numbers of grids and of hashes held at a time
@@ -41,7 +44,7 @@ class FittedRandomBinning(Fitted):
     def columns(self) -> int:  # type: ignore[override]
         return int(self.bins.size)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> MatrixLike:
         """A `csr_array` (n, columns) with at most `grids` entries in a row, in float64, or float32 for float32 data."""
         from scipy.sparse import csr_array
 
@@ -74,7 +77,7 @@ class RandomBinning(FeatureMap):
     gamma: float
     seed: int
 
-    def fit(self, X: Any) -> FittedRandomBinning:
+    def fit(self, X: MatrixLike) -> FittedRandomBinning:
         """The bins that the rows of X occupy."""
         occupied = [np.unique(h) for h in _hashes(X, self.grids, self.gamma, self.seed)]
         starts = np.concatenate(([0], np.cumsum([b.size for b in occupied])))
@@ -107,7 +110,7 @@ def _grids(p: int, gamma: float, seed: int) -> Iterator[_Grid]:
         yield _Grid(pitches, shifts, keys, _mixed(np.floor(-shifts / pitches), keys))
 
 
-def _hashes(X: Any, grids: int, gamma: float, seed: int) -> Iterator[Array]:
+def _hashes(X: MatrixLike, grids: int, gamma: float, seed: int) -> Iterator[Array]:
     """The bin of each row, for one grid after the other. A pass over the data serves a group of grids."""
     n, p = X.shape
     source = _grids(p, gamma, seed)

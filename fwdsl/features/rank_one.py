@@ -23,16 +23,13 @@ class RankOneUpdated:
     u: Array
     v: Array
 
+    ndim = 2
     #: NumPy leaves `x @ M` and `2 * M` to this class.
     __array_ufunc__ = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return int(self.A.shape[0]), int(self.A.shape[1])
-
-    @property
-    def ndim(self) -> int:
-        return 2
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -98,7 +95,7 @@ class RankOneUpdated:
         part = self.A if _whole(rows) else self.A[rows]
         return RankOneUpdated(part if _whole(columns) else part[:, columns], self.u[rows], self.v[columns])
 
-    def __array__(self, *_: Any, **__: Any) -> Array:
+    def __array__(self, *_: Any, **__: object) -> Array:
         raise TypeError("a sparse matrix less a rank-one term is not made dense by itself; use `toarray()`")
 
     def astype(self, dtype: Any, copy: bool = True) -> RankOneUpdated:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from .base import Array, Fitted
 from .gram import FittedKernel, Kernel
 from .rank_one import RankOneUpdated
 
-Form = dict[str, Any]
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
+
+Form = dict[str, object]
 
 
 def pack(fitted: Fitted, prefix: str) -> tuple[Form, dict[str, Array]]:
@@ -47,7 +50,7 @@ def _values(part: Any) -> dict[str, object]:
     return {n: getattr(part, n) for n in _names(part)}
 
 
-def _packed_matrix(name: str, X: Any) -> dict[str, Array]:
+def _packed_matrix(name: str, X: MatrixLike) -> dict[str, Array]:
     if isinstance(X, RankOneUpdated):
         return {**_packed_matrix(f"{name}.A", X.A), f"{name}.u": X.u, f"{name}.v": X.v}
     if isinstance(X, np.ndarray):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..words import FEATURE_MAPS
 from .base import Array, FeatureMap, Fitted
 from .matrices import blocks, dense_rows, is_sparse, scale_columns
 from .rank_one import RankOneUpdated
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class FittedStandardize(Fitted):
     def columns(self) -> int:  # type: ignore[override]
         return self.inputs
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> MatrixLike:
         """The standardised rows of X."""
         if not self.center:
             return scale_columns(X, 1.0 / self.std)
@@ -56,7 +59,7 @@ class Standardize(FeatureMap):
 
     center: bool
 
-    def fit(self, X: Any) -> FittedStandardize:
+    def fit(self, X: MatrixLike) -> FittedStandardize:
         """Compute means and deviations in two passes and float64, so that a large mean costs no digits."""
         low, high = _extremes(X)
         # Scaling by powers of two rounds nothing, and no square overflows or underflows.
@@ -69,7 +72,7 @@ class Standardize(FeatureMap):
         return FittedStandardize(np.where(constant, low, mean * scale), np.where(std > 0.0, std, 1.0), self.center)
 
 
-def _extremes(X: Any) -> tuple[Array, Array]:
+def _extremes(X: MatrixLike) -> tuple[Array, Array]:
     """The smallest and the largest number of each column."""
     if is_sparse(X):
         return X.min(axis=0).toarray().reshape(-1), X.max(axis=0).toarray().reshape(-1)

@@ -1,11 +1,11 @@
 """The checked model: what a program means, before any data is read."""
 
 from .expr import Expr, evaluate_dim
-from .program import Constraint, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl, once_per_model
+from .program import ConstraintDecl, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl, once_per_model
 from .types import Dim, Sign, Type, shift_dim, split_dim
 
 __all__ = [
-    "Constraint",
+    "ConstraintDecl",
     "DataDecl",
     "Dim",
     "Expr",

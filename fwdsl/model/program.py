@@ -92,7 +92,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class ConstraintDecl:
     """One constraint, normalised.
 
     `relation` is "in" (argument in set), "le" (argument <= 0 entrywise, argument = left - right) or "eq" (argument == 0).
@@ -133,7 +133,7 @@ class Model:
     variables: tuple[VarDecl, ...]
     sense: Literal["minimize", "maximize"]
     terms: tuple[Term, ...]
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[ConstraintDecl, ...]
     lets: tuple[tuple[str, Expr | tuple[Term, ...]], ...] = ()
     options: tuple[tuple[str, object], ...] = ()
     dims: tuple[Dim, ...] = ()

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..bind.instance import Instance
-from ..model import Constraint, Term
+from ..model import ConstraintDecl, Term
 from ..results.solution import Solution
 from .blocks import FamilyExpression, blocks_of, flat
 from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
@@ -99,7 +99,7 @@ def _share(violation: float, size: float) -> float:
     return violation / size if violation > 0.0 and size > 0.0 else (math.inf if violation > 0.0 else 0.0)
 
 
-def _terms(translator: Translator, constraint: Constraint) -> float:
+def _terms(translator: Translator, constraint: ConstraintDecl) -> float:
     """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left."""
     total = 0.0
     for block in blocks_of(_expression(translator.cp, translator.expr(constraint.argument))):
@@ -113,7 +113,7 @@ def _terms(translator: Translator, constraint: Constraint) -> float:
     return total
 
 
-def _missed(translator: Translator, constraint: Constraint) -> float:
+def _missed(translator: Translator, constraint: ConstraintDecl) -> float:
     """The amount by which a constraint is missed; where cvxpy says the set with variables of its own (a polytope's weights), the distance from it."""
     parts = translator.constraint(constraint)
     if all(v.value is not None for part in parts for v in part.variables()):
@@ -172,7 +172,9 @@ class _Lagrangian:
                 return math.nan  # the dual vector of a factor of the term (`quad_form`), which is not saved
             y = y.reshape(e.shape)
             for block in y if isinstance(e, FamilyExpression) else (y,):  # of a family the blocks stand for themselves
-                constant -= self._support(part, block) if isinstance(part, Constraint) else self._conjugate(part, block)
+                constant -= (
+                    self._support(part, block) if isinstance(part, ConstraintDecl) else self._conjugate(part, block)
+                )
             linear = linear + y.reshape(-1) @ flat(cp, e)
         if not math.isfinite(constant):
             # +-inf, or nan where a part could not be told
@@ -198,11 +200,11 @@ class _Lagrangian:
         """The size of the numbers of the objective."""
         return max(abs(self.claimed.objective), 1e-3 * self.claimed.scale) or 1.0
 
-    def _argument(self, part: Term | Constraint) -> Any:
+    def _argument(self, part: Term | ConstraintDecl) -> Any:
         """The expression that a dual vector belongs to: the argument, or its image under an affine set or halfspace."""
         cp, translator = self.translator.cp, self.translator
         e = _expression(cp, translator.expr(part.argument))
-        if isinstance(part, Constraint) and (_is(part, "affine") or _is(part, "halfspace")):
+        if isinstance(part, ConstraintDecl) and (_is(part, "affine") or _is(part, "halfspace")):
             assert part.set is not None
             given = dict(part.set.args)
             rows, rhs = ("A", "b") if part.set.name == "affine" else ("a", "b")
@@ -261,7 +263,7 @@ class _Lagrangian:
         fits = all(np.linalg.norm(y[g]) <= c * w * (1.0 + SLACK) for g, w in zip(groups, weights, strict=True))
         return 0.0 if fits else math.inf
 
-    def _support(self, constraint: Constraint, y: Any) -> float:
+    def _support(self, constraint: ConstraintDecl, y: Any) -> float:
         """sup of <y, z> over the set of z that a constraint allows for its argument."""
         if constraint.relation == "eq" or _is(constraint, "affine"):
             return 0.0
@@ -281,7 +283,7 @@ class _Lagrangian:
         return -size * _minimum(self.translator, objective, self.translator.member(z, constraint.set))
 
 
-def _is(constraint: Constraint, name: str) -> bool:
+def _is(constraint: ConstraintDecl, name: str) -> bool:
     return constraint.set is not None and constraint.set.name == name
 
 

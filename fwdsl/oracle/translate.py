@@ -13,7 +13,7 @@ from ..atoms.vectors import SETS
 from ..bind.instance import Instance
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
-from ..model import Constraint, Expr, SetRef, Term, Type, evaluate_dim
+from ..model import ConstraintDecl, Expr, SetRef, Term, Type, evaluate_dim
 from .blocks import FamilyExpression, blocks_of
 from .expressions import ExpressionTranslator, dense
 from .require import cannot, require_cvxpy
@@ -119,7 +119,7 @@ class Translator(ExpressionTranslator):
         count = z.shape[0] if z.ndim else 1
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
-    def constraint(self, constraint: Constraint) -> list[Any]:
+    def constraint(self, constraint: ConstraintDecl) -> list[Any]:
         """One constraint of the model."""
         blocks = blocks_of(self.expr(constraint.argument))
         if constraint.relation == "le":

@@ -82,7 +82,7 @@ class Plan:
         """The plan after another method has taken over."""
         return replace(self, method=method, method_options={}, why=why)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # What the others are looked at with does not leave the process, so they are looked at now.
         told = partial(tuple, (self.certificate, self.structure))
         look = {c.name: c for c in self.candidates}.__getitem__
@@ -99,7 +99,7 @@ class Plan:
         """The plan as a person reads it."""
         return render_plan(self)
 
-    def to_json(self, everything: bool = True) -> dict[str, Any]:
+    def to_json(self, everything: bool = True) -> dict[str, object]:
         """The plan as plain data, with every method or those that were weighed."""
         return {
             "method": self.method,
@@ -116,7 +116,7 @@ class Plan:
         return self.render()
 
 
-def _candidate_json(c: Candidate) -> dict[str, Any]:
+def _candidate_json(c: Candidate) -> dict[str, object]:
     e = c.estimate
     predicted = {"passes": e.passes, "seconds": e.seconds, "bytes": e.memory, "why": e.why} if e is not None else None
     return {

@@ -20,7 +20,7 @@ _RULE = "A parquet column that is used holds numbers; labels may also be words o
 
 
 def read_parquet(
-    path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
+    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
 ) -> dict[str, Raw]:
     """A matrix role gets the columns listed (or all but the target), vectors and labels their column.
 
@@ -46,7 +46,7 @@ def read_parquet(
 
 
 def _chosen(
-    path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings
+    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
 ) -> tuple[Any, list[int], ChosenColumns] | None:
     """The columns that are used, as a table, their positions in the file, and what each is for; None where that is noted to be wrong."""
     check_readable(path, findings)

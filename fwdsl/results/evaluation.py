@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, evaluate_dim
 from ..words import LOSSES
 from .row_counts import FeaturesByCount, with_row_names
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 OBJECTIVE = "objective"
 """The whole objective, in the user's sense."""
@@ -276,7 +279,7 @@ class _FitPoint:
         return x
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: MatrixLike) -> MatrixLike:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..bind.features import FittedMaps
 from ..features import Fitted
-from ..model import Constraint, DataDecl, Dim, Expr, Model, SetRef, Term, Type
+from ..model import ConstraintDecl, DataDecl, Dim, Expr, Model, SetRef, Term, Type
 
 P = TypeVar("P")
 
@@ -62,7 +62,7 @@ def _rewriter(names: Mapping[Any, Dim]) -> Callable[[P], P]:
             return replace(part, shape=shape, element=change(part.element))
         if isinstance(part, tuple):
             return tuple(change(item) for item in part)
-        if isinstance(part, Constraint | DataDecl | Expr | SetRef | Term):
+        if isinstance(part, ConstraintDecl | DataDecl | Expr | SetRef | Term):
             return replace(part, **{f.name: change(getattr(part, f.name)) for f in fields(part) if f.name != "value"})
         return part
 

@@ -27,6 +27,7 @@ from .status import STATUSES
 from .versions import versions
 
 if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
     from ..bind.instance import Instance
     from ..canon import Form
     from ..model import Model
@@ -166,7 +167,7 @@ def _labels(values: object) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _real(array: Any) -> np.ndarray:
+def _real(array: MatrixLike) -> np.ndarray:
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise ValueError(f"an array of `{array.dtype}` is none of real numbers")
     return np.asarray(array, dtype=np.float64)
@@ -242,7 +243,7 @@ def _key(variable: str) -> str:
     return f"var:{variable}" if variable == RECORD else variable
 
 
-def _arrays(variable: str, value: Any) -> dict[str, Any]:
+def _arrays(variable: str, value: MatrixLike) -> dict[str, Any]:
     """The array of a variable, or its factors as `NAME:U` and `NAME:V`."""
     if isinstance(value, LowRank):
         return {f"{_key(variable)}:U": value.U, f"{_key(variable)}:V": value.V}

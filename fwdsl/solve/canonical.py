@@ -80,11 +80,9 @@ class SolvableCanonical:
         return x, verify(self.form, x, None)
 
     def restart(self, at: Start) -> Start:
-        """The point as it is."""
         return at
 
     def report(self, report: Report) -> Report:
-        """The report as it is."""
         return report
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, object]:

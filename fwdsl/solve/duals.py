@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array, VectorFunction
-from ..atoms.domain import set_beneath
 from ..atoms.family import Repeated
 from ..atoms.vectors import ConvexSet
 from ..canon.affine import AffineReader
 from ..canon.form import Block, Canonical
 from ..canon.sets import part_of_bounds, stated
-from ..model import Constraint
+from ..model import ConstraintDecl
 from ..words import SETS, SetWord
 
 
@@ -31,7 +30,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     """
     if len(ys) != len(canonical.terms):
         return {}
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     v = -canonical.q
     for term, y in zip(canonical.terms, ys, strict=True):
         term.map.adjoint(-y, v)
@@ -65,17 +64,17 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     return out
 
 
-def _word(constraint: Constraint) -> SetWord | None:
+def _word(constraint: ConstraintDecl) -> SetWord | None:
     return SETS[constraint.set.name] if constraint.set is not None else None
 
 
-def _is_the_set(constraint: Constraint, block: Block) -> bool:
+def _is_the_set(constraint: ConstraintDecl, block: Block) -> bool:
     """True if a constraint is the set of a block, but for its radius: no part of it, as bounds and the sum of a simplex are."""
     own, merged = _word(constraint), SETS[str(block.g.pair[1])]
     return own is not None and own.name == merged.name and not (own.bounds and merged.given_bounds)
 
 
-def _has_radius(constraint: Constraint) -> bool:
+def _has_radius(constraint: ConstraintDecl) -> bool:
     """True if the multiplier is one number, of a radius. A family has an array instead, a normal for each block."""
     word = _word(constraint)
     return word is not None and word.scaled and constraint.argument.type.kind != "family"
@@ -88,13 +87,13 @@ def _radius_dual(on: ConvexSet, normal: Array) -> float:
 
 def _set_of(g: VectorFunction) -> ConvexSet:
     """The set beneath a ridge and a norm; of a family that of each block."""
-    on = set_beneath(g)
+    on = g.set_beneath()
     on = on.inner if isinstance(on, Repeated) else on
     assert isinstance(on, ConvexSet)
     return on
 
 
-def _given(constraint: Constraint, block: Block, normal: Array, reader: AffineReader) -> Array | float:
+def _given(constraint: ConstraintDecl, block: Block, normal: Array, reader: AffineReader) -> Array | float:
     """The part of a normal of merged bounds that a constraint is given, which the next ones are not; 0 of other sets."""
     own, merged, on = _word(constraint), SETS[str(block.g.pair[1])], _set_of(block.g)
     if own is None or own.name == merged.cone or not (own.bounds and merged.given_bounds):
@@ -102,7 +101,7 @@ def _given(constraint: Constraint, block: Block, normal: Array, reader: AffineRe
     return part_of_bounds(normal, stated(constraint, on.size, reader), on)
 
 
-def _of_block(constraint: Constraint, block: Block, normal: Array, reader: AffineReader) -> float | Array:
+def _of_block(constraint: ConstraintDecl, block: Block, normal: Array, reader: AffineReader) -> float | Array:
     own, merged, on = _word(constraint), SETS[str(block.g.pair[1])], _set_of(block.g)
     if own is None:
         # of a sum that is the radius of a simplex
@@ -118,14 +117,14 @@ def _of_block(constraint: Constraint, block: Block, normal: Array, reader: Affin
     return _of_set(constraint, normal, reader, on)
 
 
-def _of_term(constraint: Constraint, y: Array, reader: AffineReader, f: Any) -> float | Array:
+def _of_term(constraint: ConstraintDecl, y: Array, reader: AffineReader, f: Any) -> float | Array:
     if constraint.set is not None:
         return _of_set(constraint, y, reader, f)
     sign = 1.0 if constraint.flipped else -1.0
     return sign * float(y[0]) if y.size == 1 else sign * y
 
 
-def _of_set(constraint: Constraint, normal: Array, reader: AffineReader, on: ConvexSet) -> float | Array:
+def _of_set(constraint: ConstraintDecl, normal: Array, reader: AffineReader, on: ConvexSet) -> float | Array:
     if not _has_radius(constraint):
         # of c x + k, the bound is c times that of x away
         return -normal if constraint.factor is None else -normal / reader.scalar(constraint.factor)
@@ -137,6 +136,6 @@ def _of_set(constraint: Constraint, normal: Array, reader: AffineReader, on: Con
     return value / (2.0 * _radius(constraint, reader) * factor) if constraint.squared else value / factor
 
 
-def _radius(constraint: Constraint, reader: AffineReader) -> float:
+def _radius(constraint: ConstraintDecl, reader: AffineReader) -> float:
     assert constraint.set is not None
     return reader.scalar(dict(constraint.set.args)["r"])

@@ -76,11 +76,9 @@ class SolvableExpansion:
         return x, verify_expansion(self.form, x, bounded=False)[1]
 
     def restart(self, at: Start) -> Start:
-        """The point as it is."""
         return at
 
     def report(self, report: Report) -> Report:
-        """The report as it is."""
         return report
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -86,18 +85,16 @@ class SolvableFactored:
         return verify_factored(self.form, x, tol, attempt, o.seed, stop)
 
     def restart(self, at: Start) -> Start:
-        """The point as it is."""
         return at
 
     def report(self, report: Report) -> Report:
-        """The report as it is."""
         return report
 
     def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, object]:
         """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""
         form = self.form
         reader = AffineReader(form.instance, {})
-        out: dict[str, Any] = {}
+        out: dict[str, object] = {}
         value = form.sense * radius_dual(form, ys, x) if ys else 0.0
         for c in form.instance.model.constraints:
             assert c.set is not None

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.low_rank import LowRank
 from ..certify.verified import DualBound, Point, Verified
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 FEASIBLE = 1e-7
 """The largest relative violation of a constraint that `optimal` allows (see "What an answer promises" in docs/language.md)."""
@@ -140,9 +143,9 @@ def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
     return Journal(**{**numbers, "last": tuple(numbers["last"])}, best=Best(x, **found))
 
 
-def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
+def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, object]) -> dict[str, object]:
     """The numbers and words of a point or bound. Tuples of arrays go to `arrays`, and their lengths stay."""
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for f in fields(part):
         value = getattr(part, f.name)
         if f.name in ARRAYS:
@@ -162,7 +165,7 @@ def _put_together(form: Mapping[str, Any], name: str, arrays: Mapping[str, Any])
     return out
 
 
-def _exact(value: Any) -> Any:
+def _exact(value: MatrixLike) -> MatrixLike:
     """A value as JSON keeps it exactly: a float is marked and in hexadecimal digits."""
     if isinstance(value, tuple):
         return [_exact(item) for item in value]

@@ -65,7 +65,7 @@ class SolvableRewritten:
             return report
         return replace(report, objective=-report.bound, bound=-report.objective)
 
-    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
+    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, object]:
         """The multipliers of the constraints as they are written."""
         return constraint_duals(self.form.outer, x, ys)
 

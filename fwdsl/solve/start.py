@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ..errors import DataError
 from ..grammar.diagnostic import Diagnostic
 from ..readers.frames import match
 from ..results.solution import Solution
+
+if TYPE_CHECKING:
+    from ..atoms.base import MatrixLike
 
 
 def values_of(start: object) -> Mapping[str, Any]:
@@ -67,7 +70,7 @@ def _moves(old: Instance, new: Instance) -> dict[Any, list[int]]:
     return moves
 
 
-def _permuted(value: Any, axis: int, positions: list[int]) -> Any:
+def _permuted(value: MatrixLike, axis: int, positions: list[int]) -> MatrixLike:
     if not isinstance(value, LowRank):
         return value.take(positions, axis=axis)
     return LowRank(value.U[positions], value.V) if axis == 0 else LowRank(value.U, value.V[positions])

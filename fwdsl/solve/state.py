@@ -48,7 +48,7 @@ class Checkpoint:
 def save_state(path: str | Path, form: Form, checkpoint: Checkpoint) -> None:
     """Write a checkpoint with the fingerprints of its program and data."""
     arrays: dict[str, Any] = {}
-    scalars: dict[str, Any] = {}
+    scalars: dict[str, object] = {}
     lists: dict[str, int] = {}
     state = checkpoint.state
     for f in fields(state):
@@ -150,7 +150,7 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return record, arrays
 
 
-def _seal(record: str, arrays: Mapping[str, Any]) -> str:
+def _seal(record: str, arrays: Mapping[str, object]) -> str:
     parts = (f"{name} {of_array(value)}" for name, value in sorted(arrays.items()))
     return sha256("\n".join((record, *parts)).encode()).hexdigest()
 

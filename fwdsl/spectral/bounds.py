@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 from .operators import CountedOperator, as_operator, matrix_of
 from .randomized import RandomBound, largest_eigenvalue
 from .rigorous import UNIT, scaled, singular_by_cholesky, singular_by_svd
@@ -39,7 +38,7 @@ class SpectralBound:
 
 
 def largest_singular_bound(
-    A: Any,
+    A: MatrixLike,
     failure: float = 1e-9,
     *,
     rtol: float = 1e-6,
@@ -87,13 +86,13 @@ def largest_singular_bound(
     return _probabilistic(found, upper * (1 + 4 * UNIT), lower, failure, counted.products)
 
 
-def _by_svd(matrix: Any) -> SpectralBound:
+def _by_svd(matrix: MatrixLike) -> SpectralBound:
     upper, lower = singular_by_svd(matrix)
     statement = "a full SVD with its backward error measured"
     return SpectralBound(upper, "rigorous", statement, lower, 0.0, min(matrix.shape))
 
 
-def _by_cholesky(matrix: Any, warm: Array | None, seed: int) -> SpectralBound:
+def _by_cholesky(matrix: MatrixLike, warm: Array | None, seed: int) -> SpectralBound:
     matrix, c = scaled(matrix)
     triplets = top_singular(matrix, 1, 1e-10, warm, seed=seed)
     lower = c * float(triplets.s[0])

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 
 
 @runtime_checkable
@@ -26,7 +26,7 @@ class LinearOperator(Protocol):
 class DenseOperator:
     """A 2-d array."""
 
-    def __init__(self, A: Any) -> None:
+    def __init__(self, A: MatrixLike) -> None:
         self.A = np.asarray(A, dtype=np.float64)
         self.shape: tuple[int, int] = self.A.shape
 
@@ -97,7 +97,7 @@ class CountedOperator:
         return np.stack([one(np.ascontiguousarray(x)) for x in X.T], axis=1)
 
 
-def as_operator(A: Any) -> LinearOperator:
+def as_operator(A: MatrixLike) -> LinearOperator:
     """A as an operator: a 2-d array, a SciPy sparse matrix, or an operator already."""
     if isinstance(A, np.ndarray):
         return DenseOperator(A)
@@ -108,7 +108,7 @@ def as_operator(A: Any) -> LinearOperator:
     return A
 
 
-def matrix_of(A: Any) -> Any | None:
+def matrix_of(A: MatrixLike) -> Any | None:
     """The matrix itself, dense or sparse in float64, or None where only its products are known."""
     if isinstance(A, DenseOperator):
         A = A.A

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 
 UNIT = 2.0**-53
 _UNDERFLOW = 1e-290
@@ -30,7 +30,7 @@ def gamma(k: int) -> float:
     return 1.01 * k * UNIT
 
 
-def scaled(A: Any) -> tuple[Any, float]:
+def scaled(A: MatrixLike) -> tuple[Any, float]:
     """(A / c, c) with c a power of two that makes the largest |number| less than 2; c = 0 for a zero matrix. Not finite: ValueError."""
     numbers = A if isinstance(A, np.ndarray) else A.data
     largest = float(np.abs(numbers).max(initial=0.0))
@@ -65,7 +65,7 @@ def eigenvalue_by_cholesky(S: Array, s: float, error: float = 0.0) -> float | No
     )
 
 
-def gram(A: Any) -> tuple[Array, float]:
+def gram(A: MatrixLike) -> tuple[Array, float]:
     """(G, error): the Gram matrix on the shorter side as computed, dense, and a bound of its error in the 2-norm."""
     if A.shape[0] < A.shape[1]:
         A = A.T
@@ -75,7 +75,7 @@ def gram(A: Any) -> tuple[Array, float]:
     return dense, gamma(A.shape[0] + 2) * 1.01 * squares + _UNDERFLOW
 
 
-def singular_by_cholesky(A: Any, estimate: float) -> float:
+def singular_by_cholesky(A: MatrixLike, estimate: float) -> float:
     """An upper bound of sigma_max(A) for a matrix, dense or sparse, from an estimate that may be anything.
 
     Tried at s just above the estimate, then further up; |A|_F, which always is a bound, where nothing succeeds.
@@ -97,7 +97,7 @@ def singular_by_cholesky(A: Any, estimate: float) -> float:
     return c * float(np.sqrt(largest)) * (1 + 8 * UNIT)
 
 
-def singular_by_svd(A: Any) -> tuple[float, float]:
+def singular_by_svd(A: MatrixLike) -> tuple[float, float]:
     """(an upper bound of sigma_max(A), the largest computed singular value) by a full SVD and its measured backward error."""
     A, c = scaled(A if isinstance(A, np.ndarray) else A.toarray())
     if c == 0.0:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, MatrixLike
 from .block import lobpcg, subspace_iteration
 from .lanczos import golub_kahan
 from .operators import CountedOperator, as_operator, materialise, nothing
@@ -29,7 +28,7 @@ class SingularTriplets:
 
 
 def top_singular(
-    A: Any,
+    A: MatrixLike,
     k: int = 1,
     tol: float = 1e-8,
     warm: Array | None = None,

@@ -102,7 +102,7 @@ class CrossValidation:
         require_plot(name)
         plot_folds(name, self)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Everything but the solution as plain data."""
         columns = (self.mean, self.standard_error, self.by_fold, self.training_loss)
         keys = ("mean", "standard_error", "by_fold", "training_loss")

@@ -243,7 +243,7 @@ def levels_of(options: Options) -> tuple[float, ...]:
     return (*(level for level in LEVELS if level > options.tol), options.tol)
 
 
-def _rank(e: Entrant, levels: Sequence[float]) -> tuple[Any, ...]:
+def _rank(e: Entrant, levels: Sequence[float]) -> tuple[object, ...]:
     """The sort key of an entrant: whether it ran, the times to the levels from the smallest gap up, then its last gap."""
     return (not e.ran, *(e.to(level) for level in reversed(levels)), e.relative_gap, e.status == "does not apply")
 

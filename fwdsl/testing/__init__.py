@@ -43,7 +43,7 @@ def check_loss(cls: type[Loss], *, targets: ArrayLike | None = None, slack: floa
             check(case)
 
 
-def check_set(cls: type[ConvexSet], *arguments: Mapping[str, Any], size: int = SIZE, slack: float = 1.0) -> None:
+def check_set(cls: type[ConvexSet], *arguments: Mapping[str, object], size: int = SIZE, slack: float = 1.0) -> None:
     """Check a set of vectors, made as `cls(size, **a)` for each of the `arguments`; without them with some that fit the record.
 
     `slack` multiplies the tolerances. The kernel is compared with the reference. Of the references are checked: projections
@@ -90,7 +90,7 @@ def _check_radius(cls: type[ConvexSet], on: ConvexSet, given: Mapping[str, Any],
         close(twice.conjugate(v), 2.0 * on.conjugate(v), what, rtol=1e-9, atol=1e-12)
 
 
-def _drawn(word: SetWord, size: int) -> dict[str, Any]:
+def _drawn(word: SetWord, size: int) -> dict[str, object]:
     """Arguments that fit the domains and shapes of a record."""
     rng = np.random.default_rng(20)
     lower = next((p for p in word.parameters if p.shape == "bound"), None)

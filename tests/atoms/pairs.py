@@ -1,4 +1,4 @@
-"""What the tests of this folder run over: every norm, set and pair of both registries, with arguments and points to try them at."""
+"""Every norm, set and pair of both registries, with arguments and points to try them at, for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Case:
 
     @property
     def symmetric(self) -> bool:
-        """Whether it is a function of symmetric matrices."""
+        """True if it is a function of symmetric matrices."""
         return self.matrix and self.on in SYMMETRIC
 
     def build(self, c: float, arguments: dict[str, Any]) -> VectorFunction | None:

@@ -1,4 +1,4 @@
-"""What `build` and `build_matrix` take and refuse, and which pairs are joint."""
+"""`build` and `build_matrix` take and refuse arguments, and say which pairs are joint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every norm, set and pair says of itself: its size, its properties, its words."""
+"""Every norm, set and pair knows its size, its properties, its words."""
 
 from __future__ import annotations
 

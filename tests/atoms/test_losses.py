@@ -76,7 +76,7 @@ def test_a_loss_that_lacks_a_part_fails_at_import() -> None:
     def make(without: str) -> Callable[[], type]:
         return lambda: type("Incomplete", (Loss,), {k: v for k, v in complete.items() if k != without})
 
-    for part in ("value", "prox", "conjugate_naive", "smoothness", "infimum_naive"):
+    for part in ("value", "prox", "conjugate_naive", "smoothness", "dual_bounds_naive"):
         with pytest.raises(TypeError, match=f"Incomplete lacks .*{part}"):
             make(part)()
     with pytest.raises(TypeError, match="smooth and lacks curvature"):

@@ -1,4 +1,4 @@
-"""What of a subgradient of a norm on a set is normal to the set: the part that multipliers are read from."""
+"""Multipliers of a norm on a set are read from the part of its subgradient that is normal to the set."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from fwdsl.atoms.domain import set_beneath
 from fwdsl.atoms.vectors import Ridged, build
 from fwdsl.words import SETS
 from tests.atoms.pairs import PROXIMABLE, VECTORS, Case, functions, points, sets
@@ -21,7 +20,7 @@ SCALED = [case for case in CASES if case.norm is None and case.on is not None an
 def test_the_normal_part_is_a_normal_and_the_rest_a_subgradient(case: Case) -> None:
     """At x = prox(v) of g, v - x is a subgradient of g: n of it supports the set at x, and the rest the norm."""
     for g in functions(case):
-        on = set_beneath(g)
+        on = g.set_beneath()
         assert on is not None
         for v in points(case, 11):
             x = g.prox(v, 1.0)

@@ -172,7 +172,7 @@ def test_the_domain_of_the_conjugate_is_that_which_the_loss_names(name: str) -> 
 
 @each
 def test_prox_for_all_steps(name: str) -> None:
-    """Where the step dwarfs the predictions and where it vanishes beside them, to the rounding of their sum."""
+    """The prox is right to the rounding of the sum, where the step dwarfs the predictions and where it vanishes beside them."""
     _, f, v = sample(name, 30, 5)
     for scale in (1e-6, 1.0, 100.0):
         for t in (1e-10, 1e-3, 1e4, 1e8):

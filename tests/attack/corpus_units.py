@@ -86,7 +86,7 @@ def _data_of(path: Path) -> dict[str, Any]:
 
 
 def difference(own: Outcome, other: Outcome, factor: float) -> str:
-    """What is not as it was, in a few words; empty where all is, iterations up to a fifth of them."""
+    """The differences of two outcomes in a few words; empty where there are none, iterations up to a fifth aside."""
     if other.status != own.status:
         return f"{other.status}{f' {other.code}' if other.code else ''}, not {own.status}"
     found = []
@@ -106,7 +106,7 @@ def difference(own: Outcome, other: Outcome, factor: float) -> str:
 
 
 def compare(worker: Worker, sample: Sample, changes: tuple[Change, ...], limit: float) -> dict[str, str]:
-    """What differs, by the name of the change; under "own" how it ends in its own units."""
+    """The differences by the name of the change; under "own" the outcome in the program's own units."""
     own = worker.solve(sample.text, sample.data, limit, tol=TOL)
     out = {"own": f"{own.status} by {own.method} in {own.iterations} iterations {own.code}"}
     for change in changes:

@@ -1,4 +1,4 @@
-"""What the attacks share: cases made from a number, worked on by a process that may die, hang or eat memory without harm to the attack.
+"""The shared parts of attacks: cases made from a number, worked on by a process that may die, hang or eat memory without harm to the attack.
 
 A case is a function of its number, so that what an attack has found is seen again with `--only NUMBER`.
 """
@@ -37,7 +37,7 @@ Case = Callable[[int], list[str]]
 
 @dataclass(frozen=True)
 class Fault:
-    """What must not be: the number of the case, and what was seen."""
+    """A fault: the number of the case, and what was seen."""
 
     number: int
     seen: str
@@ -56,7 +56,7 @@ def rng_of(attack: str, number: int) -> random.Random:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """The ending of a command."""
 
     code: int
     out: str
@@ -106,7 +106,7 @@ KNOWN = (OK, USAGE, REJECTED, PROVEN, LIMIT)
 
 
 def faults_of(ended: Ended, what: str, allowed: Sequence[int] = KNOWN, seconds: float = SLOW) -> list[str]:
-    """What is wrong with how a command ended, whatever it was given."""
+    """The faults of a command's ending, whatever it was given."""
     found = []
     text = ended.out + ended.err
     if ended.escaped:
@@ -158,7 +158,7 @@ class _Worker:
         theirs.close()
 
     def ask(self, number: int) -> list[str] | None:
-        """What the case found; None where the worker died or does not answer."""
+        """The findings of the case; None where the worker died or does not answer."""
         try:
             self._pipe.send(number)
             return self._pipe.recv() if self._pipe.poll(_HUNG) else None
@@ -199,7 +199,7 @@ def _work(pipe: Connection, case: Case) -> None:
 
 @contextlib.contextmanager
 def bounded(memory: int) -> Iterator[None]:
-    """While open, this process may take `memory` bytes of address space more than it has; beyond that, allocating fails.
+    """Let this process take, while open, `memory` bytes of address space more than it has; beyond that, allocating fails.
 
     Linux alone has such limits.
     """

@@ -1,4 +1,4 @@
-"""What an outcome is worth, beside what is true; and the table of a whole attack."""
+"""The verdict on an outcome beside the truth, and the table of a whole attack."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _beside(program: Program, there: InUnits, outcome: Outcome, truth: Truth, to
 
 
 def ran_badly(outcome: Outcome, limit: float) -> str:
-    """What is wrong whatever is true; empty where nothing is."""
+    """The faults that an outcome has whatever the truth is; empty where there are none."""
     if outcome.status in ("traceback", "rejected", "hang", "died"):
         return outcome.status
     if outcome.code:
@@ -98,11 +98,11 @@ class Tally:
             print(self.lines[-1], flush=True)
 
     def wrong(self) -> list[str]:
-        """What must not be."""
+        """The lines of verdicts that must not be."""
         return [line for line in self.lines if line.startswith(WRONG)]
 
     def of(self, verdict: str) -> int:
-        """How many there are of a verdict."""
+        """The number of outcomes with a verdict."""
         return sum(n for (_, _, v), n in self.counts.items() if v == verdict)
 
     def table(self) -> str:

@@ -81,7 +81,7 @@ def case(number: int) -> list[str]:
 
 
 def checked(content: bytes) -> tuple[Model | None, list[str]]:
-    """What the checker makes of it, and what is wrong with what it says."""
+    """The checker's model of a text, and the faults of its diagnostics."""
     start = time.process_time()
     model, found = compile_text(content, "mutated.fw")
     if model is not None:

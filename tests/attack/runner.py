@@ -24,7 +24,7 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: a status of the language, `rejected`, `traceback`, `hang`, or `died`. `seconds` is processor time without compiling."""
+    """The ending of a run: a status of the language, `rejected`, `traceback`, `hang`, or `died`. `seconds` is processor time without compiling."""
 
     status: str
     objective: float = float("nan")

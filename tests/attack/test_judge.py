@@ -1,4 +1,4 @@
-"""What an outcome is worth beside a value that cvxpy may have wrong."""
+"""An outcome is judged beside a value that cvxpy may have wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is true of a program in its natural units: its optimal value by cvxpy, the sizes of its terms, and whether a point is feasible."""
+"""The truth about a program in its natural units: its optimal value by cvxpy, the sizes of its terms, and whether a point is feasible."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Truth:
 
 
 def truth_of(program: Program) -> Truth:
-    """By cvxpy, as accurately as its solvers can."""
+    """The truth by cvxpy, as accurately as its solvers can."""
     text, data = (program.reference, program.reference_data) if program.reference else (program.text, program.data)
     instance = fw.parse(text).bind(**data).instance
     oracle = solve_oracle(instance, seconds=20.0)
@@ -63,7 +63,7 @@ def truth_of(program: Program) -> Truth:
 
 
 def violation(program: Program, variables: Mapping[str, Any]) -> float:
-    """By how much a point in natural units misses the constraints, relative to its own size where that is above one."""
+    """The amount by which a point in natural units misses the constraints, relative to its own size where that is above one."""
     instance = fw.parse(program.text).bind(**program.data).instance
     translator = Translator(instance)
     constraints = translator.problem().constraints
@@ -84,7 +84,7 @@ def value_at(program: Program, variables: Mapping[str, Any]) -> float | None:
 
 
 def is_confirmed(program: Program, truth: Truth) -> bool:
-    """Whether another solver, or other settings, finds the same optimal value."""
+    """True if another solver, or other settings, finds the same optimal value."""
     import cvxpy as cp
 
     text, data = (program.reference, program.reference_data) if program.reference else (program.text, program.data)

@@ -323,7 +323,7 @@ class _Rewriter:
         return any(n in self.variables or (n in self.lets and self.lets[n][1]) for n in names)
 
     def _free(self, node: Any) -> bool:
-        """Whether some datum in it has no unit yet."""
+        """True if some datum in it has no unit yet."""
         return any(self.data.get(n.id, 1.0) is None for n in _all(node, Name))
 
 

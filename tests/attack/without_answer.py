@@ -322,7 +322,7 @@ def _norms(rng: np.random.Generator, near: bool) -> Program:
 
 
 def _far_bounds(rng: np.random.Generator, near: bool) -> Program:
-    """What bounds x is far away: a box, a small ridge, small rows."""
+    """Bounds of x are far away: a box, a small ridge, small rows."""
     n = int(rng.integers(1, 5))
     q = 0.1 + rng.random(n)
     far = float(10.0 ** rng.integers(4, 9))

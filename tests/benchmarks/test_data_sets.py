@@ -1,4 +1,4 @@
-"""Where the benchmarks find their data, and what they say where a file is missing."""
+"""The benchmarks find their data, or say which file is missing."""
 
 from __future__ import annotations
 

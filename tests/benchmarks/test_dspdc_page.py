@@ -19,7 +19,7 @@ def words() -> ModuleType:
 
 
 def entrant(name: str, *curve: tuple[float, float]) -> Any:
-    """One that came to each gap after so many seconds."""
+    """A run that came to each gap after so many seconds."""
     moments = tuple(Moment(t, t, int(10 * t), 1.0, 1.0 - gap, gap) for t, gap in curve)
     return Entrant(name, name.split("(")[0], "optimal", "", {}, moments)
 

@@ -1,4 +1,4 @@
-"""What the papers' pages share: figures that are small and always the same, tables, the page."""
+"""The shared parts of the papers' pages: figures that are small and always the same, tables, the page."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_more_time_for_sets_of_the_papers_sizes(page: ModuleType, monkeypatch: p
 
 
 def entrant(name: str, *moments: tuple[float, float]) -> Entrant:
-    """Of a certified gap after so many seconds."""
+    """A run with a certified gap after so many seconds."""
     made = tuple(Moment(t, 10.0 * t, i, 1.0, 1.0 - gap, gap) for i, (t, gap) in enumerate(moments))
     return Entrant(name, name.partition("(")[0], "tolerance_not_reached", "", moments=made)
 

@@ -1,4 +1,4 @@
-"""What a page of results says of a target, and how it prints tables and times."""
+"""A page of results judges its targets, and prints tables and times."""
 
 from __future__ import annotations
 

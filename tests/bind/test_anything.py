@@ -1,4 +1,4 @@
-"""Whatever a user gives, binding answers with an instance or with diagnostics."""
+"""Binding answers with an instance or with diagnostics, whatever a user gives."""
 
 from __future__ import annotations
 

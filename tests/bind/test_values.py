@@ -1,4 +1,4 @@
-"""What users give becomes arrays; what is right already is not copied."""
+"""Values become arrays; those that are right already are not copied."""
 
 from __future__ import annotations
 

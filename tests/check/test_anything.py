@@ -1,4 +1,4 @@
-"""Whatever parses is checked without an exception, and diagnostics keep their promises."""
+"""Every text that parses is checked without an exception, and diagnostics keep their promises."""
 
 from __future__ import annotations
 

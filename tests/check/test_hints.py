@@ -1,4 +1,4 @@
-"""What a user writes at first, and what is said to write instead."""
+"""First attempts of users, and the hints on what to write instead."""
 
 from __future__ import annotations
 

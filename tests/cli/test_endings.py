@@ -1,4 +1,4 @@
-"""How a command may end without having done what it was asked: bugs, interruptions, closed pipes."""
+"""Commands end without having done what they were asked: bugs, interruptions, closed pipes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ending(monkeypatch: pytest.MonkeyPatch, error: BaseException, program: bytes
 
 @pytest.fixture
 def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where reports of bugs go."""
+    """The folder for reports of bugs."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""What `--out`, `--checkpoint`, `--plot` and the others may write: regular files or new ones, and none that is read."""
+"""`--out`, `--checkpoint`, `--plot` and the others write regular files or new ones, and none that is read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    """What is said; nothing has been solved or written."""
+    """The diagnostics of a command that has solved and written nothing."""
     before = contents(Path())
     assert main(argv) == 1
     out, err = capsys.readouterr()

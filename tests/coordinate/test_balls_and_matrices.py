@@ -227,7 +227,7 @@ def test_points_on_the_way_are_in_the_ball() -> None:
 
 
 def test_a_model_that_is_flat_has_a_mean_of_two_solutions() -> None:
-    """Where h jumps over r as the multiplier grows, the mean of the solutions on both sides is on the ball, and as good."""
+    """The mean of the solutions on both sides is on the ball, and as good, where h jumps over r as the multiplier grows."""
     text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in l1_ball(0.4)\nminimize sum(huber(A @ x, b, delta=0.1))\n"
     rng = np.random.default_rng(0)
     A = rng.standard_normal((20, 6))

@@ -1,4 +1,4 @@
-"""What fwdsl says of the catalogue's programs."""
+"""The diagnostics of the catalogue's programs."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Page:
             self.printed = None
 
     def run_python(self, block: Block) -> str:
-        """What a block of Python prints."""
+        """The output of a block of Python."""
         code = compile("\n" * (block.line - 1) + block.text, self.name, "exec", dont_inherit=True)
         return _captured(lambda: exec(code, self.namespace))[1]  # noqa: S102
 
@@ -126,7 +126,7 @@ def check_part(text: str) -> None:
 
 
 def run_commands(text: str) -> str:
-    """What the commands print, standard output and standard error as they come."""
+    """The output of the commands, standard output and standard error as they come."""
     printed = ""
     for line, argv in commands(text):
         code, more = _captured(lambda argv=argv: main(argv))

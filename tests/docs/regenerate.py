@@ -52,7 +52,7 @@ def regenerated(markdown: str, name: str) -> str:
 
 
 def run(line: str, argv: list[str]) -> str:
-    """What one command prints, on a machine that has its kernels."""
+    """The output of one command, on a machine that has its kernels."""
     command = [sys.executable, "-m", "fwdsl", *argv]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

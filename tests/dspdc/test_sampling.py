@@ -1,4 +1,4 @@
-"""What DSPDC does on average over its samples, by enumeration; what it is at the ends; how far Lambda is raised."""
+"""DSPDC on average over its samples, by enumeration; DSPDC at the ends of its options; the raising of Lambda."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the text is: diagnostics, never an exception; and what is right stays so through the formatter."""
+"""Any text gives diagnostics, never an exception; and a right text stays right through the formatter."""
 
 from __future__ import annotations
 

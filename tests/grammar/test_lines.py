@@ -1,4 +1,4 @@
-"""Which lines are one statement."""
+"""Lines are joined to statements."""
 
 from __future__ import annotations
 

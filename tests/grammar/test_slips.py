@@ -1,4 +1,4 @@
-"""What is said about each slip of a beginner: code, place, message, hint and fix, exactly."""
+"""Each slip of a beginner has its diagnostic: code, place, message, hint and fix, exactly."""
 
 from __future__ import annotations
 

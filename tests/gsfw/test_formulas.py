@@ -37,7 +37,7 @@ VECTORS = [
     ("logistic", "simplex(1)", " + 0.3 * entropy(x)", "dense"),
 ]
 COMPILED = (0, 1, 4, 5)
-"""Those that run through the loops too, each of which takes seconds to compile."""
+"""The step rules that run through the loops too, each of which takes seconds to compile."""
 
 
 def vector(case: tuple[str, str, str, str]) -> Any:

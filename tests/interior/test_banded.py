@@ -61,7 +61,7 @@ def trend(n: int) -> fw.Problem:
 
 
 def test_a_trend_needs_no_other_factor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its systems have a band, and its dual equalities entries of their own: no SuperLU, no conjugate gradients."""
+    """The systems have a band, and the dual equalities entries of their own: no SuperLU, no conjugate gradients."""
     used = []
     monkeypatch.setattr("fwdsl.backends.interior.system.splu", lambda *a, **k: pytest.fail("SuperLU was used"))
     monkeypatch.setattr(

@@ -143,7 +143,7 @@ def fitted(text: str) -> fw.Problem:
 def test_the_first_interruption_ends_a_factorisation_of_every_kind(
     text: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of a start too; what it gives is a point."""
+    """The factorisations of a start end with the run too, and leave a point."""
     if kind == "reduced" and text == SIMPLEX:
         kind = "condensed"
     problem = fitted(text)

@@ -14,7 +14,7 @@ from fwdsl.backends.kernels.pool import serial_blas
 
 
 def covers(blocks: list[tuple[int, int]], n: int) -> bool:
-    """Whether the blocks are consecutive, not empty, and together all rows."""
+    """True if the blocks are consecutive, not empty, and together all rows."""
     return [r for a, b in blocks for r in range(a, b)] == list(range(n)) and all(a < b for a, b in blocks)
 
 

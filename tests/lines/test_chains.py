@@ -1,4 +1,4 @@
-"""What is recognised as a function of the differences of neighbours, and what is not; how multipliers go back to the terms."""
+"""Functions of the differences of neighbours are recognised, others are not; their multipliers go back to the terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else has a factored form: numbers before the predictions, constants, intercepts, ridges, weights, float32 and sparse data."""
+"""The factored form takes more: numbers before the predictions, constants, intercepts, ridges, weights, float32 and sparse data."""
 
 from __future__ import annotations
 

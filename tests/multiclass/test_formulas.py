@@ -111,7 +111,7 @@ def test_means_of_steps_far_too_large_stay_in_their_sets(gamma: float) -> None:
 
 
 def test_rows_that_are_never_folded_drift() -> None:
-    """What the test above would show without folding: the paper's recursion, in NumPy, loses its row sums."""
+    """The paper's recursion, in NumPy and without folding, loses its row sums, which the test above would show."""
     it = naive(60, 40, 20, radius=10.0)
     uniform = draws(0, 0).random((5000, 5))
     V, gamma = it.V.copy(), 2e-2

@@ -135,7 +135,7 @@ def test_it_does_not_set_in_on_easy_problems() -> None:
 
 @pytest.mark.parametrize("loss", ["smooth_hinge", "logistic"])
 def test_the_default_converges_where_rows_share_a_direction(loss: str) -> None:
-    """What a9a is for in issue 4: without momentum about kappa steps are needed, with it a multiple of the root."""
+    """On a9a about kappa steps are needed without momentum, and with it a multiple of the root."""
     problem = hard(loss)
     plain, ours = (problem.solve(method="pdbfw", accelerate=a, tol=1e-6) for a in (False, "auto"))
     assert ours.status == "optimal" and ours.passes < 0.5 * plain.passes

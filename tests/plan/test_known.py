@@ -1,4 +1,4 @@
-"""What depends on the program alone is worked out once, however often other numbers are bound."""
+"""Facts of the program alone are worked out once, however often other numbers are bound."""
 
 from __future__ import annotations
 

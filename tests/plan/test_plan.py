@@ -137,7 +137,7 @@ def test_a_list_of_methods_holds_names(given: str) -> None:
 
 
 def test_every_function_and_set_of_the_language_has_a_place() -> None:
-    """What the checker knows, the canonical form has: no accepted program is refused for its words."""
+    """The canonical form has all that the checker knows: no accepted program is refused for its words."""
     from fwdsl import words
     from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
     from fwdsl.canon.pairs import has_prox

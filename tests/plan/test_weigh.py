@@ -1,4 +1,4 @@
-"""What the planner looks at, and when: the choice is as if it looked at everything."""
+"""The planner looks at as little as it can, and chooses as if it looked at everything."""
 
 from __future__ import annotations
 

@@ -127,4 +127,4 @@ class Quadratic(Loss):
     value_naive, gradient_naive = staticmethod(Squared.value_naive), staticmethod(Squared.gradient_naive)
     prox_naive, conjugate_naive = staticmethod(Squared.prox_naive), staticmethod(Squared.conjugate_naive)
     curvature_naive = staticmethod(lambda z, b, p: np.full(z.size, 2.0))
-    dual_bounds_naive, infimum_naive = staticmethod(Squared.dual_bounds_naive), staticmethod(Squared.infimum_naive)
+    dual_bounds_naive = staticmethod(Squared.dual_bounds_naive)

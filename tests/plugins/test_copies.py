@@ -46,7 +46,7 @@ def words() -> Iterator[None]:
 
 
 def outcome(text: str, method: str) -> tuple[Any, ...]:
-    """What a solve does and says: the method, its steps, the value, the certificate, the multipliers; or that it does not apply."""
+    """The outcome of a solve: the method, its steps, the value, the certificate, the multipliers; or that it does not apply."""
     try:
         found = fw.parse(text).bind(**DATA).solve(method=method)
     except fw.PlanError as error:

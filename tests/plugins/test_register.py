@@ -1,4 +1,4 @@
-"""What `fw.register` refuses, with what to do; kernels from outside; what the public checks find."""
+"""`fw.register` refuses words and says what to do; kernels come from outside; the public checks find faults."""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ class Tweedie(Loss):
 
     @staticmethod
     def infimum_naive(b: Array, p: Array) -> Array:
+        """The closed form, which keeps more digits than the conjugate at 0."""
         return b ** (1.0 - p[0]) / (p[0] * (1.0 - p[0]))
 
     @staticmethod
@@ -70,7 +71,7 @@ class Tweedie(Loss):
 
 
 def _root(f: Callable[[Array], Array], lo: Array, hi: Array) -> Array:
-    """Where an increasing function is 0, by halving [lo, hi] until nothing is between."""
+    """The root of an increasing function, by halving [lo, hi] until nothing is between."""
     for _ in range(200):
         z = 0.5 * (lo + hi)
         high = f(z) > 0.0

@@ -1,4 +1,4 @@
-"""What the builder declares: names, inferred types, promises, attached arrays, words of the language."""
+"""The builder declares names, inferred types, promises, attached arrays, words of the language."""
 
 from __future__ import annotations
 

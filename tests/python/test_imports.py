@@ -1,4 +1,4 @@
-"""What is loaded when: each question is put to a new interpreter."""
+"""Modules are loaded when they are needed: each question is put to a new interpreter."""
 
 from __future__ import annotations
 

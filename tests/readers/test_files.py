@@ -1,4 +1,4 @@
-"""What can go wrong with a file before its contents matter, and every compression."""
+"""Files fail in many ways before their contents matter; and every compression is read."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_several_losses_and_variables_each_with_a_ridge_of_its_own(system: dict[
 
 
 def test_a_matrix_of_outputs() -> None:
-    """Its predictions are no columns of data: the Hessian is applied."""
+    """The predictions are no columns of data: the Hessian is applied."""
     rng = np.random.default_rng(7)
     A, Y = rng.standard_normal((25, 6)), rng.standard_normal((25, 3))
     text = "data A: matrix[n, d], Y: matrix[n, k]\nvar W: matrix[d, k], b: vector[k]\nminimize sum(squared(A @ W + b, Y)) + 0.7 * sum_squares(W)\n"

@@ -41,7 +41,7 @@ minimize 0.1 * mean(multiclass_hinge(A @ W, y))
 
 
 def watched(run: Callable[[], Any], seconds: float) -> Any:
-    """What `run` returns; fails where it takes longer, and leaves it behind."""
+    """The result of `run`; fails where that takes longer, and leaves it behind."""
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.append(run()), daemon=True)
     began = time.perf_counter() - kernel_seconds()

@@ -81,7 +81,7 @@ def test_a_diagonal_near_a_matrix(norm: str) -> None:
     ],
 )
 def test_a_symmetric_variable_stays_symmetric(members: str, objective: str) -> None:
-    """Whatever does not treat a matrix as its transpose must not be asked of the block, which holds a whole matrix."""
+    """A function that does not treat a matrix as its transpose must not be asked of the block, which holds a whole matrix."""
     solution = agrees(f"{SYMMETRIC}{members}\nminimize {objective}", {"C": C})
     np.testing.assert_allclose(solution["X"], solution["X"].T, atol=1e-6)
 

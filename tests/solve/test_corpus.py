@@ -40,7 +40,7 @@ def check(program: CorpusProgram) -> None:
 
 
 def foreseen(expected: str, kind: str) -> bool:
-    """Whether a plan's sentence on the certificate covers what the verifier said: `exact` where nothing takes a decomposition."""
+    """True if a plan's sentence on the certificate covers what the verifier said: `exact` where nothing takes a decomposition."""
     if kind == "exact":
         return "rigorous" not in expected
     return kind in expected

@@ -170,7 +170,7 @@ A = np.array([[1.0, 2.0, 0.5], [0.0, 1.0, 3.0]])
     ],
 )
 def test_a_domain_under_a_map_that_the_constraints_exclude(text: str) -> None:
-    """What the domain of a term asks of its argument is a constraint as any other."""
+    """The domain of a term is a constraint of its argument as any other."""
     found = fw.parse("data A: matrix[2, 3]\n" + text).bind(A=A).solve(threads=1, time=20)
     assert (found.status, found.certificate.kind) == ("infeasible", "exact")
     assert "the domain of" in found.certificate.statement

@@ -285,7 +285,7 @@ def test_columns_that_cancel_make_no_ray() -> None:
 
 @pytest.mark.parametrize("cost", [1e-5, 1.0, 1e5])
 def test_an_unknown_with_a_cost_and_no_constraint_is_never_optimal(cost: float) -> None:
-    """Its units must not hide it beside another unknown: with 1e9 there the dual missed its equality by a share of 1e-14 only."""
+    """The units must not hide it beside another unknown: with 1e9 there the dual missed its equality by a share of 1e-14 only."""
     text = f"var x: vector[2]\nminimize -{cost!r} * x[0] + 1e9 * x[1]\nsubject to x[1] >= 1\n"
     solution = fw.parse(text).solve(threads=1, time=3)
     assert solution.status != "optimal", solution.certificate
@@ -310,7 +310,7 @@ def test_multipliers_of_a_psd_matrix_that_are_rounding_contradict_nothing(method
 
 
 def test_a_matrix_of_multipliers_beside_its_cone_by_rounding_keeps_its_bound() -> None:
-    """Its least eigenvalue is rounding below zero near the optimum; scaled into the cone, which leaves nothing, it once proved nothing."""
+    """The least eigenvalue is rounding below zero near the optimum; scaled into the cone, which leaves nothing, it once proved nothing."""
     S = np.array(
         [
             [1.36740864e08, 6.27507200e06, -5.06839040e07, -4.83409920e07, -8.88422400e06],

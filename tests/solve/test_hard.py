@@ -1,4 +1,4 @@
-"""What once broke the solver: overflow, divergence, limits inside the repair, bad scaling, rounding at bounds."""
+"""Programs that once broke the solver: overflow, divergence, limits inside the repair, bad scaling, rounding at bounds."""
 
 from __future__ import annotations
 

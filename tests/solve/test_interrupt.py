@@ -42,7 +42,7 @@ METHODS_TRIED = (
 
 @contextmanager
 def signals(*delays: float, after: threading.Event | None = None) -> Iterator[None]:
-    """While open, SIGINT comes after these delays, each from the one before; from `after`, where that is given."""
+    """Send SIGINT, while open, after these delays, each from the one before; from `after`, where that is given."""
     done = threading.Event()
 
     def send() -> None:

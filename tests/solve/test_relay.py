@@ -1,4 +1,4 @@
-"""Whose turn it is, decided from counted work and gaps alone."""
+"""Turns of methods are decided from counted work and gaps alone."""
 
 from __future__ import annotations
 

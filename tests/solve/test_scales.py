@@ -194,7 +194,7 @@ BALL = "param R: positive\nvar x: vector[p] in l1_ball(R)\nminimize mean(hinge(A
     [(FREE, {}, 1e-8), (SPARSE, {"m": 0.01}, 1e-8), (SPARSE, {"m": 0.01}, 1e8), (BALL, {"R": 1.0}, 1e-8)],
 )
 def test_all_columns_in_another_unit(text: str, options: dict[str, float], scale: float) -> None:
-    """What the unit of A is must not matter to the primal-dual method: its first weight is that of the data."""
+    """The unit of A must not matter to the primal-dual method: its first weight is that of the data."""
     data = _data(1.0)
     units = {"m": scale, "R": 1.0 / scale}
     problem = fw.parse(f"data A: matrix[n, p], s: signs[n]\n{text}")

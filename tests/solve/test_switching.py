@@ -1,4 +1,4 @@
-"""Where the planner's method gives up, the next best goes on from its point."""
+"""The next best method goes on from the point where the planner's method gives up."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from fwdsl.spectral.rigorous import eigenvalue_by_cholesky, singular_by_cholesky
 from .matrices import MATRICES, with_singular_values
 
 ROUNDING = 1e-13
-"""What NumPy's own singular values may be off by."""
+"""The error that NumPy's own singular values may have."""
 
 matrices = pytest.mark.parametrize("name", MATRICES)
 

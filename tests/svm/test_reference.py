@@ -198,7 +198,7 @@ class Naive:
         return on[int(np.argmax([v @ q for v in on]))]
 
     def farthest(self, i: int, d: np.ndarray) -> float:
-        """How far the row may go, by bisection."""
+        """The longest step of the row, by bisection."""
         lo, hi, C, y = 0.0, 1e6, self.C[i], self.y[i]
         for _ in range(200):
             mid = 0.5 * (lo + hi)

@@ -25,7 +25,7 @@ def _defined_in(name: str) -> Any:
 
 LOSSES: Lazy[str, type[Loss]] = Lazy([n for n, word in words.LOSSES.items() if not word.scores], _defined_in)
 
-#: Those of a row of predictions.
+#: Losses of a row of predictions.
 VECTOR_LOSSES: Lazy[str, type[VectorLoss]] = Lazy([n for n, word in words.LOSSES.items() if word.scores], _defined_in)
 
 

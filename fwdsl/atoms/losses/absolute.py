@@ -23,7 +23,6 @@ class Absolute(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         total = 0.0
         for j in range(z.size):
             total += w[j] * abs(z[j] - b[j])
@@ -31,7 +30,6 @@ class Absolute(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         total = 0.0
         for j in range(z.size):
             r = z[j] - b[j]
@@ -41,14 +39,12 @@ class Absolute(Loss):
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         for j in range(v.size):
             r = v[j] - b[j]
             out[j] = b[j] + math.copysign(max(abs(r) - t * w[j], 0.0), r)
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         total = 0.0
         for j in range(y.size):
             if abs(y[j]) > w[j]:
@@ -81,11 +77,6 @@ class Absolute(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """[-1, 1]."""
         return np.full_like(b, -1.0), np.full_like(b, 1.0)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, at z = b."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

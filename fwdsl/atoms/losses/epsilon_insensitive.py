@@ -24,7 +24,6 @@ class EpsilonInsensitive(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         eps = p[0]
         total = 0.0
         for j in range(z.size):
@@ -33,7 +32,6 @@ class EpsilonInsensitive(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         eps = p[0]
         total = 0.0
         for j in range(z.size):
@@ -46,7 +44,6 @@ class EpsilonInsensitive(Loss):
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         eps = p[0]
         for j in range(v.size):
             r = v[j] - b[j]
@@ -55,7 +52,6 @@ class EpsilonInsensitive(Loss):
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         eps = p[0]
         total = 0.0
         for j in range(y.size):
@@ -90,11 +86,6 @@ class EpsilonInsensitive(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """[-1, 1]."""
         return np.full_like(b, -1.0), np.full_like(b, 1.0)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, in the tube."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

@@ -24,7 +24,6 @@ class Hinge(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         total = 0.0
         for j in range(z.size):
             total += w[j] * max(0.0, 1.0 - b[j] * z[j])
@@ -32,7 +31,6 @@ class Hinge(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         total = 0.0
         for j in range(z.size):
             m = b[j] * z[j]
@@ -42,14 +40,12 @@ class Hinge(Loss):
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         for j in range(v.size):
             m = b[j] * v[j]
             out[j] = v[j] if m >= 1.0 else b[j] * min(1.0, m + t * w[j])
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         total = 0.0
         for j in range(y.size):
             q = -b[j] * y[j]
@@ -83,11 +79,6 @@ class Hinge(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """-b u in [0, 1]."""
         return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, where b z >= 1."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

@@ -23,7 +23,6 @@ class Huber(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         delta = p[0]
         total = 0.0
         for j in range(z.size):
@@ -34,7 +33,6 @@ class Huber(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         delta = p[0]
         total = 0.0
         for j in range(z.size):
@@ -46,14 +44,12 @@ class Huber(Loss):
 
     @staticmethod
     def curvature(z, b, w, p, out):
-        """Kernel: see `Loss.curvature`."""
         delta = p[0]
         for j in range(z.size):
             out[j] = w[j] if abs(z[j] - b[j]) <= delta else 0.0
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         delta = p[0]
         for j in range(v.size):
             r = v[j] - b[j]
@@ -65,7 +61,6 @@ class Huber(Loss):
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         delta = p[0]
         total = 0.0
         for j in range(y.size):
@@ -101,11 +96,6 @@ class Huber(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """[-delta, delta]."""
         return np.full_like(b, -p[0]), np.full_like(b, p[0])
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, at z = b."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

@@ -66,14 +66,12 @@ class Logistic(Loss):
 
     @staticmethod
     def curvature(z, b, w, p, out):
-        """Kernel: see `Loss.curvature`."""
         for j in range(z.size):
             e = math.exp(-abs(z[j]))
             out[j] = w[j] * e / ((1.0 + e) * (1.0 + e))
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         for j in range(v.size):
             step = t * w[j]
             a = b[j] * v[j]
@@ -90,7 +88,6 @@ class Logistic(Loss):
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         total = 0.0
         for j in range(y.size):
             if w[j] == 0.0:
@@ -141,8 +138,3 @@ class Logistic(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """-b u in [0, 1]."""
         return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, not attained."""
-        return np.zeros_like(b)

@@ -26,7 +26,6 @@ class MulticlassHinge(VectorLoss):
 
     @staticmethod
     def value(z, y, w):
-        """Kernel: see `VectorLoss.value`."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
@@ -39,7 +38,6 @@ class MulticlassHinge(VectorLoss):
 
     @staticmethod
     def value_gradient(z, y, w, out):
-        """Kernel: see `VectorLoss.value_gradient`."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
@@ -60,7 +58,6 @@ class MulticlassHinge(VectorLoss):
 
     @staticmethod
     def prox(v, t, y, w, out):
-        """Kernel: see `VectorLoss.prox`."""
         n, k = v.shape
         for i in range(n):
             step = t * w[i]
@@ -93,7 +90,6 @@ class MulticlassHinge(VectorLoss):
 
     @staticmethod
     def conjugate(u, y, w):
-        """Kernel: see `VectorLoss.conjugate`."""
         n, k = u.shape
         slack = (8 + k) * 2.220446049250313e-16
         total = 0.0
@@ -140,11 +136,6 @@ class MulticlassHinge(VectorLoss):
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
         return into_simplex(u, y)
-
-    @staticmethod
-    def infimum_naive(y: Codes, k: int) -> Array:
-        """0, where the class leads by 1."""
-        return np.zeros(y.size)
 
     @staticmethod
     def conic(y: Codes, w: Array, k: int) -> Conic:

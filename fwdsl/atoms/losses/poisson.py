@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..elementary import wright
 from ..loss import Loss
 
 
@@ -23,7 +24,6 @@ class Poisson(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         total = 0.0
         for j in range(z.size):
             total += w[j] * (math.exp(z[j]) - b[j] * z[j])
@@ -31,7 +31,6 @@ class Poisson(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         total = 0.0
         for j in range(z.size):
             e = math.exp(z[j])
@@ -41,39 +40,23 @@ class Poisson(Loss):
 
     @staticmethod
     def curvature(z, b, w, p, out):
-        """Kernel: see `Loss.curvature`."""
         for j in range(z.size):
             out[j] = w[j] * math.exp(z[j])
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         for j in range(v.size):
             step = t * w[j]
             a = v[j] + step * b[j]
             if step == 0.0:
                 out[j] = v[j]
                 continue
-            x = a + math.log(step)
-            if x < -40.0:
-                # omega = exp(x) to rounding
-                out[j] = a - math.exp(x)
-                continue
-            omega = x - math.log(x) if x > 2.0 else (0.567 + 0.362 * x if x > -1.0 else math.exp(x))
-            for _ in range(20):
-                r = x - omega - math.log(omega)
-                if abs(r) <= 4e-16 * (1.0 + abs(x)):
-                    break
-                g = 1.0 + omega
-                h = 2.0 * g * (g + 2.0 * r / 3.0)
-                new = omega * (1.0 + (r / g) * (h - r) / (h - 2.0 * r))
-                omega = new if new > 0.0 else 0.5 * omega
+            omega = wright(a + math.log(step))
             # the form without cancellation
             out[j] = math.log(omega) - math.log(step) if omega > 1.0 else a - omega
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         total = 0.0
         for j in range(y.size):
             s = y[j] + w[j] * b[j]
@@ -119,9 +102,3 @@ class Poisson(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """[-b, inf)."""
         return -b, np.full_like(b, np.inf)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """b - b log b."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(b > 0.0, b - b * np.log(b), 0.0)

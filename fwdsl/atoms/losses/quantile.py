@@ -24,7 +24,6 @@ class Quantile(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         tau = p[0]
         total = 0.0
         for j in range(z.size):
@@ -34,7 +33,6 @@ class Quantile(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         tau = p[0]
         total = 0.0
         for j in range(z.size):
@@ -45,7 +43,6 @@ class Quantile(Loss):
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         tau = p[0]
         for j in range(v.size):
             r = v[j] - b[j]
@@ -54,7 +51,6 @@ class Quantile(Loss):
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         tau = p[0]
         total = 0.0
         for j in range(y.size):
@@ -90,11 +86,6 @@ class Quantile(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """[-tau, 1 - tau]."""
         return np.full_like(b, -p[0]), np.full_like(b, 1.0 - p[0])
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, at z = b."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

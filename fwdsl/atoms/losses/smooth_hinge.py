@@ -23,7 +23,6 @@ class SmoothHinge(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         total = 0.0
         for j in range(z.size):
             e = max(0.0, 1.0 - b[j] * z[j])
@@ -33,7 +32,6 @@ class SmoothHinge(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         total = 0.0
         for j in range(z.size):
             e = max(0.0, 1.0 - b[j] * z[j])
@@ -44,14 +42,12 @@ class SmoothHinge(Loss):
 
     @staticmethod
     def curvature(z, b, w, p, out):
-        """Kernel: see `Loss.curvature`."""
         for j in range(z.size):
             m = b[j] * z[j]
             out[j] = w[j] if 0.0 < m < 1.0 else 0.0
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         for j in range(v.size):
             m = b[j] * v[j]
             step = t * w[j]
@@ -64,7 +60,6 @@ class SmoothHinge(Loss):
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         total = 0.0
         for j in range(y.size):
             q = -b[j] * y[j]
@@ -102,11 +97,6 @@ class SmoothHinge(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """-b u in [0, 1]."""
         return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, where b z >= 1."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..elementary import omega
+from ..elementary import omega, wright
 from ..vector_loss import Codes, VectorLoss
 from .rows import hot, in_simplex, into_simplex, own
 
@@ -24,7 +24,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def value(z, y, w):
-        """Kernel: see `VectorLoss.value`."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
@@ -97,7 +96,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def prox(v, t, y, w, out):
-        """Kernel: see `VectorLoss.prox`. omega by the iteration of Fritsch, Shafer and Crowley (1973)."""
         n, k = v.shape
         for i in range(n):
             step = t * w[i]
@@ -117,19 +115,7 @@ class Softmax(VectorLoss):
                 slope = 0.0
                 for l in range(k):
                     a = (v[i, l] + step if l == own else v[i, l]) - peak
-                    x = a - nu + log_step
-                    if x < -40.0:
-                        omega = math.exp(x)
-                    else:
-                        omega = x - math.log(x) if x > 2.0 else (0.567 + 0.362 * x if x > -1.0 else math.exp(x))
-                        for _ in range(20):
-                            r = x - omega - math.log(omega)
-                            if abs(r) <= 4e-16 * (1.0 + abs(x)):
-                                break
-                            g = 1.0 + omega
-                            h = 2.0 * g * (g + 2.0 * r / 3.0)
-                            new = omega * (1.0 + (r / g) * (h - r) / (h - 2.0 * r))
-                            omega = new if new > 0.0 else 0.5 * omega
+                    omega = wright(a - nu + log_step)
                     out[i, l] = omega
                     mass += omega
                     slope += omega / (1.0 + omega)
@@ -145,7 +131,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def conjugate(u, y, w):
-        """Kernel: see `VectorLoss.conjugate`."""
         n, k = u.shape
         slack = (8 + k) * 2.220446049250313e-16
         total = 0.0
@@ -209,8 +194,3 @@ class Softmax(VectorLoss):
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
         return into_simplex(u, y)
-
-    @staticmethod
-    def infimum_naive(y: Codes, k: int) -> Array:
-        """0, not attained."""
-        return np.zeros(y.size)

@@ -24,7 +24,6 @@ class Squared(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         total = 0.0
         for j in range(z.size):
             r = z[j] - b[j]
@@ -33,7 +32,6 @@ class Squared(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         total = 0.0
         for j in range(z.size):
             r = z[j] - b[j]
@@ -43,20 +41,17 @@ class Squared(Loss):
 
     @staticmethod
     def curvature(z, b, w, p, out):
-        """Kernel: see `Loss.curvature`."""
         for j in range(z.size):
             out[j] = 2.0 * w[j]
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         for j in range(v.size):
             grow = 2.0 * t * w[j]
             out[j] = (v[j] + grow * b[j]) / (1.0 + grow)
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         total = 0.0
         for j in range(y.size):
             if w[j] > 0.0:
@@ -88,11 +83,6 @@ class Squared(Loss):
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         return np.full_like(b, -np.inf), np.full_like(b, np.inf)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, at z = b."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

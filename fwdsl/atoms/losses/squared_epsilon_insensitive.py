@@ -23,7 +23,6 @@ class SquaredEpsilonInsensitive(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         eps = p[0]
         total = 0.0
         for j in range(z.size):
@@ -33,7 +32,6 @@ class SquaredEpsilonInsensitive(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         eps = p[0]
         total = 0.0
         for j in range(z.size):
@@ -45,14 +43,12 @@ class SquaredEpsilonInsensitive(Loss):
 
     @staticmethod
     def curvature(z, b, w, p, out):
-        """Kernel: see `Loss.curvature`."""
         eps = p[0]
         for j in range(z.size):
             out[j] = 2.0 * w[j] if abs(z[j] - b[j]) > eps else 0.0
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         eps = p[0]
         for j in range(v.size):
             r = v[j] - b[j]
@@ -61,7 +57,6 @@ class SquaredEpsilonInsensitive(Loss):
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         eps = p[0]
         total = 0.0
         for j in range(y.size):
@@ -98,11 +93,6 @@ class SquaredEpsilonInsensitive(Loss):
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         return np.full_like(b, -np.inf), np.full_like(b, np.inf)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, in the tube."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

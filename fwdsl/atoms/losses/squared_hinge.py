@@ -23,7 +23,6 @@ class SquaredHinge(Loss):
 
     @staticmethod
     def value(z, b, w, p):
-        """Kernel: see `Loss.value`."""
         total = 0.0
         for j in range(z.size):
             e = max(0.0, 1.0 - b[j] * z[j])
@@ -32,7 +31,6 @@ class SquaredHinge(Loss):
 
     @staticmethod
     def value_gradient(z, b, w, p, out):
-        """Kernel: see `Loss.value_gradient`."""
         total = 0.0
         for j in range(z.size):
             e = max(0.0, 1.0 - b[j] * z[j])
@@ -42,13 +40,11 @@ class SquaredHinge(Loss):
 
     @staticmethod
     def curvature(z, b, w, p, out):
-        """Kernel: see `Loss.curvature`."""
         for j in range(z.size):
             out[j] = 2.0 * w[j] if b[j] * z[j] < 1.0 else 0.0
 
     @staticmethod
     def prox(v, t, b, w, p, out):
-        """Kernel: see `Loss.prox`."""
         for j in range(v.size):
             m = b[j] * v[j]
             grow = 2.0 * t * w[j]
@@ -56,7 +52,6 @@ class SquaredHinge(Loss):
 
     @staticmethod
     def conjugate(y, b, w, p):
-        """Kernel: see `Loss.conjugate`."""
         total = 0.0
         for j in range(y.size):
             q = -b[j] * y[j]
@@ -92,11 +87,6 @@ class SquaredHinge(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """-b u in [0, inf]."""
         return np.where(b > 0, -np.inf, 0.0), np.where(b > 0, 0.0, np.inf)
-
-    @staticmethod
-    def infimum_naive(b: Array, p: Array) -> Array:
-        """0, where b z >= 1."""
-        return np.zeros_like(b)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

@@ -26,7 +26,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def value(z, y, w):
-        """Kernel: see `VectorLoss.value`."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
@@ -39,7 +38,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def value_gradient(z, y, w, out):
-        """Kernel: see `VectorLoss.value_gradient`."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
@@ -58,7 +56,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def prox(v, t, y, w, out):
-        """Kernel: see `VectorLoss.prox`."""
         n, k = v.shape
         for i in range(n):
             step = t * w[i]
@@ -97,7 +94,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def conjugate(u, y, w):
-        """Kernel: see `VectorLoss.conjugate`."""
         n, k = u.shape
         slack = (8 + k) * 2.220446049250313e-16
         total = 0.0
@@ -153,8 +149,3 @@ class WestonWatkins(VectorLoss):
     def into_domain_naive(u: Array, y: Codes) -> Array:
         """The others cut to [0, 1], and the class's own from their sum."""
         return close(np.clip(u, 0.0, 1.0), y)
-
-    @staticmethod
-    def infimum_naive(y: Codes, k: int) -> Array:
-        """0, where the class leads all others by 1."""
-        return np.zeros(y.size)

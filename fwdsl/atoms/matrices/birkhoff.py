@@ -42,9 +42,6 @@ class Birkhoff(ConvexSet):
         """(2 d)^(1/2), between permutations that agree nowhere."""
         return math.sqrt(2.0 * self.shape[0]) if self.shape[0] > 1 else 0.0
 
-    def describe(self) -> str:
-        return "birkhoff"
-
     def _sums(self, x: Array) -> Array:
         a = matrix(x, self.shape)
         return np.concatenate([a.sum(axis=1), a.sum(axis=0)])
@@ -86,6 +83,3 @@ class Birkhoff(ConvexSet):
         return face(
             free, normals=np.concatenate([free // max(d, 1) == lines, free % max(d, 1) == lines]).astype(np.float64)
         )
-
-    def kernel_args(self) -> tuple[object, ...]:
-        return ()

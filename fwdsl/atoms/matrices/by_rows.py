@@ -24,7 +24,7 @@ def norms2(a: Array) -> Array:
 
 RowNorm = Callable[[Array], Array]
 
-ROW_NORMS: dict[Callable[[Array], float], RowNorm] = {
+ROW_NORMS: dict[Callable[..., float], RowNorm] = {
     norm1: lambda a: np.abs(a).sum(axis=1),
     norm2: norms2,
     largest: lambda a: np.abs(a).max(axis=1, initial=0.0),
@@ -178,10 +178,11 @@ class Simplices(RowFunctions):
 
 def rows_of(inner: VectorFunction) -> RowFunctions | None:
     """`inner` for all rows at once; None where it is not written so."""
-    if isinstance(inner, Norm):
-        return Norms(inner.c, ROW_NORMS[type(inner).norm], ROW_NORMS[type(inner).dual_norm])
-    if isinstance(inner, Ball):
-        return Balls(inner.r, ROW_NORMS[type(inner).norm], ROW_NORMS[type(inner).dual_norm])
+    if isinstance(inner, Norm | Ball):
+        norm, dual = ROW_NORMS.get(type(inner).norm), ROW_NORMS.get(type(inner).dual_norm)
+        if norm is None or dual is None:
+            return None
+        return Norms(inner.c, norm, dual) if isinstance(inner, Norm) else Balls(inner.r, norm, dual)
     if isinstance(inner, Simplex | SolidSimplex) and inner.size:
         return Simplices(inner.r, isinstance(inner, SolidSimplex))
     return None

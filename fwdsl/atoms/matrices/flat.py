@@ -12,25 +12,21 @@ class NormFro(Norm2):
     """`c * norm_fro`."""
 
     pair = ("norm_fro", None)
-    polyhedral = False
 
 
 class FroBall(L2Ball):
     """`fro_ball(r)`."""
 
     pair = (None, "fro_ball")
-    polyhedral = False
 
 
 class NormFroFroBall(Norm2L2Ball):
     """`c * norm_fro` on `fro_ball(r)`."""
 
     pair = ("norm_fro", "fro_ball")
-    polyhedral = False
 
 
 class NormFroNonnegative(Norm2Nonnegative):
     """`c * norm_fro` on `nonnegative`."""
 
     pair = ("norm_fro", "nonnegative")
-    polyhedral = False

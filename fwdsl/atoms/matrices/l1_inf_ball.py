@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from ..base import Array, Face
-from ..vectors.common import INSIDE, ConvexSet, OnOwnBall, checked_radius, excess, face
+from ..base import Array, Face, VectorFunction
+from ..vectors.common import Ball, OnOwnBall, checked_radius, face
+from ..vectors.norm_inf import NormInf
 from .common import Shape, dual_norm, matrix
+from .lines import Lines
 
 
 def l1_inf_kernel(v, t, out, n, d, c, r):
@@ -90,13 +93,8 @@ def cut_rows(a: Array, theta: float, r: float) -> Array:
     return found
 
 
-def norm1_inf(x: Array, shape: Shape) -> float:
-    """The sum over rows of the largest size."""
-    return float(np.abs(matrix(x, shape)).max(axis=1, initial=0.0).sum())
-
-
 @dataclass(frozen=True)
-class L1InfBall(ConvexSet):
+class L1InfBall(Ball):
     """`l1_inf_ball(r)`."""
 
     shape: Shape
@@ -115,16 +113,13 @@ class L1InfBall(ConvexSet):
         """r d^(1/2): one row, all of whose entries are as large."""
         return self.r * math.sqrt(self.shape[1]) if self.size else 0.0
 
-    def diameter(self) -> float:
-        return 2.0 * self.radius()
+    def norm(self, x: Array) -> float:
+        """The sum over rows of the largest size."""
+        return float(np.abs(matrix(x, self.shape)).max(axis=1, initial=0.0).sum())
 
-    def describe(self) -> str:
-        """`l1_inf_ball(r)`."""
-        return f"l1_inf_ball({self.r:g})"
-
-    def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """norm1_inf <= r."""
-        return excess(norm1_inf(x, self.shape), self.r, None if sizes is None else norm1_inf(sizes, self.shape))
+    def dual_norm(self, x: Array) -> float:
+        """The largest l1 norm of a row."""
+        return dual_norm("l1inf", x, self.shape)
 
     def cut(self, v: Array, theta: float) -> Array:
         """v with its rows cut for the least theta at least this."""
@@ -136,10 +131,6 @@ class L1InfBall(ConvexSet):
 
     def prox(self, v: Array, t: float) -> Array:
         return self.cut(v, 0.0)
-
-    def conjugate(self, v: Array) -> float:
-        """r times the largest l1 norm of a row."""
-        return self.r * dual_norm("l1inf", v, self.shape)
 
     def lmo(self, c: Array) -> Array:
         """-r sign(c) on the first row of largest l1 norm, with sign(0) = 1, else 0."""
@@ -160,7 +151,7 @@ class L1InfBall(ConvexSet):
 
     def face(self, x: Array) -> Face | None:
         """Everything moves inside; on the boundary None, where the entries of largest size would move as one."""
-        return face(np.arange(self.size)) if norm1_inf(x, self.shape) < self.r * INSIDE else None
+        return face(np.arange(self.size)) if self.interior(x) else None
 
     def kernel_args(self) -> tuple[object, ...]:
         """The shape, no norm, and r."""
@@ -176,9 +167,10 @@ class Norm1InfL1InfBall(OnOwnBall):
     polyhedral = True
     prox_kernel = staticmethod(l1_inf_kernel)
 
-    def value(self, x: Array) -> float:
-        """c norm1_inf."""
-        return self.c * norm1_inf(x, self.on.shape)
+    @cached_property
+    def norm(self) -> VectorFunction:
+        n, d = self.on.shape
+        return Lines((n, d), 0, NormInf(d, self.c))
 
     def prox(self, v: Array, t: float) -> Array:
         """The rows cut for theta at least t c."""
@@ -186,15 +178,7 @@ class Norm1InfL1InfBall(OnOwnBall):
 
     def conjugate(self, v: Array) -> float:
         """r max(largest row l1 norm - c, 0)."""
-        return self.on.r * max(dual_norm("l1inf", v, self.on.shape) - self.c, 0.0)
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm1_inf."""
-        return self.c, "l1inf"
-
-    def face(self, x: Array) -> Face | None:
-        """None: the entries of largest size would move as one."""
-        return None
+        return self.on.r * max(self.on.dual_norm(v) - self.c, 0.0)
 
     def kernel_args(self) -> tuple[object, ...]:
         """The shape, c and r."""

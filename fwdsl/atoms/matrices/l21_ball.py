@@ -15,7 +15,6 @@ class L21Ball(GroupBall):
     """`l21_ball(r)`."""
 
     pair = (None, "l21_ball")
-    polyhedral = False
 
     def describe(self) -> str:
         """`l21_ball(r)`."""
@@ -26,7 +25,6 @@ class Norm21L21Ball(GroupNormGroupBall):
     """`c * norm21` on `l21_ball(r)`."""
 
     pair = ("norm21", "l21_ball")
-    polyhedral = False
 
     def coercive(self) -> tuple[float, str]:
         """c, for norm21."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Array, Face, VectorFunction
+from ..base import Array, Face, OfInner, VectorFunction
 from ..conic import Conic
 from ..family import joined
 from ..vectors.box import box_kernel
@@ -44,8 +44,8 @@ FACE_NUMBERS = 10_000_000
 """No face is told where its normals would take more numbers than this."""
 
 
-@dataclass(frozen=True, eq=False)
-class Lines(VectorFunction):
+@dataclass(frozen=True, eq=False, repr=False)
+class Lines(OfInner):
     """`inner` of every row (axis 0) or every column (axis 1)."""
 
     shape: Shape
@@ -82,25 +82,12 @@ class Lines(VectorFunction):
         return (None if norm is None else NORMS_OF_ROWS[norm]), (None if on is None else ("rows", "columns")[self.axis])
 
     @property
-    def polyhedral(self) -> bool:  # type: ignore[override]
-        return self.inner.polyhedral
-
-    @property
-    def curvature(self) -> float:  # type: ignore[override]
-        return self.inner.curvature
-
-    @property
-    def proximable(self) -> bool:  # type: ignore[override]
-        return self.inner.proximable
-
-    @property
-    def certificate(self) -> str:  # type: ignore[override]
-        return self.inner.certificate
-
-    @property
     def compiled(self) -> bool:  # type: ignore[override]
         """True if there is a kernel for many lines."""
         return self.inner.compiled and self.prox_kernel is not None
+
+    def like(self, inner: VectorFunction) -> VectorFunction:
+        return (LinesSet if isinstance(inner, ConvexSet) else Lines)(self.shape, self.axis, inner)
 
     def radius(self) -> float:
         """n^(1/2) times that of a line."""
@@ -127,10 +114,6 @@ class Lines(VectorFunction):
         if self._rows is not None:
             return self._rows.value(self.lines(x))
         return 0.0 if self.pair[0] is None else math.fsum(self.inner.value(line) for line in self.lines(x))
-
-    @property
-    def entrywise(self) -> bool:  # type: ignore[override]
-        return self.inner.entrywise
 
     def enclosing_box(self) -> tuple[Array, Array]:
         """The entries of each line, side by side."""
@@ -194,7 +177,6 @@ class Lines(VectorFunction):
 
     @property
     def has_faces(self) -> bool:
-        """True if a line has."""
         return self.inner.has_faces
 
     def face(self, x: Array) -> Face | None:

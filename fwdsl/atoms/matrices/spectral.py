@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...words import CONVEX
-from ..base import Array, Face, VectorFunction
+from ..base import Array, VectorFunction
 from ..conic import Conic, budget_form, norm2_form, semidefinite_form
 from ..vectors.common import ConvexSet, negative_part, norm2
 from ..vectors.nonnegative import Nonnegative
@@ -36,7 +36,7 @@ _LIFTED = {"linf": "spectral", "l2": "l2", "l1": "nuclear"}
 Rebuild = Callable[[Array], Array]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spectral(VectorFunction):
     """h of the spectrum of a matrix; `pair` names the function in the language, `inner` is h."""
 
@@ -83,6 +83,21 @@ class Spectral(VectorFunction):
         words += [] if name is None else [f"{name}({on.r:g})" if hasattr(on, "r") else name]
         return " on ".join(words)
 
+    def set_beneath(self) -> VectorFunction | None:
+        norm, on = self.pair
+        if norm is None:
+            return super().set_beneath()
+        below = None if on is None else self.inner.set_beneath()
+        return None if below is None or on is None else self.as_set((None, on), below)
+
+    @abstractmethod
+    def as_set(self, pair: tuple[None, str], inner: VectorFunction) -> VectorFunction:
+        """The indicator of a set of the same spectrum."""
+
+    @property
+    def slope(self) -> float:
+        return self.inner.slope
+
     def coercive(self) -> tuple[float, str] | None:
         """The bound of h, for the norm of the spectrum."""
         found = self.inner.coercive()
@@ -92,10 +107,6 @@ class Spectral(VectorFunction):
     def has_faces(self) -> bool:
         """False: curved."""
         return False
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     # --- functions ----------------------------------------------------------------------------------------------------
     def value(self, x: Array) -> float:
@@ -187,9 +198,6 @@ class Spectral(VectorFunction):
         found = self.inner.lmo(values)
         return None if found is None else rebuild(found)
 
-    def kernel_args(self) -> tuple[object, ...]:
-        return ()
-
     def diameter(self) -> float:
         """The diameter of h: two matrices of the same vectors are as far apart as their spectra, and others no farther."""
         assert isinstance(self.inner, ConvexSet)
@@ -239,6 +247,9 @@ class Singular(Spectral):
     def _inside(self, values: Array, room: float) -> Array:
         inside = self.inner.dual_project(values)
         return inside * self.inner.dual_scale(inside + room)
+
+    def as_set(self, pair: tuple[None, str], inner: VectorFunction) -> VectorFunction:
+        return SingularSet(self.shape, pair, inner)
 
 
 class SingularSet(Singular, ConvexSet):
@@ -308,6 +319,9 @@ class Eigen(Spectral):
     def _inside(self, values: Array, room: float) -> Array:
         # moved, not scaled: no scaling takes a matrix off the boundary of a cone
         return self.inner.dual_project(values + room) - room
+
+    def as_set(self, pair: tuple[None, str], inner: VectorFunction) -> VectorFunction:
+        return EigenSet(self.shape, pair, inner)
 
     def _part(self, x: Array) -> Array:
         a = matrix(x, self.shape)

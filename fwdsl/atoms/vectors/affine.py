@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Array, Face
+from ..base import Array, Face, MatrixLike
 from .common import ConvexSet, face, largest_share, norm2
 
 EPS = float(np.finfo(np.float64).eps)
@@ -32,12 +32,12 @@ def affine_kernel(v, t, out, q, x0):
             out[i] -= share * q[k, i]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Affine(ConvexSet):
     """`affine(A, b)`; A dense or sparse (m, d), b a vector or a number. Raises `ValueError` where no x satisfies it."""
 
     size: int
-    A: Any
+    A: MatrixLike
     b: Any
     q: Array = field(init=False)
     x0: Array = field(init=False)

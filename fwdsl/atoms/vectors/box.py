@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form
-from ..entries import Entries
+from ..entries import EntrySum
 from .common import ConvexSet, face, largest_share
 
 
@@ -22,7 +22,7 @@ def box_kernel(v, t, out, c, lo, hi):
         out[i] = max(lo[i], min(hi[i], a))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Box(ConvexSet):
     """`box(lo, hi)`; bounds are numbers or vectors, kept as vectors."""
 
@@ -106,9 +106,9 @@ class Box(ConvexSet):
         """The entries strictly between the bounds move."""
         return face(np.flatnonzero((self.lo < x) & (x < self.hi)))
 
-    def entries(self) -> Entries:
+    def entries(self) -> EntrySum:
         """The bounds."""
-        return Entries(0.0, 0.0, self.lo, self.hi)
+        return EntrySum(0.0, 0.0, self.lo, self.hi)
 
     def conic(self) -> Conic:
         return box_form(self.lo, self.hi)

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from ...words import CONVEX, SETS, SetWord
 from ..base import Array, Face, VectorFunction
 from ..conic import Conic
-from ..entries import Budget, Entries
+from ..entries import Budget, EntrySum
 
 INSIDE = 1.0 - 1e-12
 """A point whose norm is below this share of the radius is in the interior, for telling faces."""
@@ -89,7 +90,7 @@ def checked_coefficient(c: float) -> float:
     return float(c)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Norm(VectorFunction):
     """c * a norm. Its conjugate is the indicator of the dual norm's ball of radius c."""
 
@@ -102,15 +103,13 @@ class Norm(VectorFunction):
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", checked_coefficient(self.c))
 
-    @staticmethod
     @abstractmethod
-    def norm(x: Array) -> float:
-        """Return |x| in this norm."""
+    def norm(self, x: Array) -> float:
+        """|x| in this norm."""
 
-    @staticmethod
     @abstractmethod
-    def dual_norm(x: Array) -> float:
-        """Return max <x, u> over |u| <= 1, the dual norm."""
+    def dual_norm(self, x: Array) -> float:
+        """max <x, u> over |u| <= 1, the dual norm."""
 
     @property
     def permutable(self) -> bool:  # type: ignore[override]
@@ -157,17 +156,13 @@ class ConvexSet(VectorFunction):
     def value(self, x: Array) -> float:
         return 0.0
 
+    def describe(self) -> str:
+        """`name(r)`, or `name` where there is no radius."""
+        return f"{self.pair[1]}({self.scale:g})" if math.isfinite(self.scale) else str(self.pair[1])
+
     def coercive(self) -> tuple[float, str] | None:
         """None: what a bounded set bounds, `radius` says."""
         return None
-
-    def dual_scale(self, v: Array) -> float:
-        """1 for a bounded set, whose support function is finite everywhere."""
-        return 1.0
-
-    def dual_project(self, v: Array) -> Array:
-        """v for a bounded set."""
-        return v.copy()
 
     @property
     def record(self) -> SetWord:
@@ -214,9 +209,9 @@ class ConvexSet(VectorFunction):
         """The constraints of cvxpy that say that x is in the set, for `fwdsl verify`; None where `fwdsl.oracle` has them, or nobody."""
         return None
 
-    @abstractmethod
     def diameter(self) -> float:
-        """sup of |x - y|_2 over the set; inf where it is unbounded."""
+        """sup of |x - y|_2 over the set, or a bound of it: twice the radius; inf where the set is unbounded."""
+        return 2.0 * self.radius()
 
 
 @dataclass(frozen=True)
@@ -230,18 +225,18 @@ class OfRadius(ConvexSet):
         object.__setattr__(self, "r", checked_radius(self.r))
 
 
-class Ball(OfRadius):
+class Ball(ConvexSet):
     """The ball of radius r of a norm: its support function is r times the dual norm."""
 
-    @staticmethod
+    r: float
+
     @abstractmethod
-    def norm(x: Array) -> float:
+    def norm(self, x: Array) -> float:
         """The norm whose ball this is."""
 
-    @staticmethod
     @abstractmethod
-    def dual_norm(x: Array) -> float:
-        """Return max <x, u> over |u| <= 1, the dual norm."""
+    def dual_norm(self, x: Array) -> float:
+        """max <x, u> over |u| <= 1, the dual norm."""
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """|x| <= r, relative to |sizes| + r."""
@@ -255,13 +250,6 @@ class Ball(OfRadius):
         """r, where the norm is at least the Euclidean one."""
         return self.r if self.size else 0.0
 
-    def diameter(self) -> float:
-        return 2.0 * self.radius()
-
-    def describe(self) -> str:
-        """`ball(r)`."""
-        return f"{self.pair[1]}({self.r:g})"
-
     def interior(self, x: Array) -> bool:
         """True if x is in the interior, for telling faces."""
         return self.norm(x) < self.r * INSIDE
@@ -269,22 +257,36 @@ class Ball(OfRadius):
 
 @dataclass(frozen=True)
 class Joint(VectorFunction):
-    """c * a norm on a set, with a joint prox. Feasibility, radius and vertices are the set's.
-
-    The defaults for the conjugate's domain are those of a bounded set.
-    """
+    """c * a norm on a set, with a joint prox. Value and slope are the norm's; feasibility, radius and vertices are the set's."""
 
     c: float
     on: ConvexSet
     size: int = field(init=False)
 
+    #: The norm, made as of(size, c).
+    of: ClassVar[type[VectorFunction]]
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", checked_coefficient(self.c))
         object.__setattr__(self, "size", self.on.size)
 
+    @cached_property
+    def norm(self) -> VectorFunction:
+        """c * the norm, without the set."""
+        return self.of(self.size, self.c)  # type: ignore[call-arg]
+
     @property
     def slope(self) -> float:
         return self.c
+
+    def value(self, x: Array) -> float:
+        return self.norm.value(x)
+
+    def coercive(self) -> tuple[float, str] | None:
+        return self.norm.coercive()
+
+    def set_beneath(self) -> VectorFunction:
+        return self.on
 
     def radius(self) -> float:
         return self.on.radius()
@@ -300,29 +302,19 @@ class Joint(VectorFunction):
         """`c * norm on set`."""
         return f"{self.c:g} * {self.pair[0]} on {self.on.describe()}"
 
-    def dual_scale(self, v: Array) -> float:
-        return 1.0
-
-    def dual_project(self, v: Array) -> Array:
-        return v.copy()
-
     @property
     def permutable(self) -> bool:  # type: ignore[override]
         """True where norm and set are."""
         word = CONVEX[str(self.pair[0])]
         return not (word.grouped or word.spectrum) and self.on.permutable
 
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntrySum | None:
         """The bounds of the set with c times the sizes; None where norm or set is no sum over entries."""
         on, norm = self.on.entries(), CONVEX[str(self.pair[0])]
         return replace(on, c=self.c) if on is not None and norm.adds_sizes else None
 
-    def norm_form(self) -> Conic | None:
-        """The conic form of the norm part."""
-        return None
-
     def conic(self) -> Conic | None:
-        norm, on = self.norm_form(), self.on.conic()
+        norm, on = self.norm.conic(), self.on.conic()
         return None if norm is None or on is None else norm + on
 
     def lmo(self, c: Array) -> Array | None:
@@ -339,8 +331,3 @@ class OnOwnBall(Joint):
     def normal_part(self, x: Array, rest: Array) -> Array:
         """The part of `rest` by which it is longer than c in the dual norm, the support function of the ball of radius 1."""
         return rest * max(0.0, 1.0 - self.c / max(self.on.of_radius(1.0).conjugate(rest), 1e-300))
-
-
-def beside_norm1(x: Array, rest: Array, c: float) -> Array:
-    """`rest` less the subgradient of c * norm1 at x that leaves least of it."""
-    return rest - np.where(x != 0.0, c * np.sign(x), np.clip(rest, -c, c))

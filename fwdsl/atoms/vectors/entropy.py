@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base import Array, Face, VectorFunction
-from ..elementary import omega
+from ..base import Array, VectorFunction
+from ..elementary import omega, wright
 from .common import checked_coefficient, largest_share, scale_into
+from .nonnegative import Nonnegative
 
 EXPONENT = 700.0
 """exp of more is close to the largest number."""
@@ -28,20 +29,7 @@ def entropy_kernel(v, t, out, c):
         return
     log_tau = math.log(tau)
     for i in range(v.size):
-        x = v[i] / tau - 1.0 - log_tau
-        if x < -40.0:
-            out[i] = tau * math.exp(x)
-            continue
-        omega = x - math.log(x) if x > 2.0 else (0.567 + 0.362 * x if x > -1.0 else math.exp(x))
-        for _ in range(20):
-            r = x - omega - math.log(omega)
-            if abs(r) <= 4e-16 * (1.0 + abs(x)):
-                break
-            g = 1.0 + omega
-            h = 2.0 * g * (g + 2.0 * r / 3.0)
-            new = omega * (1.0 + (r / g) * (h - r) / (h - 2.0 * r))
-            omega = new if new > 0.0 else 0.5 * omega
-        out[i] = tau * omega
+        out[i] = tau * wright(v[i] / tau - 1.0 - log_tau)
 
 
 def negentropy(x: Array) -> float:
@@ -77,6 +65,9 @@ class Entropy(VectorFunction):
         """c sum x log x, negative entries ignored."""
         return self.c * negentropy(x)
 
+    def set_beneath(self) -> VectorFunction:
+        return Nonnegative(self.size)
+
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, entrywise."""
         return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)
@@ -111,10 +102,6 @@ class Entropy(VectorFunction):
 
     def coercive(self) -> tuple[float, str] | None:
         """None: it is negative between 0 and 1."""
-        return None
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
         return None
 
     def kernel_args(self) -> tuple[object, ...]:

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from ..base import Array, Face
-from ..elementary import omega
+from ..base import Array
+from ..elementary import omega, wright
 from .common import Joint
-from .entropy import negentropy
+from .entropy import Entropy
 from .simplex import Simplex
 
 
@@ -38,19 +38,7 @@ def lines_entropy_simplex_kernel(v, t, out, n, d, across, along, c, r):
             mass = 0.0
             slope = 0.0
             for j in range(d):
-                x = ((v[start + j * along] - peak) - nu) / tau - 1.0 - log_tau
-                if x < -40.0:
-                    w = math.exp(x)
-                else:
-                    w = x - math.log(x) if x > 2.0 else (0.567 + 0.362 * x if x > -1.0 else math.exp(x))
-                    for _ in range(20):
-                        e = x - w - math.log(w)
-                        if abs(e) <= 4e-16 * (1.0 + abs(x)):
-                            break
-                        g = 1.0 + w
-                        h = 2.0 * g * (g + 2.0 * e / 3.0)
-                        new = w * (1.0 + (e / g) * (h - e) / (h - 2.0 * e))
-                        w = new if new > 0.0 else 0.5 * w
+                w = wright(((v[start + j * along] - peak) - nu) / tau - 1.0 - log_tau)
                 out[start + j * along] = w
                 mass += w
                 slope += w / (1.0 + w)
@@ -69,13 +57,10 @@ class EntropySimplex(Joint):
     on: Simplex
 
     pair = ("entropy", "simplex")
+    of = Entropy
     polyhedral = False
     normal_sees_x = True
     prox_kernel = staticmethod(lines_entropy_simplex_kernel)
-
-    def value(self, x: Array) -> float:
-        """c sum x log x."""
-        return self.c * negentropy(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """tau omega((v - nu) / tau - 1 - log tau), nu by Newton."""
@@ -103,14 +88,6 @@ class EntropySimplex(Joint):
         positive = x > 0.0
         slope = self.c * (1.0 + np.log(np.where(positive, x, 1.0)))
         return np.where(positive, rest - slope, np.minimum(rest, 0.0))
-
-    def coercive(self) -> tuple[float, str] | None:
-        """None: it is negative between 0 and 1."""
-        return None
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     def kernel_args(self) -> tuple[object, ...]:
         """One line, c and r."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic
-from ..entries import Entries
+from ..entries import EntrySum
 from .common import ConvexSet, face
 
 
@@ -33,9 +33,6 @@ class Free(ConvexSet):
 
     def radius(self) -> float:
         return math.inf if self.size else 0.0
-
-    def diameter(self) -> float:
-        return self.radius()
 
     def describe(self) -> str:
         return "free"
@@ -61,12 +58,9 @@ class Free(ConvexSet):
         """Everything moves."""
         return face(np.arange(self.size))
 
-    def entries(self) -> Entries:
+    def entries(self) -> EntrySum:
         """Without bounds."""
-        return Entries(0.0, 0.0, -math.inf, math.inf)
+        return EntrySum(0.0, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:
         return Conic(self.size)
-
-    def kernel_args(self) -> tuple[object, ...]:
-        return ()

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, within_form
-from .common import INSIDE, ConvexSet, checked_radius, excess, face
+from .common import Ball, checked_radius, face
 from .groups import Partition, groups_kernel, partition, project_weighted, smallest
 
 
-@dataclass(frozen=True, eq=False)
-class GroupBall(ConvexSet):
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupBall(Ball):
     """`group_ball(r, groups, weights)`; groups as `groups.partition` takes them, or a `Partition`."""
 
     size: int
@@ -38,7 +38,11 @@ class GroupBall(ConvexSet):
 
     def norm(self, x: Array) -> float:
         """sum_g w_g |x_g|."""
-        return float((self.parts.weights * self.parts.norms(x)).sum())
+        return self.parts.norm(x)
+
+    def dual_norm(self, x: Array) -> float:
+        """max_g |x_g| / w_g."""
+        return self.parts.dual(x)
 
     def of_radius(self, r: float) -> GroupBall:
         """The same groups, which are not looked at again."""
@@ -48,9 +52,6 @@ class GroupBall(ConvexSet):
         """r over the least weight: all in one group."""
         return self.r / smallest(self.parts.weights) if self.size else 0.0
 
-    def diameter(self) -> float:
-        return 2.0 * self.radius()
-
     def groups_of(self) -> Partition:
         """The groups of the ball."""
         return self.parts
@@ -59,18 +60,10 @@ class GroupBall(ConvexSet):
         """`group_ball(r, groups)`."""
         return f"group_ball({self.r:g}, {self.parts.describe()})"
 
-    def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """sum_g w_g |x_g| <= r."""
-        return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
-
     def prox(self, v: Array, t: float) -> Array:
         if self.norm(v) <= self.r:
             return v.copy()
         return self.parts.shrink(v, project_weighted(self.parts.norms(v), self.parts.weights, self.r))
-
-    def conjugate(self, v: Array) -> float:
-        """r max_g |v_g| / w_g."""
-        return self.r * self.parts.dual(v)
 
     def lmo(self, c: Array) -> Array:
         """-r c_g / (w_g |c_g|) for the first group of largest |c_g| / w_g; its first entry where c = 0."""
@@ -87,7 +80,7 @@ class GroupBall(ConvexSet):
 
     def face(self, x: Array) -> Face | None:
         """Everything moves inside; the boundary is curved."""
-        return face(np.arange(self.size)) if self.norm(x) < self.r * INSIDE else None
+        return face(np.arange(self.size)) if self.interior(x) else None
 
     def conic(self) -> Conic:
         return within_form(self.parts.lengths(1.0), self.parts.weights, self.r)

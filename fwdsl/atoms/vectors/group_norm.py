@@ -8,68 +8,50 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Array, Face, VectorFunction
+from ..base import Array
 from ..conic import Conic
-from .common import checked_coefficient, scale_into
+from .common import Norm, scale_into
 from .groups import Partition, groups_kernel, partition, smallest
 
 
-@dataclass(frozen=True, eq=False)
-class GroupNorm(VectorFunction):
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupNorm(Norm):
     """`c * group_norm(groups, weights)`; groups as `groups.partition` takes them, or a `Partition`."""
 
-    size: int
-    c: float
     groups: Any
     weights: Any = None
     parts: Partition = field(init=False)
 
     pair = ("group_norm", None)
     polyhedral = False
+    dual_name = "l2"
     prox_kernel = staticmethod(groups_kernel)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "c", checked_coefficient(self.c))
+        super().__post_init__()
         given = self.groups
         parts = given if isinstance(given, Partition) else partition(given, self.weights, self.size)
         object.__setattr__(self, "parts", parts)
 
-    def radius(self) -> float:
-        return math.inf if self.size else 0.0
+    def norm(self, x: Array) -> float:
+        """sum_g w_g |x_g|."""
+        return self.parts.norm(x)
+
+    def dual_norm(self, x: Array) -> float:
+        """max_g |x_g| / w_g."""
+        return self.parts.dual(x)
 
     def groups_of(self) -> Partition:
         """The groups of the norm."""
         return self.parts
 
-    @property
-    def slope(self) -> float:
-        """c."""
-        return self.c
-
     def describe(self) -> str:
         """`c * group_norm(groups)`."""
         return f"{self.c:g} * group_norm({self.parts.describe()})"
 
-    def value(self, x: Array) -> float:
-        """c sum_g w_g |x_g|."""
-        return self.c * float((self.parts.weights * self.parts.norms(x)).sum())
-
-    def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """0: there is no set."""
-        return 0.0
-
     def prox(self, v: Array, t: float) -> Array:
         """Each group shrunk by t c w_g."""
         return self.parts.shrink(v, np.maximum(self.parts.norms(v) - t * self.c * self.parts.weights, 0.0))
-
-    def conjugate(self, v: Array) -> float:
-        """0 where max_g |v_g| / w_g <= c, else inf."""
-        return 0.0 if self.parts.dual(v) <= self.c else math.inf
-
-    def dual_scale(self, v: Array) -> float:
-        """min(1, c / max_g |v_g| / w_g)."""
-        size = self.parts.dual(v)
-        return 1.0 if size <= self.c else scale_into(lambda u: self.parts.dual(u) <= self.c, v, self.c / size)
 
     def dual_project(self, v: Array) -> Array:
         """Each group cut to the length c w_g."""
@@ -80,7 +62,7 @@ class GroupNorm(VectorFunction):
         u = v * self.parts.spread(share)
         return u * scale_into(lambda w: self.parts.dual(w) <= self.c, u, 1.0)
 
-    def coercive(self) -> tuple[float, str] | None:
+    def coercive(self) -> tuple[float, str]:
         """c times the least weight, for norm2, which the sum of the groups' norms exceeds."""
         return (self.c * smallest(self.parts.weights), "l2") if self.parts.count else (self.c, "l2")
 
@@ -88,10 +70,6 @@ class GroupNorm(VectorFunction):
     def has_faces(self) -> bool:
         """False: curved."""
         return False
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     def conic(self) -> Conic:
         return self.parts.lengths(self.c)

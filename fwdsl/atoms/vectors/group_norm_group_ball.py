@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from ..base import Array, Face
-from ..conic import Conic
+from ..base import Array
 from .common import OnOwnBall
 from .group_ball import GroupBall
-from .groups import Partition, groups_kernel, project_weighted, smallest
+from .group_norm import GroupNorm
+from .groups import Partition, groups_kernel, project_weighted
 
 
 class GroupNormGroupBall(OnOwnBall):
@@ -20,16 +22,13 @@ class GroupNormGroupBall(OnOwnBall):
     polyhedral = False
     prox_kernel = staticmethod(groups_kernel)
 
-    def norm_form(self) -> Conic:
-        return self.on.parts.lengths(self.c)
+    @cached_property
+    def norm(self) -> GroupNorm:
+        return GroupNorm(self.size, self.c, self.on.parts)
 
     def groups_of(self) -> Partition:
         """The groups of norm and ball."""
         return self.on.parts
-
-    def value(self, x: Array) -> float:
-        """c sum_g w_g |x_g|."""
-        return self.c * self.on.norm(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """The lengths shrunk by t c w_g, projected."""
@@ -40,14 +39,6 @@ class GroupNormGroupBall(OnOwnBall):
     def conjugate(self, v: Array) -> float:
         """r max(max_g |v_g| / w_g - c, 0)."""
         return self.on.r * max(self.on.parts.dual(v) - self.c, 0.0)
-
-    def coercive(self) -> tuple[float, str]:
-        """c times the least weight, for norm2."""
-        return (self.c * smallest(self.on.parts.weights) if self.on.parts.count else self.c), "l2"
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     def kernel_args(self) -> tuple[object, ...]:
         """c, r, and the groups."""

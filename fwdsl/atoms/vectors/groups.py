@@ -20,7 +20,7 @@ from ..conic import Conic, lengths_form
 Groups = Sequence[Sequence[int]] | NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Partition:
     """Group g holds the entries order[start[g] : start[g + 1]]; an empty `order` stands for 0, 1, 2, .... Weights are positive."""
 
@@ -62,6 +62,10 @@ class Partition:
         now = self.norms(x)
         share = np.divide(lengths, now, out=np.zeros_like(now), where=now > 0.0)
         return x * self.spread(share)
+
+    def norm(self, x: Array) -> float:
+        """sum_g w_g |x_g|_2."""
+        return float((self.weights * self.norms(x)).sum())
 
     def dual(self, v: Array) -> float:
         """max_g |v_g|_2 / w_g, dual to sum_g w_g |x_g|_2."""

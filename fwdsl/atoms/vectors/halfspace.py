@@ -25,7 +25,7 @@ def halfspace_kernel(v, t, out, a, b, squares):
         out[i] = v[i] - shift * a[i]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Halfspace(ConvexSet):
     """`halfspace(a, b)`; a is a vector, or a number that stands for all its entries. With a = 0 it is everything (b >= 0) or refused."""
 
@@ -56,9 +56,6 @@ class Halfspace(ConvexSet):
 
     def radius(self) -> float:
         return math.inf if self.size else 0.0
-
-    def diameter(self) -> float:
-        return self.radius()
 
     def describe(self) -> str:
         """`halfspace(a, b)`."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from .common import INSIDE, ConvexSet, checked_radius, excess, face, largest, norm2
+from .common import Ball, checked_radius, face, largest, norm2
 
 
 def ksupport_kernel(v, t, out, k, r):
@@ -140,7 +140,7 @@ def _split(a: Array, tails: Array, k: int, l: int) -> bool:
 
 
 @dataclass(frozen=True)
-class KSupportBall(ConvexSet):
+class KSupportBall(Ball):
     """`ksupport_ball(k, r)`."""
 
     size: int
@@ -157,24 +157,20 @@ class KSupportBall(ConvexSet):
         object.__setattr__(self, "k", int(self.k))
         object.__setattr__(self, "r", checked_radius(self.r))
 
-    def radius(self) -> float:
-        return self.r if self.size else 0.0
-
-    def diameter(self) -> float:
-        """2 r."""
-        return 2.0 * self.radius()
-
     def describe(self) -> str:
         """`ksupport_ball(k, r)`."""
         return f"ksupport_ball({self.k}, {self.r:g})"
 
-    def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """|x| <= r."""
-        return excess(ksupport_norm(x, self.k), self.r, None if sizes is None else ksupport_norm(sizes, self.k))
+    def norm(self, x: Array) -> float:
+        return ksupport_norm(x, self.k)
+
+    def dual_norm(self, x: Array) -> float:
+        """The Euclidean norm of the k largest |x_i|."""
+        return norm2(x[self._top(x)])
 
     def prox(self, v: Array, t: float) -> Array:
         """Bisection for the multiplier, alpha by interpolation between its breakpoints."""
-        if ksupport_norm(v, self.k) <= self.r:
+        if self.norm(v) <= self.r:
             return v.copy()
         peak = largest(v)
         a = np.abs(v) / peak
@@ -204,10 +200,6 @@ class KSupportBall(ConvexSet):
         x = np.copysign(shrunk(hi)[0], v)
         return x * (self.r / ksupport_norm(x, self.k))
 
-    def conjugate(self, v: Array) -> float:
-        """r times the Euclidean norm of the k largest |v_i|."""
-        return self.r * norm2(v[self._top(v)])
-
     def _top(self, v: Array) -> Any:
         """The places of the k largest |v_i|, ties to the lowest."""
         return np.argsort(-np.abs(v), kind="stable")[: self.k]
@@ -227,7 +219,7 @@ class KSupportBall(ConvexSet):
 
     def face(self, x: Array) -> Face | None:
         """Everything moves inside; the boundary is curved."""
-        return face(np.arange(self.size)) if ksupport_norm(x, self.k) < self.r * INSIDE else None
+        return face(np.arange(self.size)) if self.interior(x) else None
 
     def kernel_args(self) -> tuple[Any, ...]:
         """k and r."""

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, norm1_form, within_form
-from .common import Ball, face, largest, norm1
+from .common import Ball, OfRadius, face, largest, norm1
 from .threshold import L1, project_l1, threshold_kernel
 
 
-class L1Ball(Ball):
+class L1Ball(Ball, OfRadius):
     """`l1_ball(r)`."""
 
     pair = (None, "l1_ball")

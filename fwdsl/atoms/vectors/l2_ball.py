@@ -6,11 +6,11 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, norm2_form, within_form
-from .common import Ball, face, norm2
+from .common import Ball, OfRadius, face, norm2
 from .norm2 import norm2_kernel, scaled
 
 
-class L2Ball(Ball):
+class L2Ball(Ball, OfRadius):
     """`l2_ball(r)`."""
 
     pair = (None, "l2_ball")

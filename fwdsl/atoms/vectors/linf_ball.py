@@ -8,8 +8,8 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form
-from ..entries import Entries
-from .common import Ball, face, largest, norm1
+from ..entries import EntrySum
+from .common import Ball, OfRadius, face, largest, norm1
 
 
 def clip_kernel(v, t, out, c, r):
@@ -19,7 +19,7 @@ def clip_kernel(v, t, out, c, r):
         out[i] = math.copysign(min(max(abs(v[i]) - threshold, 0.0), r), v[i])
 
 
-class LinfBall(Ball):
+class LinfBall(Ball, OfRadius):
     """`linf_ball(r)`."""
 
     pair = (None, "linf_ball")
@@ -51,9 +51,9 @@ class LinfBall(Ball):
         """The entries strictly between the bounds move."""
         return face(np.flatnonzero(np.abs(x) < self.r))
 
-    def entries(self) -> Entries:
+    def entries(self) -> EntrySum:
         """The interval [-r, r] for each entry."""
-        return Entries(0.0, 0.0, -self.r, self.r)
+        return EntrySum(0.0, 0.0, -self.r, self.r)
 
     def conic(self) -> Conic:
         return box_form(np.full(self.size, -self.r), np.full(self.size, self.r))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, box_form
-from ..entries import Entries
+from ..entries import EntrySum
 from .common import ConvexSet, face, largest_share
 
 
@@ -33,12 +33,6 @@ class Nonnegative(ConvexSet):
 
     def radius(self) -> float:
         return math.inf if self.size else 0.0
-
-    def diameter(self) -> float:
-        return self.radius()
-
-    def describe(self) -> str:
-        return "nonnegative"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, entrywise."""
@@ -68,9 +62,9 @@ class Nonnegative(ConvexSet):
         """The positive entries move."""
         return face(np.flatnonzero(x > 0.0))
 
-    def entries(self) -> Entries:
+    def entries(self) -> EntrySum:
         """The interval [0, inf) for each entry."""
-        return Entries(0.0, 0.0, 0.0, math.inf)
+        return EntrySum(0.0, 0.0, 0.0, math.inf)
 
     def conic(self) -> Conic:
         return box_form(np.zeros(self.size), np.full(self.size, math.inf))

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, norm1_form
-from ..entries import Entries
-from .common import Norm, face, largest, norm1, soft
+from ..entries import EntrySum
+from .common import Joint, Norm, face, largest, norm1, soft
 
 
 def soft_kernel(v, t, out, c):
@@ -42,12 +42,33 @@ class Norm1(Norm):
         free = np.flatnonzero(x)
         return face(free, self.c * np.sign(x[free]))
 
-    def entries(self) -> Entries:
+    def entries(self) -> EntrySum:
         """c times the sizes."""
-        return Entries(self.c, 0.0, -math.inf, math.inf)
+        return EntrySum(self.c, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:
         return norm1_form(self.size, self.c)
 
     def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)
+
+
+class Norm1OnPositive(Joint):
+    """c * norm1 on a set of nonnegative entries, where it is the linear c sum x."""
+
+    of = Norm1
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less c in every entry, the gradient of c times the sum."""
+        return rest - self.c
+
+
+class Norm1OnSigned(Joint):
+    """c * norm1 on a set that is the same for all signs of the entries, or one of each entry."""
+
+    of = Norm1
+    normal_sees_x = True
+
+    def normal_part(self, x: Array, rest: Array) -> Array:
+        """`rest` less the subgradient of the norm at x that leaves least of it."""
+        return rest - np.where(x != 0.0, self.c * np.sign(x), np.clip(rest, -self.c, self.c))

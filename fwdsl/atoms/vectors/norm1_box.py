@@ -9,27 +9,19 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
-from ..conic import Conic, norm1_form
 from .box import Box, box_kernel
-from .common import Joint, beside_norm1, face, norm1, scale_into, soft
+from .common import face, scale_into, soft
+from .norm1 import Norm1OnSigned
 
 
-class Norm1Box(Joint):
+class Norm1Box(Norm1OnSigned):
     """`c * norm1` on `box(lo, hi)`."""
 
     on: Box
 
     pair = ("norm1", "box")
     polyhedral = True
-    normal_sees_x = True
     prox_kernel = staticmethod(box_kernel)
-
-    def norm_form(self) -> Conic:
-        return norm1_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_1."""
-        return self.c * norm1(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """The soft threshold, cut."""
@@ -60,14 +52,6 @@ class Norm1Box(Joint):
     def dual_project(self, v: Array) -> Array:
         """v, cut at +- c in the unbounded directions."""
         return np.where(self._steep(v), np.copysign(self.c, v), v)
-
-    def normal_part(self, x: Array, rest: Array) -> Array:
-        """`rest` less the subgradient of the norm."""
-        return beside_norm1(x, rest, self.c)
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm1."""
-        return self.c, "linf"
 
     def face(self, x: Array) -> Face:
         """The nonzero entries strictly between the bounds move, with slope c sign(x)."""

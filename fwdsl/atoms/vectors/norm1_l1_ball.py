@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import Array, Face
-from ..conic import Conic, norm1_form
-from .common import OnOwnBall, face, largest, norm1
+from .common import OnOwnBall, face, largest
 from .l1_ball import L1Ball
+from .norm1 import Norm1
 from .threshold import L1, soft_project_l1, threshold_kernel
 
 
@@ -17,15 +17,9 @@ class Norm1L1Ball(OnOwnBall):
     on: L1Ball
 
     pair = ("norm1", "l1_ball")
+    of = Norm1
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
-
-    def norm_form(self) -> Conic:
-        return norm1_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_1."""
-        return self.c * norm1(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """The soft threshold, projected."""
@@ -34,10 +28,6 @@ class Norm1L1Ball(OnOwnBall):
     def conjugate(self, v: Array) -> float:
         """r max(|v|_inf - c, 0)."""
         return self.on.r * max(largest(v) - self.c, 0.0)
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm1."""
-        return self.c, "linf"
 
     def face(self, x: Array) -> Face:
         """The support moves, with slope c sign(x); on the boundary keeping the norm."""

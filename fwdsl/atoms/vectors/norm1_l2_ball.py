@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from ..base import Array, Face
-from ..conic import Conic, norm1_form
-from .common import Joint, beside_norm1, face, norm1, norm2, soft
+from .common import face, norm2, soft
 from .l2_ball import L2Ball
+from .norm1 import Norm1OnSigned
 
 
 def norm1_l2_kernel(v, t, out, c, r):
@@ -33,22 +33,14 @@ def norm1_l2_kernel(v, t, out, c, r):
                 out[i] *= r / size
 
 
-class Norm1L2Ball(Joint):
+class Norm1L2Ball(Norm1OnSigned):
     """`c * norm1` on `l2_ball(r)`."""
 
     on: L2Ball
 
     pair = ("norm1", "l2_ball")
     polyhedral = False
-    normal_sees_x = True
     prox_kernel = staticmethod(norm1_l2_kernel)
-
-    def norm_form(self) -> Conic:
-        return norm1_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_1."""
-        return self.c * norm1(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """The soft threshold, projected."""
@@ -57,14 +49,6 @@ class Norm1L2Ball(Joint):
     def conjugate(self, v: Array) -> float:
         """r |S(v)|_2."""
         return self.on.r * norm2(soft(v, self.c))
-
-    def normal_part(self, x: Array, rest: Array) -> Array:
-        """`rest` less the subgradient of the norm."""
-        return beside_norm1(x, rest, self.c)
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm1."""
-        return self.c, "linf"
 
     def face(self, x: Array) -> Face | None:
         """Inside, the support moves, with slope c sign(x); the boundary is curved."""

@@ -5,27 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import Array, Face
-from ..conic import Conic, norm1_form
-from .common import Joint, beside_norm1, face, norm1, soft
+from .common import face, norm1, soft
 from .linf_ball import LinfBall, clip_kernel
+from .norm1 import Norm1OnSigned
 
 
-class Norm1LinfBall(Joint):
+class Norm1LinfBall(Norm1OnSigned):
     """`c * norm1` on `linf_ball(r)`."""
 
     on: LinfBall
 
     pair = ("norm1", "linf_ball")
     polyhedral = True
-    normal_sees_x = True
     prox_kernel = staticmethod(clip_kernel)
-
-    def norm_form(self) -> Conic:
-        return norm1_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_1."""
-        return self.c * norm1(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """The soft threshold, cut."""
@@ -34,14 +26,6 @@ class Norm1LinfBall(Joint):
     def conjugate(self, v: Array) -> float:
         """r sum_i max(|v_i| - c, 0)."""
         return self.on.r * norm1(soft(v, self.c))
-
-    def normal_part(self, x: Array, rest: Array) -> Array:
-        """`rest` less the subgradient of the norm."""
-        return beside_norm1(x, rest, self.c)
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm1."""
-        return self.c, "linf"
 
     def face(self, x: Array) -> Face:
         """The nonzero entries strictly between the bounds move, with slope c sign(x)."""

@@ -7,24 +7,17 @@ import math
 import numpy as np
 
 from ..base import Array, Face
-from ..conic import Conic, norm1_form
-from .common import Joint, face, norm1, scale_into
+from .common import face, scale_into
 from .nonnegative import positive_kernel
+from .norm1 import Norm1OnPositive
 
 
-class Norm1Nonnegative(Joint):
+class Norm1Nonnegative(Norm1OnPositive):
     """`c * norm1` on `nonnegative`."""
 
     pair = ("norm1", "nonnegative")
     polyhedral = True
     prox_kernel = staticmethod(positive_kernel)
-
-    def norm_form(self) -> Conic:
-        return norm1_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_1."""
-        return self.c * norm1(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """max(v - t c, 0)."""
@@ -42,14 +35,6 @@ class Norm1Nonnegative(Joint):
     def dual_project(self, v: Array) -> Array:
         """min(v, c)."""
         return np.minimum(v, self.c)
-
-    def normal_part(self, x: Array, rest: Array) -> Array:
-        """`rest` less c in every entry, the gradient of c times the sum."""
-        return rest - self.c
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm1."""
-        return self.c, "linf"
 
     def face(self, x: Array) -> Face:
         """The support moves, with slope c."""

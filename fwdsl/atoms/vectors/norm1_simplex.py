@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import Array, Face
-from ..conic import Conic, norm1_form
-from .common import Joint, face, norm1
+from .common import face
+from .norm1 import Norm1OnPositive
 from .simplex import Simplex
 from .threshold import threshold_kernel
 
 
-class Norm1Simplex(Joint):
+class Norm1Simplex(Norm1OnPositive):
     """`c * norm1` on `simplex(r)`."""
 
     on: Simplex
@@ -20,27 +20,12 @@ class Norm1Simplex(Joint):
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
 
-    def norm_form(self) -> Conic:
-        return norm1_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_1."""
-        return self.c * norm1(x)
-
     def prox(self, v: Array, t: float) -> Array:
         return self.on.prox(v, t)
 
     def conjugate(self, v: Array) -> float:
         """r (max_i v_i - c)."""
         return self.on.conjugate(v) - self.c * self.on.r
-
-    def normal_part(self, x: Array, rest: Array) -> Array:
-        """`rest` less c in every entry, the gradient of c times the sum."""
-        return rest - self.c
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm1."""
-        return self.c, "linf"
 
     def face(self, x: Array) -> Face:
         """The support moves, with slope c, keeping its sum."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import Array, Face
-from ..conic import Conic, norm1_form
-from .common import Joint, face, norm1
+from .common import face
+from .norm1 import Norm1OnPositive
 from .solid_simplex import SolidSimplex
 from .threshold import SOLID, threshold_kernel
 
 
-class Norm1SolidSimplex(Joint):
+class Norm1SolidSimplex(Norm1OnPositive):
     """`c * norm1` on `solid_simplex(r)`."""
 
     on: SolidSimplex
@@ -20,13 +20,6 @@ class Norm1SolidSimplex(Joint):
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
 
-    def norm_form(self) -> Conic:
-        return norm1_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_1."""
-        return self.c * norm1(x)
-
     def prox(self, v: Array, t: float) -> Array:
         """The projection of v - t c."""
         return self.on.prox(v - t * self.c, t)
@@ -34,14 +27,6 @@ class Norm1SolidSimplex(Joint):
     def conjugate(self, v: Array) -> float:
         """r max(0, max_i v_i - c)."""
         return self.on.r * max(float(v.max(initial=0.0)) - self.c, 0.0)
-
-    def normal_part(self, x: Array, rest: Array) -> Array:
-        """`rest` less c in every entry, the gradient of c times the sum."""
-        return rest - self.c
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm1."""
-        return self.c, "linf"
 
     def face(self, x: Array) -> Face:
         """The support moves, with slope c; keeping its sum where that is r."""

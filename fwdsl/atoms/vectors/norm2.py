@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..base import Array, Face
+from ..base import Array
 from ..conic import Conic, norm2_form
 from .common import Norm, norm2, scale_into
 
@@ -58,10 +58,6 @@ class Norm2(Norm):
     def has_faces(self) -> bool:
         """False: curved but at 0."""
         return False
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     def conic(self) -> Conic:
         return norm2_form(self.size, self.c)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ..base import Array, Face
-from ..conic import Conic, norm2_form
+from ..base import Array
 from .common import OnOwnBall, norm2
 from .l2_ball import L2Ball
-from .norm2 import norm2_kernel, scaled
+from .norm2 import Norm2, norm2_kernel, scaled
 
 
 class Norm2L2Ball(OnOwnBall):
@@ -15,15 +14,9 @@ class Norm2L2Ball(OnOwnBall):
     on: L2Ball
 
     pair = ("norm2", "l2_ball")
+    of = Norm2
     polyhedral = False
     prox_kernel = staticmethod(norm2_kernel)
-
-    def norm_form(self) -> Conic:
-        return norm2_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_2."""
-        return self.c * norm2(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """v at the length min(max(|v|_2 - t c, 0), r)."""
@@ -33,14 +26,6 @@ class Norm2L2Ball(OnOwnBall):
     def conjugate(self, v: Array) -> float:
         """r max(|v|_2 - c, 0)."""
         return self.on.r * max(norm2(v) - self.c, 0.0)
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm2."""
-        return self.c, "l2"
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     def kernel_args(self) -> tuple[object, ...]:
         """c and r."""

@@ -9,10 +9,9 @@ import math
 
 import numpy as np
 
-from ..base import Array, Face
-from ..conic import Conic, norm2_form
+from ..base import Array
 from .common import Joint, norm2, scale_into
-from .norm2 import scaled
+from .norm2 import Norm2, scaled
 
 
 def norm2_nonnegative_kernel(v, t, out, c):
@@ -36,16 +35,10 @@ class Norm2Nonnegative(Joint):
     """`c * norm2` on `nonnegative`."""
 
     pair = ("norm2", "nonnegative")
+    of = Norm2
     polyhedral = False
     normal_sees_x = True
     prox_kernel = staticmethod(norm2_nonnegative_kernel)
-
-    def norm_form(self) -> Conic:
-        return norm2_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_2."""
-        return self.c * norm2(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """The positive part, shrunk."""
@@ -72,14 +65,6 @@ class Norm2Nonnegative(Joint):
         """`rest` less c x / |x|; nothing at 0, where the norm has a subgradient in every direction."""
         length = norm2(x)
         return rest - self.c * x / length if length > 0.0 else np.zeros_like(rest)
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm2."""
-        return self.c, "l2"
-
-    def face(self, x: Array) -> Face | None:
-        """None: curved."""
-        return None
 
     def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)

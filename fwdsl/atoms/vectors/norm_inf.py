@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..base import Array, Face
+from ..base import Array
 from ..conic import Conic, norm_inf_form
 from .common import Norm, largest, norm1, scale_into
 from .threshold import CLIP, project_l1, threshold_kernel
@@ -28,10 +28,6 @@ class NormInf(Norm):
         """The projection on the l1 ball of radius c."""
         u = project_l1(v, self.c)
         return u * scale_into(lambda w: norm1(w) <= self.c, u, 1.0)
-
-    def face(self, x: Array) -> Face | None:
-        """None: the entries of largest size would move as one, which is not a set of coordinates."""
-        return None
 
     def conic(self) -> Conic:
         return norm_inf_form(self.size, self.c)

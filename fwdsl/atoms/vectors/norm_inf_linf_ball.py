@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base import Array, Face
-from ..conic import Conic, norm_inf_form
-from .common import OnOwnBall, largest, norm1
+from ..base import Array
+from .common import OnOwnBall, norm1
 from .linf_ball import LinfBall
+from .norm_inf import NormInf
 from .threshold import CLIP, project_l1, threshold_kernel
 
 
@@ -21,15 +21,9 @@ class NormInfLinfBall(OnOwnBall):
     on: LinfBall
 
     pair = ("norm_inf", "linf_ball")
+    of = NormInf
     polyhedral = True
     prox_kernel = staticmethod(threshold_kernel)
-
-    def norm_form(self) -> Conic:
-        return norm_inf_form(self.size, self.c)
-
-    def value(self, x: Array) -> float:
-        """c |x|_inf."""
-        return self.c * largest(x)
 
     def prox(self, v: Array, t: float) -> Array:
         """The prox of the norm, cut."""
@@ -38,14 +32,6 @@ class NormInfLinfBall(OnOwnBall):
     def conjugate(self, v: Array) -> float:
         """r max(|v|_1 - c, 0)."""
         return self.on.r * max(norm1(v) - self.c, 0.0)
-
-    def coercive(self) -> tuple[float, str]:
-        """c, for norm_inf."""
-        return self.c, "l1"
-
-    def face(self, x: Array) -> Face | None:
-        """None, as for the norm alone."""
-        return None
 
     def kernel_args(self) -> tuple[object, ...]:
         """c, r, and what to do with the threshold."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...words import SetWord
-from ..base import Array, Face
-from ..entries import Entries
+from ..base import Array
+from ..entries import EntrySum
 from .common import ConvexSet
 
 
@@ -48,23 +46,11 @@ class VectorSet(ConvexSet):
         written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in given.items())
         return f"{self.word.name}({', '.join(written)})" if given else self.word.name
 
-    def diameter(self) -> float:
-        """Twice the radius, which bounds it."""
-        return 2.0 * self.radius()
-
-    def face(self, x: Array) -> Face | None:
-        """None: a method then takes no step along a face."""
-        return None
-
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
         vertex = self.lmo(c) if self.polyhedral else None
         return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
 
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntrySum | None:
         """The bounds, where these are all of it."""
-        return Entries(0.0, 0.0, *self.bounds()) if self.entrywise else None
-
-    def kernel_args(self) -> tuple[Any, ...]:
-        """None: there is no kernel."""
-        return ()
+        return EntrySum(0.0, 0.0, *self.bounds()) if self.entrywise else None

@@ -44,7 +44,7 @@ def permutahedron_kernel(v, t, out, c):
             out[order[i]] = mean_c[g] + ((v[order[i]] - v[order[first[g]]]) - mean_v[g])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Permutahedron(ConvexSet):
     """`permutahedron(c)`; c is kept sorted downwards."""
 

@@ -7,23 +7,22 @@ row is added until none is better. It is finite, and takes a least-squares probl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..base import Array, Face
+from ..base import Array, MatrixLike
 from .common import ConvexSet, excess, largest
 
 PROXIMABLE_NUMBERS = 10_000
 """V of at most this many numbers is projected on; a larger hull is to be written by weights in the simplex."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Polytope(ConvexSet):
     """`polytope(V)`; V dense or sparse (m, d), one vertex a row."""
 
     size: int
-    V: Any
+    V: MatrixLike
 
     pair = (None, "polytope")
     polyhedral = True
@@ -89,13 +88,6 @@ class Polytope(ConvexSet):
     def vertex_id(self, c: Array) -> tuple[int, ...]:
         """(i,)."""
         return (int(np.argmin(self.V @ c)),)
-
-    def face(self, x: Array) -> Face | None:
-        """None: the hull's faces are not known."""
-        return None
-
-    def kernel_args(self) -> tuple[object, ...]:
-        return ()
 
 
 def _step(rows: Array, chosen: list[int], weights: Array) -> tuple[list[int], Array]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..base import Array, Face, VectorFunction
+from ..base import Array, Face, OfInner, VectorFunction
 from ..conic import Conic
-from ..entries import Entries
+from ..entries import EntrySum
 
 
-@dataclass(frozen=True, eq=False)
-class Ridged(VectorFunction):
+@dataclass(frozen=True, eq=False, repr=False)
+class Ridged(OfInner):
     """`inner + c * sum_squares`, c > 0."""
 
     inner: VectorFunction
@@ -33,11 +33,6 @@ class Ridged(VectorFunction):
         object.__setattr__(self, "size", self.inner.size)
 
     @property
-    def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
-        """The pair of the inner function."""
-        return self.inner.pair
-
-    @property
     def curvature(self) -> float:  # type: ignore[override]
         """2 c, and the inner function's."""
         return 2.0 * self.c + self.inner.curvature
@@ -47,16 +42,8 @@ class Ridged(VectorFunction):
         return self.inner.permutable
 
     @property
-    def proximable(self) -> bool:  # type: ignore[override]
-        return self.inner.proximable
-
-    @property
     def compiled(self) -> bool:  # type: ignore[override]
         return self.inner.compiled
-
-    @property
-    def certificate(self) -> str:  # type: ignore[override]
-        return self.inner.certificate
 
     def radius(self) -> float:
         return self.inner.radius()
@@ -72,10 +59,6 @@ class Ridged(VectorFunction):
     def value(self, x: Array) -> float:
         """The inner value + c |x|^2."""
         return self.inner.value(x) + self.c * float(np.square(x).sum())
-
-    @property
-    def entrywise(self) -> bool:  # type: ignore[override]
-        return self.inner.entrywise
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         return self.inner.violation(x, sizes)
@@ -98,12 +81,6 @@ class Ridged(VectorFunction):
         """<v, x> - g(x) - c |x|^2 at the maximiser."""
         return self.inner.conjugate_with_ridge(v, self.c)
 
-    def dual_scale(self, v: Array) -> float:
-        return 1.0
-
-    def dual_project(self, v: Array) -> Array:
-        return v.copy()
-
     def normal_part(self, x: Array, rest: Array) -> Array:
         """The inner function's, of `rest` less the gradient 2 c x."""
         return self.inner.normal_part(x, rest - 2.0 * self.c * x)
@@ -113,7 +90,6 @@ class Ridged(VectorFunction):
 
     @property
     def has_faces(self) -> bool:
-        """True if the inner function has."""
         return self.inner.has_faces
 
     def face(self, x: Array) -> Face | None:
@@ -121,7 +97,13 @@ class Ridged(VectorFunction):
         inner = self.inner.face(x)
         return None if inner is None else Face(inner.free, inner.normals, inner.slope + 2.0 * self.c * x[inner.free])
 
-    def entries(self) -> Entries | None:
+    def set_beneath(self) -> VectorFunction | None:
+        return self.inner.set_beneath()
+
+    def like(self, inner: VectorFunction) -> VectorFunction:
+        return Ridged(inner, self.c)
+
+    def entries(self) -> EntrySum | None:
         """The inner function's, with the square."""
         inner = self.inner.entries()
         return None if inner is None else replace(inner, ridge=inner.ridge + self.c)

@@ -34,10 +34,6 @@ class Simplex(OfRadius):
         """r 2^(1/2); a point where there is one entry."""
         return self.r * math.sqrt(2.0) if self.size > 1 else 0.0
 
-    def describe(self) -> str:
-        """`simplex(r)`."""
-        return f"simplex({self.r:g})"
-
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, and sum x = r from either side."""
         sizes = np.abs(x) if sizes is None else sizes

@@ -29,10 +29,6 @@ class SolidSimplex(OfRadius):
         """r 2^(1/2), between two vertices r e_i; r where there is one entry."""
         return self.radius() * (math.sqrt(2.0) if self.size > 1 else 1.0)
 
-    def describe(self) -> str:
-        """`solid_simplex(r)`."""
-        return f"solid_simplex({self.r:g})"
-
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """x >= 0, and sum x <= r."""
         sizes = np.abs(x) if sizes is None else sizes

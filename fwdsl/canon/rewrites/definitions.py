@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...atoms.base import Array
-from ...model import Constraint, Expr, Term
+from ...model import ConstraintDecl, Expr, Term
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
 from .expressions import Split, number_and_rest, replaced, split, times
@@ -88,7 +88,7 @@ def _without(draft: Draft, i: int, name: str, found: Split) -> tuple[Draft, Defi
     def term(t: Term) -> Term:
         return replace(t, argument=replaced(t.argument, name, value)) if name in t.argument.variables else t
 
-    def constraint(c: Constraint) -> Constraint:
+    def constraint(c: ConstraintDecl) -> ConstraintDecl:
         return replace(c, argument=replaced(c.argument, name, value)) if name in c.argument.variables else c
 
     made = rest_of.changed(rest_of.model.variables, term, constraint)

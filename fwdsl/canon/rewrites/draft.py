@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ...atoms.base import Array
-from ...model import Constraint, Model, Term, VarDecl
+from ...model import ConstraintDecl, Model, Term, VarDecl
 from ..affine import AffineReader
 from ..form import Canonical
 
@@ -108,7 +108,7 @@ class Draft:
         self,
         variables: tuple[VarDecl, ...],
         term: Callable[[Term], Term],
-        constraint: Callable[[Constraint], Constraint],
+        constraint: Callable[[ConstraintDecl], ConstraintDecl],
     ) -> Draft:
         """The model with other variables, and each term and constraint rewritten in them."""
         model = self.model

@@ -19,7 +19,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
-from ...model import Constraint, Dim, Expr, Term, VarDecl
+from ...model import ConstraintDecl, Dim, Expr, Term, VarDecl
 from ...words import HINGE, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
@@ -175,7 +175,7 @@ def _limits(draft: Draft, name: str) -> tuple[Expr | None, int | None] | None:
     return (high, equality) if signed else None
 
 
-def _is_homogeneous(c: Constraint, name: str) -> bool:
+def _is_homogeneous(c: ConstraintDecl, name: str) -> bool:
     """v'a == 0."""
     e = c.argument
     return e.op == "dot" and any(a.op == "var" and a.name == name for a in e.args)

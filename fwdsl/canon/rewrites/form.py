@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...atoms.base import Array, VectorFunction
-from ...atoms.domain import set_beneath
 from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
 from ...model import Model, evaluate_dim, once_per_model
@@ -266,7 +265,7 @@ class Rewritten:
                 out[draft.terms[i]] = 2.0 * weight * c * best
             left, g = v - curvature * best, g.inner
         if plan.sets:
-            on = set_beneath(g)
+            on = g.set_beneath()
             normal = g.normal_part(x, left) if plan.norms and on is not None else left
             left, first = left - normal, True
             for i in plan.sets:

@@ -19,7 +19,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
-from ...model import Constraint, Expr, SetRef, Term
+from ...model import ConstraintDecl, Expr, SetRef, Term
 from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
@@ -86,7 +86,7 @@ def plainer(draft: Draft) -> tuple[Draft, Plain] | None:
     return Draft(model, draft.terms, tuple(keys)), Plain(tuple(factors), tuple(facts))
 
 
-def _shown(c: Constraint) -> str:
+def _shown(c: ConstraintDecl) -> str:
     name = next(iter(sorted(c.argument.variables)))
     return f"{name} in {c.set.name}" if c.set is not None else f"the sum of {name}"
 
@@ -117,7 +117,7 @@ def _identity(e: Expr) -> Expr | None:
 # --- constraints ------------------------------------------------------------------------------------------------------
 
 
-def _constraint(c: Constraint) -> tuple[Constraint, Expr] | None:
+def _constraint(c: ConstraintDecl) -> tuple[ConstraintDecl, Expr] | None:
     """The constraint of a bare variable, or of its sum, and the factor c; None where it is one already, or cannot be one."""
     argument = changed(c.argument, _identity)
     found = _of_sum(replace(c, argument=argument)) if c.set is None else None
@@ -138,7 +138,7 @@ def _constraint(c: Constraint) -> tuple[Constraint, Expr] | None:
     return (replace(c, relation="in", argument=x, set=ref), algebra.const(k)) if ref is not None else None
 
 
-def _set_of(c: Constraint, k: float, rest: Expr | None, x: Expr) -> SetRef | None:
+def _set_of(c: ConstraintDecl, k: float, rest: Expr | None, x: Expr) -> SetRef | None:
     """The set of x, where k x + rest is to be in that of a constraint."""
     if c.relation == "eq":
         return None
@@ -173,7 +173,7 @@ def _without_rest(end: Expr, k: float, rest: Expr | None) -> Expr | None:
 # --- sums -------------------------------------------------------------------------------------------------------------
 
 
-def _of_sum(c: Constraint) -> tuple[Constraint, Expr] | None:
+def _of_sum(c: ConstraintDecl) -> tuple[ConstraintDecl, Expr] | None:
     """`sum(x) - r` related to 0, where the argument is d (1'x) + e; None where it is so already."""
     e = c.argument
     if len(e.variables) != 1 or e.type.array_shape:
@@ -232,7 +232,7 @@ def _linear(e: Expr) -> tuple[Expr, Expr, Expr | None] | None:
     return None
 
 
-def _sums(constraints: tuple[Constraint, ...]) -> dict[str, float]:
+def _sums(constraints: tuple[ConstraintDecl, ...]) -> dict[str, float]:
     """The sums that literal numbers give to variables that are nonnegative by another constraint."""
     out: dict[str, float] = {}
     for c in constraints:
@@ -245,13 +245,13 @@ def _sums(constraints: tuple[Constraint, ...]) -> dict[str, float]:
     return {name: r for name, r in out.items() if any(_is_nonnegative(c, name) for c in constraints)}
 
 
-def _is_nonnegative(c: Constraint, name: str) -> bool:
+def _is_nonnegative(c: ConstraintDecl, name: str) -> bool:
     if c.set is None or c.argument.op != "var" or c.argument.name != name:
         return False
     return algebra.numeric_bounds(c.set)[0] == 0.0
 
 
-def _implied(c: Constraint, sums: dict[str, float]) -> Constraint | None:
+def _implied(c: ConstraintDecl, sums: dict[str, float]) -> ConstraintDecl | None:
     """The constraint without bounds that a given sum of nonnegative entries implies; None where nothing is left of it."""
     if c.set is None or c.argument.op != "var" or c.argument.name not in sums or c.set.inner is not None:
         return c

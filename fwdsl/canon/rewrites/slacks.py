@@ -18,7 +18,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
-from ...model import Constraint, Expr, SetRef, Term, VarDecl
+from ...model import ConstraintDecl, Expr, SetRef, Term, VarDecl
 from ...words import ABSOLUTE, CONVEX, HINGE, LARGEST_SIZE, LOSSES, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
@@ -213,11 +213,11 @@ def _beside(cost: Cost, e: Expr) -> tuple[float, list[tuple[Expr, Expr]]]:
 # --- the bounds -------------------------------------------------------------------------------------------------------
 
 
-def _is_sign(c: Constraint) -> bool:
+def _is_sign(c: ConstraintDecl) -> bool:
     return c.relation == "in" and c.argument.op == "var" and algebra.is_sign(c.set)
 
 
-def _bound(c: Constraint, key: Key, variable: VarDecl) -> Bound | None:
+def _bound(c: ConstraintDecl, key: Key, variable: VarDecl) -> Bound | None:
     """The bound from below that a constraint states."""
     sign = 1.0
     if c.relation == "in":

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...atoms.base import Array
 from ...check import algebra, shapes
-from ...model import Constraint, Dim, Expr, SetRef, Term, Type, VarDecl, shift_dim
+from ...model import ConstraintDecl, Dim, Expr, SetRef, Term, Type, VarDecl, shift_dim
 from ...words import BOX, CONVEX, GROUPED
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
@@ -42,7 +42,7 @@ class SlicePiece:
     joins: bool
     lengths: bool
     term: Term | None = None
-    constraint: Constraint | None = None
+    constraint: ConstraintDecl | None = None
 
 
 @dataclass(frozen=True)
@@ -356,7 +356,7 @@ def _ranges(piece: SlicePiece) -> list[tuple[Key, Range]]:
     return [(k, (piece.at[0] + g[0], piece.at[0] + g[-1] + 1)) for k, g in zip(keys, groups, strict=True)]
 
 
-def _on(constraint: Constraint, argument: Expr) -> Constraint:
+def _on(constraint: ConstraintDecl, argument: Expr) -> ConstraintDecl:
     """The constraint of another argument: a vector's set of one number is that number's."""
     ref = constraint.set
     assert ref is not None
