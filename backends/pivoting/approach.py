@@ -1,4 +1,4 @@
-"""What pivoting begins with, a point near the minimum on a set, and what its bound may lack."""
+"""The start of pivoting, a point near the minimum on a set, and the least that its bound may lack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POWERS, MOST, SETTLED = 10, 60, 6
 """Products with H for its largest eigenvalue; projected gradient steps; steps without another sign that end them."""
 
 MARGIN = 1.1
-"""What the estimate of the largest eigenvalue is multiplied by."""
+"""The factor by which the estimate of the largest eigenvalue is raised."""
 
 
 def approached(

@@ -102,7 +102,7 @@ def test_it_solves_the_small_problem(name: str, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("name", ["squared, penalty", "squared, ball", "huber, both"])
 def test_it_levels_the_top_singular_values_of_the_gradient(name: str) -> None:
-    """What sigma_1(G) is above the multiplier, which the bound pays for, falls by far more than the objective does."""
+    """The excess of sigma_1(G) over the multiplier, which the bound pays for, falls by more than half."""
     core = problem(name, (60, 45))
     op, P, sigma, Q = at_a_start(core, 8)
 
