@@ -21,8 +21,12 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_
 
 
 def environment(threads: int | None = None) -> dict[str, str]:
-    """This process's variables, with the repository importable and, where told, BLAS and OpenMP held to so many threads."""
+    """This process's variables, with the repository importable and, where told, BLAS and OpenMP held to so many threads.
+
+    Byte code is kept, as it is after an installation, whatever this process does with its own.
+    """
     env = dict(os.environ)
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [env.get("PYTHONPATH")])])
     if threads is not None:
         env.update(dict.fromkeys(_THREADS, str(threads)))
