@@ -77,15 +77,16 @@ def size_of(form: Canonical) -> Size:
     # the scaling of a matrix cone has no zeros
     full = [cone.rows for conic in known for cone in conic.cones if cone.kind == "semidefinite"]
     products += sum(float(rows) ** 2 for rows in full)
+    order = unknowns + equations
+    seconds = 1e-10 * order**3 + min(2e-10 * rows * unknowns**2, 1e-8 * products)
+    found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
         fills = products + squares > FILLS * unknowns and not _is_chain(form)
         seconds = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * (products + squares))
         memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * (products + squares))
-        found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, once, memory)
-    else:
-        order = unknowns + equations
-        seconds = 1e-10 * order**3 + min(2e-10 * rows * unknowns**2, 1e-8 * products)
-        found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
+        # a factor that fills up is sooner made of a matrix without zeros, where that is not too large
+        if not fills or seconds < found.seconds or order > LARGEST:
+            found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, once, memory)
     owned = sum(conic.owned for conic in known)
     order = unknowns - owned + equations
     if owned and order <= LARGEST:

@@ -87,7 +87,7 @@ class Systems:
         factors = separate.factors(root.diagonal(), self.diagonal + SHIFT)
         order = separate.kept.size
         matrix = np.zeros((order + k, order + k), order="F")
-        matrix[:order, :order] = self.P_kept + sparse_product(rest.T.tocsr(), rest, self.look).toarray()
+        matrix[:order, :order] = self.P_kept + _written(weighted_gram(rest, np.ones(rest.shape[0]), self.look))
         inner = separate.K.shape[1]
         matrix[:inner, :inner] += separate.gram(factors, self.look)
         solve = _factored(matrix, equal, self.look)
@@ -133,7 +133,7 @@ class Systems:
         rest = A[k:]
         square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
-        matrix[:n, :n] = self.P + (square if isinstance(square, np.ndarray) else square.toarray())
+        matrix[:n, :n] = self.P + _written(square)
         return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr(), n, k)
 
     def _sparse(self, A: csr_array) -> Solve:
@@ -162,6 +162,10 @@ class Systems:
         except RuntimeError as error:
             raise np.linalg.LinAlgError("the system is singular") from error
         return lu.solve  # type: ignore[no-any-return]
+
+
+def _written(matrix: Any) -> Array:
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
 class System:

@@ -209,3 +209,16 @@ def test_a_loss_without_a_cone_is_refused_by_name() -> None:
     ).bind(A=np.eye(3), y=np.array([1.0, -1.0, 1.0]))
     with pytest.raises(fw.FwError, match="has no conic form"):
         problem.solve(method="interior")
+
+
+def test_a_large_cone_of_matrices_has_a_system_without_zeros() -> None:
+    """The scaling of the cone fills the factor, which as a sparse one takes several times as long."""
+    rng = np.random.default_rng(0)
+    d, n = 26, 70
+    text = "data X: matrix[n, d], y: vector[n]\nvar S: symmetric[d] in psd\nminimize mean(squared(quad(X, S), y)) + 0.01 * trace(S)\n"
+    X = rng.standard_normal((n, d))
+    bound = fw.parse(text).bind(X=X, y=np.square(X[:, 0]) + rng.standard_normal(n))
+    assert size_of(bound.canonical).kind == "condensed"
+    solved = bound.solve(method="interior", tol=1e-7)
+    assert solved.status == "optimal"
+    assert solved.iterations <= 40
