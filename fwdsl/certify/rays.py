@@ -14,7 +14,8 @@ over the sizes of its terms, and rho the largest miss of an equality over the si
 so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is asked for: then rounding of the data cannot explain the ray. Rows
 of large multipliers that cancel each other, as proportional ones do, must not hide in their rounding what the rows leave that carry the left side:
 rho counts misses, and eps times the sizes of all terms, over the sizes of the terms of those rows too (`_hidden`). The ray is
-`exact` where the misses are rounding, and `conditional` on no feasible point having terms R times its right-hand sides elsewhere.
+`exact` where the misses are rounding, and `conditional` on no feasible point having terms R times its right-hand sides elsewhere. Of cones of
+matrices the rounding of the decomposition is measured by the entries that carry the left side (`_unsure`).
 
 *Unbounded*: a direction d in the recession cones of all sets along which the objective falls,
 
@@ -47,6 +48,10 @@ MARGIN = 1e-9
 
 SAFE = 1e12
 """The multiple of the right-hand sides that the terms of a feasible point would have to be."""
+
+UNSURE = 1e10
+"""The multiple of what a decomposition leaves unknown, beside the entries that carry a certificate's value, that the value must be: between what
+feasible matrices without an interior allow, 1e8, and what honest contradictions have."""
 
 CARRIES = 1e-3
 """The least share of the largest contribution to a certificate's value that makes a row, or an unknown, one that carries it."""
@@ -96,6 +101,11 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
     carrying = _carrying_rows(canonical, y)
     rho = 0.0
     beside = []
+    carriers = y if carrying is None else carrying
+    unsure = max(
+        (_unsure(t.domain, yi, 0.0, largest(own)) for t, yi, own in zip(canonical.terms, y, carriers, strict=True)),
+        default=0.0,
+    )
     for block in canonical.blocks:
         vb = v[block.slice]
         if vb.any() and not block.auxiliary and block.g.set_beneath() is not None:
@@ -104,24 +114,31 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         terms = block_sizes(canonical, block, y, with_q=False)
         if carrying is not None and not set_radii(canonical, block) and not math.isfinite(block.g.radius()):
             rho = max(rho, _hidden(vb, terms, block_sizes(canonical, block, carrying, with_q=False)))
+        inside = _domain_projection(block.g, vb)
+        on, bounds = block.g.set_beneath(), set_radii(canonical, block)
+        if on is not None and bounds:
+            value -= min(bounds) * on.rounding(vb)
+        elif on is not None:
+            carried = block_sizes(canonical, block, carriers, with_q=False)
+            lines = (carried if carried.any() else terms).reshape(-1, block.shape[-1] if block.shape else 1).max(axis=1)
+            unsure = max(unsure, _unsure(on, vb, largest(vb - inside), float(lines[lines > 0.0].min(initial=math.inf))))
         if math.isfinite(support):
             value -= support
             sizes += abs(support)
             continue
-        inside = _domain_projection(block.g, vb)
         support = _domain_support(block.g, inside)
         value -= support
         sizes += abs(support)
         miss = vb - inside
-        on = block.g.set_beneath()
         if on is not None:
             miss = np.where(np.abs(miss) <= on.rounding(vb), 0.0, miss)
-        bounds = set_radii(canonical, block)
         if bounds:
             value -= min(bounds) * float(np.linalg.norm(miss))
             continue
         rho = max(rho, largest_share(np.abs(miss), terms))
-    if not (value > MARGIN * sizes and (rho == 0.0 or value >= SAFE * max(rho, EPS) * sizes)):
+    if not (value > MARGIN * sizes and value >= UNSURE * unsure * sizes):
+        return None
+    if rho > 0.0 and not value >= SAFE * max(rho, EPS) * sizes:
         return None
     said = _cannot_hold(canonical, y, beside)
     if rho <= ROUNDING:
@@ -145,6 +162,19 @@ def _carrying_rows(canonical: Canonical, y: Sequence[Array]) -> list[Array] | No
         parts.append(part)
     least = CARRIES * max((largest(part) for part in parts), default=0.0)
     return [np.where(part >= least, yi, 0.0) for part, yi in zip(parts, y, strict=True)] if least > 0.0 else None
+
+
+def _unsure(on: VectorFunction | None, v: Array, miss: float, carried: float) -> float:
+    """The share that what is unknown of v, or misses the domain, has of the size of what carries a value; 0 of bounded sets, and where formulas tell.
+
+    A cone of matrices knows entries only beside its largest one: with 1 on a diagonal entry that is 0 at all feasible points, e elsewhere costs e^2,
+    which no decomposition sees, so that any small multiplier seems to contradict. The size is the least that a row of the
+    matrix has for its largest entry.
+    """
+    noise = 0.0 if on is None or not v.any() else on.rounding(v)
+    if on is None or noise == 0.0 or math.isfinite(on.radius()):
+        return 0.0
+    return max(noise, miss) / carried if carried > 0.0 else 0.0
 
 
 def _hidden(left: Array, terms: Array, carried: Array) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 from ..atoms.base import Array
 from ..backends.kernels.compile import kernel_seconds
 from ..backends.method import Method, Report, Run
-from ..certify.certificate import relative
+from ..certify.certificate import FLOOR, relative
 from ..certify.rays import Ray
 from ..certify.verified import Verified
 from ..model.options import Options
@@ -238,7 +238,7 @@ class Supervisor:
             if self.own is not None:
                 self.own.add(point, verified)
             certified = self.is_optimal()
-            if certified or (count >= 2 and stop()):
+            if (certified and not (first and self._rests_on_sizes())) or (count >= 2 and stop()):
                 break
         return certified
 
@@ -248,6 +248,11 @@ class Supervisor:
         return (
             self._is_certified(v) and (v.gap if self.options.gap == "absolute" else v.relative_gap) <= self.options.tol
         )
+
+    def _rests_on_sizes(self) -> bool:
+        """True if the gap is small beside the sizes of terms alone: where multipliers are huge, a bound that is at hand may be far better."""
+        v = self.journal.best.merged()
+        return max(abs(v.primal), abs(v.dual)) < FLOOR * v.scale
 
     def own_gap(self) -> float:
         """The certified gap of what this method found by itself; inf where there is none."""

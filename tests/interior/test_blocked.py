@@ -147,6 +147,8 @@ def test_the_first_interruption_ends_a_factorisation_of_every_kind(
     if kind == "reduced" and text == SIMPLEX:
         kind = "condensed"
     problem = fitted(text)
+    # how often the clock is asked must not hang on how long SuperLU takes
+    monkeypatch.setattr(blocked, "EVERY", 60.0)
     monkeypatch.setattr("fwdsl.backends.interior.run.size_of", lambda form: sized(form, kind))
     options = Options(method="interior", tol=1e-300, threads=1, max_iter=3)
     plan, found = make_plan(problem.canonical, options)

@@ -310,3 +310,35 @@ def test_a_fair_game_won_at_a_corner_ends(size: float) -> None:
     solution = fw.parse(text).bind(A=np.array([[0.0, size], [-size, 0.0]])).solve(threads=1)
     assert solution.status == "optimal", solution.reason
     assert abs(solution.objective) <= 1e-12 * size
+
+
+#: Feasible programs whose matrices have no interior, and a point of each.
+WITHOUT_INTERIOR = {
+    "minimize X[0, 1]\nsubject to X[0, 0] <= 0, X[2, 2] == 1, X[1, 1] == 1": 3,
+    "minimize trace(X)\nsubject to X[1, 1] == 0, -1 * X[0, 0] + 2 * X[0, 1] == -0.01, trace(X) <= 100": 2,
+    "minimize X[0, 1] + X[1, 0] + 1e-6 * X[2, 2] - 2e-6 * X[1, 2]\nsubject to X[0, 0] == 0, X[2, 2] == 1, X[1, 1] <= 1": 3,
+    "minimize trace(X)\nsubject to X[0, 0] <= 1e-9, X[0, 1] == 1": 2,
+}
+
+
+@pytest.mark.parametrize("body", WITHOUT_INTERIOR)
+def test_a_feasible_matrix_without_an_interior_is_not_called_impossible(body: str) -> None:
+    """With 1 on an entry that is 0 at every feasible point, e elsewhere costs e^2, which no decomposition sees."""
+    found = solve(f"var X: psd[{WITHOUT_INTERIOR[body]}]\n{body}\n", {"time": 2.0})
+    assert found.status in ("optimal", "tolerance_not_reached")
+
+
+def test_a_matrix_that_cannot_be_is_still_proven_so() -> None:
+    for body in ("trace(X) <= -1", "X[0, 0] + X[1, 1] <= 1, X[0, 1] >= 1", "X[0, 0] <= 1, X[1, 1] <= 1, X[0, 1] == 3"):
+        assert solve(f"var X: psd[2]\nminimize trace(X)\nsubject to {body}\n").status == "infeasible", body
+
+
+def test_a_bound_at_hand_takes_the_place_of_one_by_huge_multipliers() -> None:
+    """Without an interior multipliers grow for ever, and with them the sizes that a gap is measured by; the box alone bounds the sum by 2."""
+    found = solve(
+        "data S: symmetric[2]\nvar d: vector[2]\nmaximize sum(d)\nsubject to S - diag(d) in psd, d in box(0, 1)\n",
+        {"time": 5.0},
+        S=np.ones((2, 2)),
+    )
+    assert found.dual_bound <= 2.0 + 1e-9
+    assert -1e-9 <= found.objective <= 1e-5
