@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike
-from .data_maps import is_written, stored
+from .data_maps import Matrix, is_written, stored
 from .maps import LinearMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
@@ -277,6 +277,10 @@ class Quad(LinearMap):
         return f"quad({self.name}, {x})"
 
 
+MANY_BLOCKS = 1_000
+"""Blocks of a family from which on their data are kept a second time, as one matrix."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Gathered(LinearMap):
     """A map for each sample's own block of a family: z_i = part(i-th sample, F[task_i]).
@@ -299,8 +303,24 @@ class Gathered(LinearMap):
         # a family may have a million blocks
         return sum(p.nnz for p in self.parts)
 
+    @cached_property
+    def whole(self) -> csr_array | None:
+        """All blocks of dense data as one sparse matrix, where they are so many that a call for each would take most of the time."""
+        from scipy.sparse import csr_array
+
+        parts = [p.A for p in self.parts if isinstance(p, Matrix) and not p.transposed and isinstance(p.A, np.ndarray)]
+        if len(self.parts) < MANY_BLOCKS or len(parts) < len(self.parts):
+            return None
+        block = np.repeat(np.arange(len(parts)), [at.size for at in self.samples])
+        columns = block[:, None] * self.width + np.arange(self.width)
+        values = np.concatenate(parts, dtype=np.float64)
+        rows = np.repeat(np.concatenate(self.samples), self.width)
+        return csr_array((values.reshape(-1), (rows, columns.reshape(-1))), self.shape)
+
     def apply(self, x: Array) -> Array:
         """Each block to its samples."""
+        if self.whole is not None:
+            return np.asarray(self.whole @ x)
         out = np.zeros(self.n)
         for t, (part, at) in enumerate(zip(self.parts, self.samples, strict=True)):
             out[at] = part.apply(x[t * self.width : (t + 1) * self.width])
@@ -308,10 +328,14 @@ class Gathered(LinearMap):
 
     def adjoint(self, y: Array) -> Array:
         """Each block from its samples."""
+        if self.whole is not None:
+            return np.asarray(self.whole.T @ y)
         blocks = [part.adjoint(y[at]) for part, at in zip(self.parts, self.samples, strict=True)]
         return np.concatenate(blocks) if blocks else np.zeros(0)
 
     def absolute(self) -> LinearMap:
+        if self.whole is not None:
+            return Matrix(abs(self.whole))
         return Gathered(tuple(p.absolute() for p in self.parts), self.samples, self.width, self.n, self.words)
 
     def sparse(self) -> csr_array:

@@ -41,6 +41,9 @@ FAR = 1e3
 LARGEST = 20_000_000
 """Stored numbers of data beyond which cvxpy is not asked: it would fill the memory long before it answers."""
 
+LARGEST_CONES = 4e9
+"""Bytes of the blocks of semidefinite cones beyond which Clarabel is not asked: where memory lacks, its process is aborted."""
+
 TOO_LARGE, OUT_OF_TIME = "too large", "out of time"
 """The values of `OracleResult.status` where the oracle has not answered."""
 
@@ -218,6 +221,8 @@ def _clarabel(tolerance: float) -> Attempt:
         names = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
         options = {**dict.fromkeys(names, tolerance), "max_iter": 500, "time_limit": seconds}
         data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=options)
+        if 8.0 * sum((0.5 * k * (k + 1)) ** 2 for k in data["dims"].psd) > LARGEST_CONES:
+            raise cp.error.SolverError("its semidefinite cones do not fit into memory")
         raw = chain.solve_via_data(problem, data, solver_opts=options)
         problem.unpack_results(raw, chain, inverse)
         if problem.value is None or not math.isfinite(problem.value):

@@ -206,3 +206,17 @@ def test_the_ball_of_a_sum_of_squares_has_the_root_of_its_bound():
         found = problem.solve(tol=1e-8)
         assert np.linalg.norm(found["x"]) == pytest.approx(0.1, rel=1e-6)
         assert compare(found, solve_oracle(problem.instance)).agrees
+
+
+def test_cones_too_large_for_one_solver_are_left_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clarabel's process is aborted where its memory does not suffice, and the verdict would be lost."""
+    rng = np.random.default_rng(0)
+    text = "data M: entries[n, p]\nvar B: matrix[n, p]\nminimize 1/2 * sum(squared(B[M], M)) + norm_nuc(B)\n"
+    M = (rng.integers(0, 8, 30), rng.integers(0, 6, 30), rng.standard_normal(30))
+    instance = fw.parse(text).bind(M=M, n=8, p=6).instance
+    own = solve_oracle(instance)
+    assert own.solver == "CLARABEL"
+    monkeypatch.setattr(oracle_solve, "LARGEST_CONES", 1e4)
+    other = solve_oracle(instance)
+    assert other.solver == "SCS"
+    assert other.value == pytest.approx(own.value, rel=1e-5)
