@@ -230,7 +230,10 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
 
 @dataclass(frozen=True)
 class _Settled:
-    """The amounts that a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound. `local`: at x nothing tells what rounding costs elsewhere."""
+    """The amounts that a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound.
+
+    `local` where nothing at x tells what rounding costs elsewhere.
+    """
 
     statement: str
     taken: float = 0.0
