@@ -42,7 +42,7 @@ class DualBound:
     """A dual point y: D(y), the cost M of what it misses its equalities by, how it is known, and the sizes of its terms.
 
     `value - miss` is a lower bound of the optimal value, on the condition that `statement` tells. `normals` are |v_B|_2, the multipliers of the
-    blocks' own sets.
+    blocks' own sets. `local` is true of a bound that no other point may take: what rounding costs by a variable was measured where it is 0.
     """
 
     value: float
@@ -53,6 +53,7 @@ class DualBound:
     y: tuple[Array, ...] = ()
     size: float = 0.0
     normals: tuple[float, ...] = ()
+    local: bool = False
 
     @property
     def proven(self) -> float:

@@ -195,7 +195,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
     known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
-    statements, radius, cost = [known], None, 0.0
+    statements, radius, cost, local = [known], None, 0.0, False
     for block in canonical.blocks:
         vb = v[block.slice]
         value = block.g.conjugate(vb)
@@ -217,6 +217,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
             return DualBound(-math.inf, 0.0, "none", settled.statement)
         statements.append(settled.statement)
         total -= settled.taken
+        local = local or settled.local
         if settled.radius is not None:
             radius, kind = max(radius or 0.0, settled.radius), "conditional"
             cost += settled.cost
@@ -224,18 +225,22 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
         # squares of a diverged run's multipliers overflow, to either side: what is left is no bound
         return DualBound(-math.inf, 0.0, "none", "the numbers of the dual point overflow")
     normals = tuple(norm2(v[b.slice]) for b in canonical.blocks)
-    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals)
+    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local)
 
 
 @dataclass(frozen=True)
 class _Settled:
-    """The amounts that a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound."""
+    """The amounts that a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound.
+
+    `local` where nothing at x tells what rounding costs elsewhere.
+    """
 
     statement: str
     taken: float = 0.0
     radius: float | None = None
     cost: float = 0.0
     fails: bool = False
+    local: bool = False
 
 
 def _settle(
@@ -245,7 +250,8 @@ def _settle(
     if np.all(np.abs(miss) <= rounding):
         # what rounding may cost at x: entries of one variable may differ in size by more than rounding is small
         cost = float(np.abs(miss) @ np.abs(x[block.slice]))
-        return _Settled(f"the equality of {block.name} is met to rounding{_measure(canonical)}", taken=cost)
+        statement = f"the equality of {block.name} is met to rounding{_measure(canonical)}"
+        return _Settled(statement, taken=cost, local=bool(miss.any()) and not x[block.slice].any())
     bound = _implied_bound(canonical, block, point)
     if bound is not None:
         r, norm, why = bound

@@ -47,7 +47,7 @@ class Best:
     def add(self, x: Any, v: Verified) -> None:
         """Keep what is better."""
         # only bounds that rest on nothing of their own point serve another one
-        trusted = v.kind in ("exact", "rigorous", "probabilistic")
+        trusted = v.kind in ("exact", "rigorous", "probabilistic") and not v.bound.local
         if trusted and (self.bound is None or v.dual > self.bound.proven):
             self.bound = v.bound
         if self.primal is None or self._rank(v) < self._rank(self.primal):

@@ -342,3 +342,12 @@ def test_a_bound_at_hand_takes_the_place_of_one_by_huge_multipliers() -> None:
     )
     assert found.dual_bound <= 2.0 + 1e-9
     assert -1e-9 <= found.objective <= 1e-5
+
+
+@pytest.mark.parametrize("small", [1e-3, 1e-5, 1e-7])
+def test_a_bound_measured_at_zero_serves_no_other_point(small: float) -> None:
+    """-1 / (4 small) is the optimum, far out; what rounding costs there is nothing at 0, and the bound of 0 once lay beyond the optimum."""
+    found = solve(f"var X: psd[2]\nminimize X[0, 1] + {small!r} * X[1, 1]\nsubject to X[0, 0] <= 1\n", {"time": 2.0})
+    assert found.dual_bound <= -0.25 / small * (1.0 - 1e-9)
+    if small == 1e-3:
+        assert found.status == "optimal"
