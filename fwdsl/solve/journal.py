@@ -50,8 +50,12 @@ class Best:
         trusted = v.kind in ("exact", "rigorous", "probabilistic") and not v.bound.local
         if trusted and (self.bound is None or v.dual > self.bound.proven):
             self.bound = v.bound
-        if self.primal is None or self._rank(v) < self._rank(self.primal):
+        if self.primal is None or self._rank(v) < self._rank(self.primal) or self._stands_alone(v):
             self.x, self.primal = x.copy(), v
+
+    def _stands_alone(self, v: Verified) -> bool:
+        """True if a point with a bound that serves it alone is better certified than all before."""
+        return v.bound.local and v.infeasibility <= FEASIBLE and v.relative_gap < self.merged().relative_gap
 
     def _rank(self, v: Verified) -> tuple[bool, bool, bool, float, float]:
         """Points that are numbers first, of them those of a finite value, then feasible ones, by the objective and what infeasibility may hide of it;
