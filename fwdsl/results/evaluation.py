@@ -74,6 +74,7 @@ class Evaluated:
     warnings: tuple[Diagnostic, ...] = ()
 
 
+@np.errstate(all="ignore")  # values at the ends of the range overflow, and are told as infinite
 def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Evaluated:
     """The named `let`s and terms (`termK` for the K-th) of a program at a fit, on the data given.
 

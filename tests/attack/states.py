@@ -200,7 +200,7 @@ def tamper(rng: random.Random, content: bytes) -> bytes:
                 try:
                     record = _tampered_json(rng, json.loads(str(arrays["record"])))
                     arrays["record"] = np.array(json.dumps(record))
-                except (ValueError, TypeError, IndexError):  # spoiled before
+                except (ValueError, TypeError, IndexError, RecursionError):  # spoiled before
                     arrays["record"] = np.array("{}")
     return _packed(arrays, again if again in arrays else None)
 

@@ -232,3 +232,10 @@ def test_the_plot_of_a_path(tmp_path: Path):
     pytest.importorskip("matplotlib")
     fw.parse(TEXT).bind(X=X, y=Y).path(mu=[0.1, 0.01]).plot(str(tmp_path / "p.svg"))
     assert "<svg" in (tmp_path / "p.svg").read_text()
+
+
+def test_values_beyond_the_largest_number_are_infinite():
+    A, b = np.array([[1.0], [2.0]]), np.array([1.0, 2.0])
+    text = "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize sum_squares(A @ x - b)"
+    solution = fw.parse(text).bind(A=A, b=b).solve(threads=1)
+    assert solution.evaluate("objective", A=1e200 * A) == np.inf
