@@ -11,7 +11,8 @@ over the sizes of its terms, and rho the largest miss of an equality over the si
 
     kappa (|b|'|y| + |sigma|) <= sum_j |miss_j| |x_j| <= rho |y|' |K| |x|,
 
-so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is asked for: then rounding of the data cannot explain the ray. Rows
+so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is asked for: then rounding of the data cannot explain the ray. A
+weaker contradiction counts where the equalities cancel exactly, in rational numbers (`rationals.py`): that of equal rows, say. Rows
 of large multipliers that cancel each other, as proportional ones do, must not hide in their rounding what the rows leave that carry the left side:
 rho counts misses, and eps times the sizes of all terms, over the sizes of the terms of those rows too (`_hidden`). The ray is
 `exact` where the misses are rounding, and `conditional` on no feasible point having terms R times its right-hand sides elsewhere. Of cones of
@@ -41,6 +42,7 @@ from ..atoms.vectors.common import largest, largest_share
 from ..canon.form import Canonical, SumTerm
 from ..words import CONVEX
 from .certificate import CertificateKind
+from .rationals import exact_adjoint, exact_products, in_whole_numbers
 from .verify import EPS, ROUNDING, block_sizes, is_of_one_block, set_radii, sizes_of_terms
 
 MARGIN = 1e-9
@@ -93,7 +95,14 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
     peak = max((largest(v) for v in y), default=0.0)
     if not (0.0 < peak < math.inf):
         return None
-    y = [v / peak for v in y]
+    found = _contradiction(canonical, [v / peak for v in y])
+    if found is None and (whole := in_whole_numbers(y)) is not None:
+        found = _contradiction(canonical, whole)
+    return found
+
+
+def _contradiction(canonical: Canonical, y: list[Array]) -> Ray | None:
+    """The Farkas certificate of these multipliers, or None."""
     v = np.zeros(canonical.size)
     value, sizes = _of_terms(canonical, y, v)
     if not math.isfinite(value):
@@ -138,13 +147,23 @@ def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
         rho = max(rho, largest_share(np.abs(miss), terms))
     if not (value > MARGIN * sizes and value >= UNSURE * unsure * sizes):
         return None
-    if rho > 0.0 and not value >= SAFE * max(rho, EPS) * sizes:
+    is_weak = not value >= SAFE * max(rho, EPS) * sizes
+    if is_weak and (rho > 0.0 or not _adds_up_exactly(canonical, y)):
         return None
     said = _cannot_hold(canonical, y, beside)
     if rho <= ROUNDING:
         return Ray("exact", f"{said}: their multipliers add up to a contradiction")
     times = value / (rho * sizes)
     return Ray("conditional", f"{said} at any point whose terms are within {times:.1e} times the right-hand sides")
+
+
+def _adds_up_exactly(canonical: Canonical, y: list[Array]) -> bool:
+    """True if -K'y lies in the domains of the support functions of all variables that no compact set holds, without any rounding."""
+    v = exact_adjoint(canonical, y)
+    if v is None:
+        return False
+    free = [b for b in canonical.blocks if not set_radii(canonical, b) and not math.isfinite(b.g.radius())]
+    return all(math.isfinite(_domain_support(b.g, -v[b.slice])) for b in free)
 
 
 def _carrying_rows(canonical: Canonical, y: Sequence[Array]) -> list[Array] | None:
@@ -202,7 +221,14 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
     peak = largest(direction)
     if not (0.0 < peak < math.inf):
         return None
-    d = direction / peak
+    found = _fall(canonical, direction / peak, feasible_points)
+    if found is None and (whole := in_whole_numbers([direction])) is not None:
+        found = _fall(canonical, whole[0], feasible_points)
+    return found
+
+
+def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence[Array]]) -> Ray | None:
+    """The certificate of this direction, which it moves into the recession cones of the sets of the blocks, or None."""
     for block in canonical.blocks:
         d[block.slice] = _into_recession(block.g, d[block.slice])
     for term in canonical.terms:
@@ -229,6 +255,8 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
         slope, sizes = slope + growth, sizes + abs(growth)
     if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, -slope / (SAFE * sizes)):
         return None
+    if -slope < SAFE * EPS * sizes and not _is_exact(canonical, d):
+        return None
     if not any(_stands(canonical, x, d) for x in feasible_points()):
         return None
     kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
@@ -239,6 +267,25 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
     return Ray(
         kind, said if kind == "exact" else f"{said} before its terms are {-slope / (missed * sizes):.1e} times as large"
     )
+
+
+def _is_exact(canonical: Canonical, d: Array) -> bool:
+    """True if K d lies in the recession cones of all constraints, and is 0 for a loss where it seems so, without any rounding."""
+    products = exact_products(canonical, d)
+    if products is None:
+        return False
+    for term, z in zip(canonical.terms, products, strict=True):
+        if isinstance(term.f, VectorFunction):
+            if term.is_indicator and not np.array_equal(term.f.into_recession(z), z):
+                return False
+        elif np.any(z[_seems_zero(z, sizes_of_terms(term, np.abs(d)))]):
+            return False
+    return True
+
+
+def _seems_zero(z: Array, sizes: Array) -> NDArray[np.bool_]:
+    """A mask of the entries of K d that are nothing but rounding."""
+    return np.asarray(np.abs(z) <= np.maximum(TINY * largest(z), ROUNDING * sizes))
 
 
 def _multiplier(term: SumTerm, direction: Array) -> Array:
@@ -280,8 +327,7 @@ def _growth(g: VectorFunction, d: Array) -> float:
 
 def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:
     """sum_j max(lo_j z_j, hi_j z_j) over the ends of the domain of f*; infinite ends allow no direction but to rounding."""
-    tiny = np.abs(z) <= np.maximum(TINY * largest(z), ROUNDING * sizes)
-    z = np.where(tiny, 0.0, z)
+    z = np.where(_seems_zero(z, sizes), 0.0, z)
     if not isinstance(term.f, LossFunction):
         return math.inf if z.any() else 0.0
     lo, hi = term.f.dual_bounds()

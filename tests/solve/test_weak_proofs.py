@@ -1,0 +1,73 @@
+"""Contradictions and falls that rounding of the data could explain: proven where they are exact in rational numbers, and not otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.certify.rationals import exact_adjoint, exact_products, in_whole_numbers
+
+
+def ended(E: object, e: object, objective: str) -> str:
+    text = f"data E: matrix[m, n], e: vector[m]\nvar x: vector[n]\nminimize {objective}\nsubject to E @ x == e"
+    values = {"E": np.array(E, dtype=float), "e": np.array(e, dtype=float)}
+    return str(fw.parse(text).bind(**values).solve(threads=1, max_iter=2000).status)
+
+
+NEARLY_EQUAL = [
+    ([[3, 1], [1, 1 / 3]], [4, 1.3333333466666666]),  # (240191980, -720575936) meets both rows exactly
+    ([[1, 0.3], [0.7, 0.21]], [1, 0.7 * (1 + 1e-8)]),
+]
+"""Systems of which a solution exists far out, though the rows are multiples of each other but for rounding."""
+
+
+@pytest.mark.parametrize(("E", "e"), NEARLY_EQUAL)
+def test_rows_that_are_equal_but_for_rounding_prove_nothing(E: object, e: object) -> None:
+    assert ended(E, e, "norm1(x)") != "infeasible"
+
+
+@pytest.mark.parametrize(
+    ("E", "e"),
+    [
+        ([[1, 2], [1, 2]], [1, 1 + 1e-7]),
+        ([[3, 6], [1, 2]], [4, 4 / 3 * (1 + 1e-6)]),
+        ([[0.3, 0.7], [0.3, 0.7]], [1, 1 + 1e-7]),
+        ([[3, 1], [1, 1 / 3]], [4, 1.5]),  # far enough apart whatever the rounding
+    ],
+)
+def test_rows_that_are_exactly_equal_do(E: object, e: object) -> None:
+    assert ended(E, e, "norm1(x)") == "infeasible"
+
+
+def test_a_fall_along_a_direction_that_only_rounding_allows_is_none() -> None:
+    falls = "-(3 + 3e-8) * x[0] - x[1]"
+    assert ended([[3, 1], [1, 1 / 3]], [0, 0], falls) != "unbounded"  # x = 0 alone is feasible
+    assert ended([[3, 1], [3, 1]], [0, 0], falls) == "unbounded"
+
+
+def test_products_in_rational_numbers() -> None:
+    rng = np.random.default_rng(0)
+    A, x = rng.normal(size=(4, 3)), rng.normal(size=3)
+    text = "data A: matrix[m, n]\nvar x: vector[n]\nminimize norm1(x)\nsubject to A @ x <= 1"
+    form = fw.parse(text).bind(A=A).canonical
+    y = [rng.normal(size=t.map.rows) for t in form.terms]
+    plain = np.zeros(form.size)
+    for term, yi in zip(form.terms, y, strict=True):
+        term.map.adjoint(yi, plain)
+    np.testing.assert_allclose(exact_adjoint(form, y), plain, rtol=1e-12)
+    for term, z in zip(form.terms, exact_products(form, x), strict=True):
+        np.testing.assert_allclose(z, term.map.linear(x), rtol=1e-12)
+    third = fw.parse(text).bind(A=np.array([[3.0, 1.0], [1.0, 1 / 3]])).canonical
+    left = exact_adjoint(third, [np.array([1.0, -3.0])])
+    assert left[0] == 0.0 and left[1] == 2.0**-54  # 0 in floating point
+
+
+def test_whole_numbers_behind_a_rounded_ray() -> None:
+    y = [np.array([1.0, -1 / 3]), np.array([0.0, 2 / 3])]
+    whole = in_whole_numbers(y)
+    assert whole is not None
+    np.testing.assert_array_equal(whole[0], [3.0, -1.0])
+    np.testing.assert_array_equal(whole[1], [0.0, 2.0])
+    assert in_whole_numbers([np.array([1.0, 0.37])]) is None
+    assert in_whole_numbers([np.zeros(2)]) is None
