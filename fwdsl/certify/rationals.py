@@ -24,7 +24,7 @@ def exact_adjoint(canonical: Canonical, y: Iterable[Array]) -> Array | None:
     """K'y with no rounding but the last, from the entries of the maps as the references have them; None where there are too many."""
     sums = _Sums(canonical.size)
     for term, yi in zip(canonical.terms, y, strict=True):
-        for j in np.flatnonzero(yi):
+        for j in np.flatnonzero(yi).tolist():
             row = np.zeros(canonical.size)
             term.map.adjoint(_unit(yi.size, j), row)
             if not sums.add(float(yi[j]), row):
@@ -38,7 +38,7 @@ def exact_products(canonical: Canonical, d: Array) -> list[Array] | None:
     for term in canonical.terms:
         sums = _Sums(term.map.rows)
         for block, m in term.map.parts:
-            for j in np.flatnonzero(d[block.slice]):
+            for j in np.flatnonzero(d[block.slice]).tolist():
                 if not sums.add(float(d[block.slice][j]), m.apply(_unit(block.size, j))):
                     return None
         found.append(sums.rounded())
