@@ -58,14 +58,14 @@ MOST_ENTRIES = 1 << 25
 LOOK = 2_000_000
 """Numbers touched between two looks at the clock."""
 
-FIRST_CHECK, REST, MOST_REST = 5.0, 0.5, 50.0
+FIRST_CHECK, REST, MOST_REST = 5.0, 0.25, 50.0
 """Times that all numbers are touched before the first certificate, and at least and at most from one to the next; the share of all work so far that
 is between them. Each takes as long as a sweep or two."""
 
 CONVERGED = 0.03
 """The share of the violation over all entries at which those that are left have converged, and the others come back: a sweep over all or two."""
 
-LEAST_WORK, LEAST_SHARE = 50_000, 0.5
+LEAST_WORK, LEAST_SHARE = 300_000, 0.5
 """Numbers touched that a step has at least, and their share of all: a run that shows no change for long is taken for one that makes none."""
 
 NS_PER_TOUCH = 1.5
