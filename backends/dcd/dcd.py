@@ -33,24 +33,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
-from fwdsl.backends import costs
-from fwdsl.backends.dcd import loops
+from fwdsl.atoms.base import Array
+from fwdsl.backends.dcd import costs, loops
 from fwdsl.backends.dcd.machine import LinearMachine, reasons, value_reasons
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-
-SWEEPS, MOST_SWEEPS = 10, 1_000
-"""The least and the most sweeps before the interior point is tried; as many follow each time it brought little."""
-
-ROUNDS = 3
-"""Rounds of the interior point that a run takes, as measured."""
-
-WIDEST = 2_000
-"""Unknowns up to which the interior point forms its system."""
 
 MOST_ENTRIES = 1 << 25
 """Numbers of the rows of an interior point: 256 MB."""
@@ -67,9 +57,6 @@ CONVERGED = 0.03
 
 LEAST_WORK, LEAST_SHARE = 300_000, 0.5
 """Numbers touched that a step has at least, and their share of all: a run that shows no change for long is taken for one that makes none."""
-
-NS_PER_TOUCH = 1.5
-"""Nanoseconds that a number takes in a sweep."""
 
 DIGITS = 4.0
 """Digits of the gap that a round of the interior point is taken to bring."""
@@ -137,48 +124,14 @@ class DCD(Method):
         if found:
             return found
         free = [b.name for b in canonical.blocks if not b.shape and b.g.curvature == 0.0]
-        if free and not _has_interior(canonical):
-            return (f"{free[0]} has no penalty, which it takes for losses with corners and up to {WIDEST:,} unknowns",)
+        if free and not costs.has_interior(canonical):
+            return (f"{free[0]} has no penalty, which it takes for losses with corners and up to {costs.WIDEST:,} unknowns",)
         return ()
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Sweeps and three rounds of the interior point, or sweeps by the conditioning."""
-        (term,) = canonical.terms
-        assert isinstance(term.f, LossFunction)
-        n, d = term.f.size, canonical.size
-        if _has_interior(canonical):
-            first = _sweeps_first(canonical)
-            passes, rounds = 2.0 * first + 8.0, ROUNDS * _round_seconds(canonical)
-            why = f"{first} sweeps, then some {ROUNDS} rounds of an interior point on samples near their corners"
-            memory = costs.memory(canonical, 8, 14, 8.0 * 3.0 * min(n, 12 * d + 100) * d)
-            return Estimate(passes, costs.seconds(canonical, passes, first) + rounds, memory, why)
-        ridge = max(b.g.curvature for b in canonical.blocks)
-        row = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
-        stiff = term.curvature * float(term.f.w.max(initial=0.0)) * min(row, 1e150) ** 2 / ridge
-        # of losses with corners no rate is known; they took 30 to 1,200 sweeps
-        sweeps = (2.0 - math.log10(tol)) * (1.0 + 0.8 * stiff if term.is_smooth else 18.0)
-        passes = 2.5 * sweeps
-        why = f"about {sweeps:.0f} sweeps over the samples"
-        return Estimate(passes, costs.seconds(canonical, passes, sweeps), costs.memory(canonical, 8, 14), why)
-
-
-def _has_interior(canonical: Canonical) -> bool:
-    (term,) = canonical.terms
-    return not term.is_smooth and canonical.size <= WIDEST
-
-
-def _round_seconds(canonical: Canonical) -> float:
-    """Predicted seconds of a round: of the Gram matrix of the block, of products with it, and of the Cholesky factor, 15 times."""
-    (term,) = canonical.terms
-    n, d = term.map.rows, canonical.size
-    rows, stored = float(min(n, 12 * d + 100)), canonical.nnz / max(1, n)
-    return 15e-9 * (rows * min(0.06 * d * d, 0.5 * stored * stored) + 15.0 * rows * stored + 0.03 * d**3)
-
-
-def _sweeps_first(canonical: Canonical) -> int:
-    """Sweeps before the interior point: as many as take the time of a round, so that neither wastes much beside the other."""
-    return int(min(max(SWEEPS, _round_seconds(canonical) / (1e-9 * NS_PER_TOUCH * canonical.nnz)), MOST_SWEEPS))
+        """Sweeps by the conditioning, and a round of the interior point where it comes before their end."""
+        return costs.estimate(canonical, tol)
 
 
 class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
@@ -187,8 +140,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.machine = m = LinearMachine(problem)
-        self.first = _sweeps_first(problem.canonical) if _has_interior(problem.canonical) else -1
-        self.round_work = 1e9 * _round_seconds(problem.canonical) / NS_PER_TOUCH
+        self.first = costs.sweeps_first(problem.canonical) if costs.has_interior(problem.canonical) else -1
+        self.round_work = 1e9 * costs.round_seconds(problem.canonical) / costs.NS_PER_TOUCH
         self.all = float(problem.canonical.nnz + m.n)
         self.least = max(LEAST_WORK, LEAST_SHARE * self.all)
         # while the sweeps run, an intercept without a penalty has that of x, as if its column were as large as a stored number of the data
