@@ -81,7 +81,7 @@ class DCDState(State):
     levels: Array  # of `loops.sweeps`: violations
     work: float  # numbers touched and entries visited so far
     check_at: float  # the work at which bounds are next computed
-    trail: Array  # work and gap at each certificate, a row each
+    trail: Array  # work and gap at each certificate since the last round of the interior point, a row each
     interior_at: int  # the sweep from which on the interior point is tried, -1 where it is not
     rounds: int  # of the interior point so far
     value: float  # P at the last certificate
@@ -175,7 +175,9 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         """x and the intercept of v, computed anew."""
         m = self.machine
         s.x, _ = m.primal(s.v)
-        s.b = np.array([(m.d * float(s.v.sum()) - m.q_b) / self.mu_b if m.place >= 0 else 0.0])
+        # an intercept without a penalty is penalised around the best one so far, so that sweeps stay where that is the optimal one
+        about = float(s.best_x[m.place]) if m.is_balanced and s.best_x.size else 0.0
+        s.b = np.array([about + (m.d * float(s.v.sum()) - m.q_b) / self.mu_b if m.place >= 0 else 0.0])
 
     def _certify(self, s: DCDState) -> None:
         """P and D; where there is an equality, at a dual point moved onto it."""
@@ -268,6 +270,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         self._certify(s)
         # what comes of the dual point has its rounding many times over where C is large
         self._note(s, found[: m.sum.d], float(found[-1]) if m.place >= 0 else 0.0)
+        # what the round has brought is no work of sweeps
+        s.trail = np.array([[s.work, max(s.value - s.bound, 0.0)]])
         if s.value - s.bound > 0.5 * before:
             # it brought little: sweeps go on for a while
             s.interior_at = s.sweeps + self.first
