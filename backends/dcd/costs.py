@@ -27,7 +27,7 @@ SMOOTH, CORNERS = (2.5, 4.0), (3.0, 5.0)
 """Passes a digit: those of a problem that hardly couples its samples, and those for each unit of `coupling`."""
 
 SPREAD = 0.15
-"""How fast unknowns beyond the samples keep coupled samples apart: each has a direction of its own then, and the ridge is not all that bends the dual."""
+"""How fast unknowns beyond the samples keep samples apart: each has a direction of its own then, and not only the ridge bends the dual."""
 
 
 def estimate(canonical: Canonical, tol: float) -> Estimate:

@@ -17,8 +17,9 @@ fast: the tail of coordinate descent is long where C is not small. The samples b
 as many with the largest shares of the gap are solved for exactly by `backends.dcd.interior`, the others kept; then all are looked at again. Each
 round is an ascent of the dual on a block.
 
-An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is, then the side that weighs too much is
-scaled down, and the interior point has it exactly. So it is taken only where that follows.
+An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is around where it stood at the last
+certificate, which is the method of multipliers, and for a bound the side that weighs too much is scaled down; the interior point has it exactly.
+Where samples are fewer than unknowns the multiplier converges too slowly, so it is taken only where the interior point follows.
 
 Source: Hsieh et al. 2008 (liblinear); Mehrotra 1992; Ferris, Munson 2002.
 """
@@ -125,7 +126,9 @@ class DCD(Method):
             return found
         free = [b.name for b in canonical.blocks if not b.shape and b.g.curvature == 0.0]
         if free and not costs.has_interior(canonical):
-            return (f"{free[0]} has no penalty, which it takes for losses with corners and up to {costs.WIDEST:,} unknowns",)
+            return (
+                f"{free[0]} has no penalty, which it takes for losses with corners and up to {costs.WIDEST:,} unknowns",
+            )
         return ()
 
     @classmethod
@@ -175,9 +178,9 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         """x and the intercept of v, computed anew."""
         m = self.machine
         s.x, _ = m.primal(s.v)
-        # an intercept without a penalty is penalised around the best one so far, so that sweeps stay where that is the optimal one
-        about = float(s.best_x[m.place]) if m.is_balanced and s.best_x.size else 0.0
-        s.b = np.array([about + (m.d * float(s.v.sum()) - m.q_b) / self.mu_b if m.place >= 0 else 0.0])
+        over = (m.d * float(s.v.sum()) - m.q_b) / self.mu_b if m.place >= 0 else 0.0
+        # an intercept without a penalty is penalised around where it stood: a step of the method of multipliers
+        s.b = s.b + over if m.is_balanced else np.array([over])
 
     def _certify(self, s: DCDState) -> None:
         """P and D; where there is an equality, at a dual point moved onto it."""
@@ -266,6 +269,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         new, found = self._solved(v, np.append(x, b) if m.place >= 0 else x, at)
         s.v = m.feasible(new) if m.is_balanced else new
         s.rounds += 1
+        if m.is_balanced:
+            s.b = found[-1:].copy()
         self._refresh(s)
         self._certify(s)
         # what comes of the dual point has its rounding many times over where C is large
