@@ -188,16 +188,16 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _look_around(self, s: CoordinateState, known: tuple[float, Array] | None = None) -> None:
         """The value, the gradient, violations and a bound at x; f and f' at its predictions may be known."""
         problem = self.problem
-        if known is None:
-            y = np.empty_like(s.z)
-            known = self.f.value_gradient(s.z, y), y
-        s.loss, s.y = known
+        s.loss, s.y = known or self._loss(s.z)
         s.kty = problem.adjoint([s.y])
         if s.multiplier == math.inf:
             s.multiplier = first(self.g, s.x, s.kty)
         s.value = problem.canonical.constant + s.loss + self.g.penalty(s.x)
         s.misses, share = self.g.survey(s.x, s.kty, self.length, s.multiplier)
         self._bound(s, 1.0 if self.g.is_ball else share)
+
+    def _loss(self, z: Array) -> tuple[float, Array]:
+        return self.f.value_gradient(z, y := np.empty_like(z)), y
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
@@ -262,11 +262,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         y, value, h = s.y, s.loss, np.empty_like(s.z)
         for model in range(1 if self.quadratic else MODELS):
             problem.look()
-            if model:
-                slope = self.columns.dots(work, y) + problem.q[work]
+            slope = self.columns.dots(work, y) + problem.q[work] if model else slope
             f.curvature(s.z, h)
-            if not self.quadratic:
-                np.maximum(h, s.floor * self.bend, out=h)
+            h = h if self.quadratic else np.maximum(h, s.floor * self.bend)
             solved = self._solve(s, slope, y, h, enough if self.quadratic else 0.1 * enough)
             target = np.zeros_like(s.x)
             target[work] = solved.u
@@ -326,19 +324,18 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _search(
         self, s: CoordinateState, d: Array, value: float, y: Array, promised: float
     ) -> tuple[float, float, Array]:
-        """Move x by t d with the first t of 1, 1/2, ... at which P falls by a share of what the model's slope promises; t = 0 where none does.
+        """Move x by t d, t the first of 1, 1/2, ... at which P falls by a share of what the model's slope promises: (t, f, f') there.
 
-        Returns t with f and f' at the new predictions; `value` and y are those at the old ones.
+        t is 0 where none does; `value` and y are f and f' at x.
         """
         problem, g = self.problem, self.g
         dz = self.columns.times(s.work, d[s.work])
-        before = g.penalty(s.x)
+        t, before = 1.0, g.penalty(s.x)
         noise = 16.0 * EPS * (abs(value) + abs(before))
-        t, slopes = 1.0, np.empty_like(y)
         for _ in range(CUTS):
             problem.look()
             x, z = np.clip(s.x + t * d, g.lo, g.hi), s.z + t * dz
-            reached = self.f.value_gradient(z, slopes)
+            reached, slopes = self._loss(z)
             if reached - value + g.penalty(x) - before <= 0.01 * t * promised + noise:
                 s.x, s.z = x, z
                 return t, reached, slopes

@@ -1,4 +1,4 @@
-"""What dual coordinate descent and its interior point cost, for the planner."""
+"""The costs of dual coordinate descent and its interior point, for the planner."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SMOOTH, CORNERS = (2.5, 4.0), (3.0, 5.0)
 """Passes a digit: those of a problem that hardly couples its samples, and those for each unit of `coupling`."""
 
 SPREAD = 0.15
-"""How fast unknowns beyond the samples keep samples apart: each has a direction of its own then, and not only the ridge bends the dual."""
+"""The rate at which unknowns beyond the samples keep samples apart: each has a direction of its own then, and not only the ridge bends the dual."""
 
 
 def estimate(canonical: Canonical, tol: float) -> Estimate:
@@ -48,7 +48,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
 
 
 def coupling(canonical: Canonical) -> float:
-    """How far a step on one sample's dual entry moves the prediction of a sample like it, over what moves its own entry back.
+    """The ratio of how far a step on one sample's dual entry moves the prediction of a sample like it, over what moves its own entry back.
 
     |a|^2 / mu times the length of the dual's interval over the size of the targets, where the loss has corners, or times its second derivative; a
     number without a unit. It decides how many sweeps there are.
