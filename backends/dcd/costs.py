@@ -48,7 +48,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
 
 
 def coupling(canonical: Canonical) -> float:
-    """The ratio of how far a step on one sample's dual entry moves the prediction of a sample like it, over what moves its own entry back.
+    """The movement of the prediction of a sample by a step on the dual entry of one like it, over what moves that entry back.
 
     |a|^2 / mu times the length of the dual's interval over the size of the targets, where the loss has corners, or times its second derivative; a
     number without a unit. It decides how many sweeps there are.
