@@ -243,6 +243,18 @@ class Columns:
         if m:
             out[0] += x[:m] @ extra
 
+    def times(self, work: Indices, d: Array) -> Array:
+        """K_W d, for predictions of one task."""
+        main, m = self.main(work), self.extra.shape[0]
+        columns, cols = self.stored(main)
+        out = np.zeros(self.operator.shape[0])
+        self._sum(columns, cols, d[m:], out)
+        self.count_work(main)
+        out *= self.factor
+        if m:
+            out += d[:m] @ self.extra
+        return out
+
     def gram(self, work: Indices, h: Array, known: Array) -> Array:
         """K_W'diag(h) K_W for a working set that begins with one whose matrix is `known`; of a matrix variable that of one task."""
         main = self.main(work)

@@ -179,23 +179,25 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         none, nowhere = np.zeros(0), np.zeros(0, dtype=np.intp)
         empty = np.zeros((0, 0))
         state = CoordinateState(
-            0, x, z, none, none, 0.0, -math.inf, none, none, nowhere,
+            0, x, z, none, none, 0.0, 0.0, -math.inf, none, none, nowhere,
             math.inf, 0.0, 0.0, whole, whole, empty, EPOCHS, 1.0, FLOOR,
         )  # fmt: skip
         self._look_around(state)
         return state
 
-    def _look_around(self, s: CoordinateState) -> None:
-        """The value, the gradient, violations and a bound at x."""
+    def _look_around(self, s: CoordinateState, known: tuple[float, Array] | None = None) -> None:
+        """The value, the gradient, violations and a bound at x; f and f' at its predictions may be known."""
         problem = self.problem
-        y = np.empty_like(s.z)
-        value = self.f.value_gradient(s.z, y)
-        s.y, s.kty = y, problem.adjoint([y])
+        s.loss, s.y = known or self._loss(s.z)
+        s.kty = problem.adjoint([s.y])
         if s.multiplier == math.inf:
             s.multiplier = first(self.g, s.x, s.kty)
-        s.value = problem.canonical.constant + value + self.g.penalty(s.x)
+        s.value = problem.canonical.constant + s.loss + self.g.penalty(s.x)
         s.misses, share = self.g.survey(s.x, s.kty, self.length, s.multiplier)
-        self._bound(s, value, 1.0 if self.g.is_ball else share)
+        self._bound(s, 1.0 if self.g.is_ball else share)
+
+    def _loss(self, z: Array) -> tuple[float, Array]:
+        return self.f.value_gradient(z, y := np.empty_like(z)), y
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
@@ -210,10 +212,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
-        self._descend(s, max(s.tight * share * gap, EPS * abs(s.value)))
+        known = self._descend(s, max(s.tight * share * gap, EPS * abs(s.value)))
         s.phase = f"coordinate descent on {s.work.size:,} of {s.x.size:,} coordinates"
         s.iteration += 1
-        self._look_around(s)
+        self._look_around(s, known)
         # where a model on the ball was too rough to lead down the next one is solved further
         s.tight = min(1.0, 10.0 * s.tight) if s.value < self.state.value else max(0.1 * s.tight, TIGHTEST)
         vars(self.state).update(vars(s))
@@ -253,20 +255,16 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _everything(self) -> Indices:
         return self._with_extra(np.ones(self.length.size, dtype=np.bool_))
 
-    def _descend(self, s: CoordinateState, enough: float) -> None:
-        """Models on the working set, each at the point that the one before led to."""
+    def _descend(self, s: CoordinateState, enough: float) -> tuple[float, Array] | None:
+        """Models on the working set, each at the point that the one before led to; f and f' at the last one where they are known."""
         problem, f, work = self.problem, self.f, s.work
         slope = (s.kty + problem.q)[work]
-        y, value, h = s.y, math.nan, np.empty_like(s.z)
+        y, value, h = s.y, s.loss, np.empty_like(s.z)
         for model in range(1 if self.quadratic else MODELS):
             problem.look()
-            if model:
-                y = np.empty_like(s.z)
-                value = f.value_gradient(s.z, y)
-                slope = self.columns.dots(work, y) + problem.q[work]
+            slope = self.columns.dots(work, y) + problem.q[work] if model else slope
             f.curvature(s.z, h)
-            if not self.quadratic:
-                np.maximum(h, s.floor * self.bend, out=h)
+            h = h if self.quadratic else np.maximum(h, s.floor * self.bend)
             solved = self._solve(s, slope, y, h, enough if self.quadratic else 0.1 * enough)
             target = np.zeros_like(s.x)
             target[work] = solved.u
@@ -277,14 +275,14 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             if self.quadratic:
                 s.x = s.x + d
                 (s.z,) = problem.forward(s.x)
-                break
-            value = f.value(s.z) if not model else value
+                return None
             promised = float(slope @ d[work]) + self.g.penalty(s.x + d) - self.g.penalty(s.x) - float(problem.q @ d)
-            length = self._search(s, d, value, promised)
+            length, value, y = self._search(s, d, value, y, promised)
             s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if length == 1.0 else min(1.0, 10.0 * s.floor)
             left = -promised if self.g.is_ball else solved.first
             if left <= enough or (length == 0.0 and s.floor == 1.0):
                 break
+        return value, y
 
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
@@ -323,32 +321,37 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         epoch, gram = costs.of_models(self.columns.operator, main.size, self.columns.cost(main))
         return gram <= max(EPOCHS, 2.0 * epochs) * epoch
 
-    def _search(self, s: CoordinateState, d: Array, value: float, promised: float) -> float:
-        """Move x by t d with the first t of 1, 1/2, ... at which P falls by a share of what the model's slope promises; t = 0 where none does."""
+    def _search(
+        self, s: CoordinateState, d: Array, value: float, y: Array, promised: float
+    ) -> tuple[float, float, Array]:
+        """Move x by t d, t the first of 1, 1/2, ... at which P falls by a share of what the model's slope promises: (t, f, f') there.
+
+        t is 0 where none does; `value` and y are f and f' at x.
+        """
         problem, g = self.problem, self.g
-        (dz,) = problem.linear(d)
-        before = g.penalty(s.x)
+        dz = self.columns.times(s.work, d[s.work])
+        t, before = 1.0, g.penalty(s.x)
         noise = 16.0 * EPS * (abs(value) + abs(before))
-        t = 1.0
         for _ in range(CUTS):
             problem.look()
             x, z = np.clip(s.x + t * d, g.lo, g.hi), s.z + t * dz
-            if self.f.value(z) - value + g.penalty(x) - before <= 0.01 * t * promised + noise:
+            reached, slopes = self._loss(z)
+            if reached - value + g.penalty(x) - before <= 0.01 * t * promised + noise:
                 s.x, s.z = x, z
-                return t
+                return t, reached, slopes
             t *= 0.5
-        return 0.0
+        return 0.0, value, y
 
     # --- bounds -------------------------------------------------------------------------------------------------------
 
-    def _bound(self, s: CoordinateState, value: float, most: float) -> None:
+    def _bound(self, s: CoordinateState, most: float) -> None:
         """Keep the dual point of this gradient if its bound is the best; where equalities are left to be met the latest is the one to repair."""
         constant = self.problem.canonical.constant
         found, share = -math.inf, 1.0
         if most == 1.0:
             # f*(y) = <z, y> - f(z) at y = f'(z)
-            found = constant + value - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0)
-        for trial in {most, self._best_share(s, value, most)} - {1.0}:
+            found = constant + s.loss - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0)
+        for trial in {most, self._best_share(s, most)} - {1.0}:
             bound = constant - self.problem.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
             if bound > found:
                 found, share = bound, trial
@@ -368,18 +371,18 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             self.f.curvature(s.z, h)
         return float(h.max(initial=0.0)) or math.inf
 
-    def _best_share(self, s: CoordinateState, value: float, most: float) -> float:
+    def _best_share(self, s: CoordinateState, most: float) -> float:
         """The best s <= `most` for a quadratic loss without ridges or linear terms: -f*(s y) + s <b, y> is a parabola in s.
 
         A ball takes s r m of it, m being the multiplier of the gradient.
         """
-        if not self.quadratic or value <= 0.0 or not self.plain:
+        if not self.quadratic or s.loss <= 0.0 or not self.plain:
             return most
         # f*(s y) = s^2 f(z) + s <b0, y> with the targets b0
         slope = float((self.offset - self.f.f.b) @ s.y)
         if self.g.is_ball:
             slope -= self.g.radius * self.g.multiplier(s.kty)
-        return float(np.clip(0.5 * slope / value, 0.0, most))
+        return float(np.clip(0.5 * slope / s.loss, 0.0, most))
 
     def ray(self) -> tuple[Array, list[Array]] | None:
         """The way of x since zero: far out, that is the direction in which it leaves."""

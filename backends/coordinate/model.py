@@ -73,9 +73,8 @@ class OnColumns:
         else:
             root = np.sqrt(h[:: columns.tasks])
             self.stored, self.cols = columns.weighted(self.main, root)
-            self.scale, self.r = 1.0, columns.split(y)
-            np.divide(self.r, root, out=self.r, where=root > 0.0)
-            self.r[:, root <= 0.0] = 0.0
+            given = columns.split(y)
+            self.scale, self.r = 1.0, np.divide(given, root, out=np.zeros_like(given), where=root > 0.0)
             self.extra = columns.extra * root
         size = self.scale * columns.sizes(self.stored, self.cols, self.extra, start) + ridge[start[:-1]]
         self.size = np.where(np.isfinite(size), size, 0.0)

@@ -17,6 +17,7 @@ class CoordinateState(State):
     z: Array  # its predictions K x + b
     y: Array  # f'(z)
     kty: Array  # K'y
+    loss: float  # f(z)
     value: float  # P(x)
     best_bound: float  # the best bound so far
     dual: Array  # its dual point

@@ -17,8 +17,9 @@ fast: the tail of coordinate descent is long where C is not small. The samples b
 as many with the largest shares of the gap are solved for exactly by `backends.dcd.interior`, the others kept; then all are looked at again. Each
 round is an ascent of the dual on a block.
 
-An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is, then the side that weighs too much is
-scaled down, and the interior point has it exactly. So it is taken only where that follows.
+An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is around where it stood at the last
+certificate, which is the method of multipliers, and for a bound the side that weighs too much is scaled down; the interior point has it exactly.
+Where samples are fewer than unknowns the multiplier converges too slowly, so it is taken only where the interior point follows.
 
 Source: Hsieh et al. 2008 (liblinear); Mehrotra 1992; Ferris, Munson 2002.
 """
@@ -33,9 +34,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
-from fwdsl.backends import costs
-from fwdsl.backends.dcd import loops
+from fwdsl.atoms.base import Array
+from fwdsl.backends.dcd import costs, loops
 from fwdsl.backends.dcd.machine import LinearMachine, reasons, value_reasons
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
@@ -43,33 +43,21 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
-SWEEPS, MOST_SWEEPS = 10, 1_000
-"""The least and the most sweeps before the interior point is tried; as many follow each time it brought little."""
-
-ROUNDS = 3
-"""Rounds of the interior point that a run takes, as measured."""
-
-WIDEST = 2_000
-"""Unknowns up to which the interior point forms its system."""
-
 MOST_ENTRIES = 1 << 25
 """Numbers of the rows of an interior point: 256 MB."""
 
 LOOK = 2_000_000
 """Numbers touched between two looks at the clock."""
 
-FIRST_CHECK, REST, MOST_REST = 5.0, 0.5, 50.0
+FIRST_CHECK, REST, MOST_REST = 5.0, 0.25, 50.0
 """Times that all numbers are touched before the first certificate, and at least and at most from one to the next; the share of all work so far that
 is between them. Each takes as long as a sweep or two."""
 
 CONVERGED = 0.03
 """The share of the violation over all entries at which those that are left have converged, and the others come back: a sweep over all or two."""
 
-LEAST_WORK, LEAST_SHARE = 50_000, 0.5
+LEAST_WORK, LEAST_SHARE = 300_000, 0.5
 """Numbers touched that a step has at least, and their share of all: a run that shows no change for long is taken for one that makes none."""
-
-NS_PER_TOUCH = 1.5
-"""Nanoseconds that a number takes in a sweep."""
 
 DIGITS = 4.0
 """Digits of the gap that a round of the interior point is taken to bring."""
@@ -94,7 +82,7 @@ class DCDState(State):
     levels: Array  # of `loops.sweeps`: violations
     work: float  # numbers touched and entries visited so far
     check_at: float  # the work at which bounds are next computed
-    trail: Array  # work and gap at each certificate, a row each
+    trail: Array  # work and gap at each certificate since the last round of the interior point, a row each
     interior_at: int  # the sweep from which on the interior point is tried, -1 where it is not
     rounds: int  # of the interior point so far
     value: float  # P at the last certificate
@@ -137,48 +125,16 @@ class DCD(Method):
         if found:
             return found
         free = [b.name for b in canonical.blocks if not b.shape and b.g.curvature == 0.0]
-        if free and not _has_interior(canonical):
-            return (f"{free[0]} has no penalty, which it takes for losses with corners and up to {WIDEST:,} unknowns",)
+        if free and not costs.has_interior(canonical):
+            return (
+                f"{free[0]} has no penalty, which it takes for losses with corners and up to {costs.WIDEST:,} unknowns",
+            )
         return ()
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Sweeps and three rounds of the interior point, or sweeps by the conditioning."""
-        (term,) = canonical.terms
-        assert isinstance(term.f, LossFunction)
-        n, d = term.f.size, canonical.size
-        if _has_interior(canonical):
-            first = _sweeps_first(canonical)
-            passes, rounds = 2.0 * first + 8.0, ROUNDS * _round_seconds(canonical)
-            why = f"{first} sweeps, then some {ROUNDS} rounds of an interior point on samples near their corners"
-            memory = costs.memory(canonical, 8, 14, 8.0 * 3.0 * min(n, 12 * d + 100) * d)
-            return Estimate(passes, costs.seconds(canonical, passes, first) + rounds, memory, why)
-        ridge = max(b.g.curvature for b in canonical.blocks)
-        row = max((s.largest_row_norm for s in canonical.instance.stats.values()), default=1.0)
-        stiff = term.curvature * float(term.f.w.max(initial=0.0)) * min(row, 1e150) ** 2 / ridge
-        # of losses with corners no rate is known; they took 30 to 1,200 sweeps
-        sweeps = (2.0 - math.log10(tol)) * (1.0 + 0.8 * stiff if term.is_smooth else 18.0)
-        passes = 2.5 * sweeps
-        why = f"about {sweeps:.0f} sweeps over the samples"
-        return Estimate(passes, costs.seconds(canonical, passes, sweeps), costs.memory(canonical, 8, 14), why)
-
-
-def _has_interior(canonical: Canonical) -> bool:
-    (term,) = canonical.terms
-    return not term.is_smooth and canonical.size <= WIDEST
-
-
-def _round_seconds(canonical: Canonical) -> float:
-    """Predicted seconds of a round: of the Gram matrix of the block, of products with it, and of the Cholesky factor, 15 times."""
-    (term,) = canonical.terms
-    n, d = term.map.rows, canonical.size
-    rows, stored = float(min(n, 12 * d + 100)), canonical.nnz / max(1, n)
-    return 15e-9 * (rows * min(0.06 * d * d, 0.5 * stored * stored) + 15.0 * rows * stored + 0.03 * d**3)
-
-
-def _sweeps_first(canonical: Canonical) -> int:
-    """Sweeps before the interior point: as many as take the time of a round, so that neither wastes much beside the other."""
-    return int(min(max(SWEEPS, _round_seconds(canonical) / (1e-9 * NS_PER_TOUCH * canonical.nnz)), MOST_SWEEPS))
+        """Sweeps by the conditioning, and a round of the interior point where it comes before their end."""
+        return costs.estimate(canonical, tol)
 
 
 class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
@@ -187,8 +143,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.machine = m = LinearMachine(problem)
-        self.first = _sweeps_first(problem.canonical) if _has_interior(problem.canonical) else -1
-        self.round_work = 1e9 * _round_seconds(problem.canonical) / NS_PER_TOUCH
+        self.first = costs.sweeps_first(problem.canonical) if costs.has_interior(problem.canonical) else -1
+        self.round_work = 1e9 * costs.round_seconds(problem.canonical) / costs.NS_PER_TOUCH
         self.all = float(problem.canonical.nnz + m.n)
         self.least = max(LEAST_WORK, LEAST_SHARE * self.all)
         # while the sweeps run, an intercept without a penalty has that of x, as if its column were as large as a stored number of the data
@@ -222,7 +178,9 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         """x and the intercept of v, computed anew."""
         m = self.machine
         s.x, _ = m.primal(s.v)
-        s.b = np.array([(m.d * float(s.v.sum()) - m.q_b) / self.mu_b if m.place >= 0 else 0.0])
+        over = (m.d * float(s.v.sum()) - m.q_b) / self.mu_b if m.place >= 0 else 0.0
+        # an intercept without a penalty is penalised around where it stood: a step of the method of multipliers
+        s.b = s.b + over if m.is_balanced else np.array([over])
 
     def _certify(self, s: DCDState) -> None:
         """P and D; where there is an equality, at a dual point moved onto it."""
@@ -311,10 +269,14 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         new, found = self._solved(v, np.append(x, b) if m.place >= 0 else x, at)
         s.v = m.feasible(new) if m.is_balanced else new
         s.rounds += 1
+        if m.is_balanced:
+            s.b = found[-1:].copy()
         self._refresh(s)
         self._certify(s)
         # what comes of the dual point has its rounding many times over where C is large
         self._note(s, found[: m.sum.d], float(found[-1]) if m.place >= 0 else 0.0)
+        # what the round has brought is no work of sweeps
+        s.trail = np.array([[s.work, max(s.value - s.bound, 0.0)]])
         if s.value - s.bound > 0.5 * before:
             # it brought little: sweeps go on for a while
             s.interior_at = s.sweeps + self.first

@@ -88,7 +88,8 @@ def shuffle(index, count, seed, sweep):
     z = 1 + (seed % 1000003 * 7919 + sweep * 104729) % 2147483646
     for i in range(count - 1, 0, -1):
         z = z * 48271 % 2147483647
-        k = z % (i + 1)
+        # z (i + 1) / 2^31 rounded down: a division would take as long as the visit of a short row
+        k = z * (i + 1) >> 31
         index[i], index[k] = index[k], index[i]
 
 

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS, Block, row_blocks, strip_blocks
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.matrix import (
+    csc_rows,
+    csc_rows_count,
     csr_gram,
     csr_matvec,
     csr_scatter,
@@ -256,9 +258,15 @@ class Sparse:
 
     def columns(self, support: Support) -> Sparse:
         """A[:, support], copied; indices strictly increase in each row."""
-        part = _scipy(self.by_columns, self.shape[::-1])[support].T.tocsr()
-        part.sum_duplicates()
-        return Sparse(part.shape, rows=_compressed(part))
+        columns, n = self.by_columns, self.shape[0]
+        last, indptr = np.full(n, -1), np.zeros(n + 1, dtype=np.int64)
+        kernel(csc_rows_count)(columns.indptr, columns.indices, support, last, indptr)
+        np.cumsum(indptr, out=indptr)
+        indices, data = np.empty(indptr[-1], columns.indices.dtype), np.empty(indptr[-1], columns.data.dtype)
+        last[:] = -1
+        kernel(csc_rows)(*columns, support, last, indptr[:-1].copy(), indices, data)
+        rows = Compressed(*map(readonly, (indptr.astype(columns.indptr.dtype), indices, data)))
+        return Sparse((n, support.size), rows=rows)
 
     def gram(self, support: Support | None, d: Array, pool: Pool) -> Array:
         """A[:, support]' diag(d) A[:, support]; None for all columns."""

@@ -235,3 +235,23 @@ def test_a_model_that_is_flat_has_a_mean_of_two_solutions() -> None:
     for inner in INNER:
         s = problem.solve(method=METHOD, tol=1e-8, **inner)
         assert s.status == "optimal" and s.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-6)
+
+
+@pytest.mark.parametrize("inner", ["residual", "gram"])
+def test_a_step_that_is_broken_off_anywhere_leaves_its_state(inner: str) -> None:
+    """A model works on the slopes of the state, which the next step starts from, and must not write into them."""
+    problem = random_problem(3, "logistic", "norm1", "", "csr")
+    bound = fw.parse(problem.text).bind(**problem.data)
+    whole = stepped(bound, METHOD, 2, inner=inner)
+    for last in range(12):
+        run, looks = started(bound, METHOD, inner=inner), iter([False] * last)
+        run.step()
+        before = {name: np.copy(value) for name, value in vars(run.state).items()}
+        run.problem.must_stop = lambda looks=looks: next(looks, True)
+        try:
+            run.step()
+        except Stopped:
+            assert all(np.array_equal(before[name], value) for name, value in vars(run.state).items())
+            run.problem.must_stop = lambda: False
+            run.step()
+        assert np.array_equal(run.state.x, whole.state.x)

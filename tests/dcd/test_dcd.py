@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.dcd import interior, loops
@@ -321,3 +322,43 @@ def test_where_no_multipliers_balance_the_intercept_others_show_that_there_is_no
     bound = Linear("hinge", "free", q_b=-1e4).bound()
     assert "no minimum" in {c.name: c.reasons for c in bound.plan().candidates}["dcd"][0]
     assert bound.solve(threads=1).status == "unbounded"
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute"])
+def test_sweeps_find_the_multiplier_of_an_intercept(loss: str) -> None:
+    """With weak samples hardly one is near a corner, and what sweeps keep must be the optimum of the problem with its equality."""
+    rng = np.random.default_rng(1)
+    X = sp.random(4000, 200, 0.05, format="csr", random_state=2, data_rvs=rng.standard_normal)
+    z = X @ rng.standard_normal(200)
+    z = z / np.std(z) + 0.7 * rng.standard_normal(4000) + 0.5
+    text = (
+        "data X: matrix[n, p], y: vector[n]\nparam C: positive\nvar w: vector[p], b: real\n"
+        f"minimize 1/2 * sum_squares(w) + C * sum({loss}(X @ w + b, y))\n"
+    )
+    if loss == "hinge":
+        text, z = text.replace("y: vector[n]", "y: signs[n]"), np.where(z > 0.0, 1.0, -1.0)
+    bound = fw.parse(text).bind(X=X, y=z, C=0.1 * 4000 / np.square(X.data).sum())
+    found = bound.solve(method="dcd", tol=1e-7, threads=1, max_iter=60)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(bound.solve(method="pdhg", tol=1e-7, threads=1).objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute", "squared_hinge"])
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_predictions_have_no_units(loss: str, unit: float) -> None:
+    """Data in another unit, with the weight that makes the same problem of them, and a longer sum of losses and squares."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 20)), np.sign(rng.standard_normal(300))
+    text = (
+        "data X: matrix[n, p], y: signs[n]\nparam C: positive, mu: positive\nvar w: vector[p]\n"
+        f"minimize mu * sum_squares(w) + C * sum({loss}(X @ w, y))\n"
+    )
+    text = text.replace("y: signs[n]", "y: vector[n]") if loss == "absolute" else text
+
+    def passes(**data: Any) -> float:
+        return DCD.estimate(fw.parse(text).bind(y=y, **data).canonical, 1e-6).passes
+
+    here = passes(X=X, C=0.1, mu=0.5)
+    assert passes(X=unit * X, C=0.1, mu=0.5 * unit**2) == pytest.approx(here, rel=1e-9)
+    assert passes(X=X, C=0.1 * unit, mu=0.5 * unit) == pytest.approx(here, rel=1e-9)
+    assert passes(X=X, C=10.0, mu=0.5) >= here

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from fwdsl.backends.kernels import Operator, Pool, kernel
 from fwdsl.backends.kernels.matrix import csr_gram, csr_matvec, csr_scatter
+from fwdsl.backends.kernels.storage import Sparse
 
 LAYOUTS: dict[str, Any] = {
     "C": lambda M: M,
@@ -192,3 +193,24 @@ def test_results_go_where_they_are_asked_and_shapes_are_checked() -> None:
     with pytest.raises(ValueError, match="two axes"):
         Operator(np.ones(3))
     np.testing.assert_array_equal(op.matvec(np.ones(8)[::2]), op.matvec(np.ones(4)))
+
+
+def test_columns_of_sparse_data_are_copied_by_rows() -> None:
+    """Empty rows and columns stay empty, and what stands twice is added up."""
+    rng = np.random.default_rng(4)
+    dense = rng.standard_normal((9, 7)) * (rng.random((9, 7)) < 0.4)
+    dense[3], dense[:, 2] = 0.0, 0.0
+    coo = sp.coo_array(dense)
+    twice = [np.concatenate([part, part[::-1]]) for part in (*coo.coords, 0.5 * coo.data)]
+    # rows that are not sorted, with each number in two halves
+    order = np.argsort(twice[0], kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(twice[0], minlength=9))])
+    A = sp.csr_array((twice[2][order], twice[1][order], indptr), shape=(9, 7))
+    at = np.array([0, 2, 3, 6])
+    part = Operator(A, Pool(1)).columns(at).storage
+    assert isinstance(part, Sparse)
+    found = sp.csr_array(
+        (part.rows.data, part.rows.indices.astype(np.int64), part.rows.indptr.astype(np.int64)), shape=(9, 4)
+    )
+    np.testing.assert_allclose(found.toarray(), dense[:, at], rtol=1e-15)
+    assert found.nnz == np.count_nonzero(dense[:, at])

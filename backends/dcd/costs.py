@@ -1,0 +1,97 @@
+"""The costs of dual coordinate descent and its interior point, for the planner."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fwdsl.atoms.base import LossFunction
+from fwdsl.backends import costs
+from fwdsl.backends.finite_sum import matrix_by_rows
+from fwdsl.backends.method import Estimate
+from fwdsl.backends.signed_dual import SignedDual
+from fwdsl.canon.data_maps import Matrix
+from fwdsl.canon.form import Canonical
+
+SWEEPS, MOST_SWEEPS = 10, 1_000
+"""The least and the most sweeps before the interior point is tried; as many follow each time it brought little."""
+
+WIDEST = 2_000
+"""Unknowns up to which the interior point forms its system."""
+
+NS_PER_TOUCH = 1.5
+"""Nanoseconds that a number takes in a sweep."""
+
+SMOOTH, CORNERS = (2.5, 4.0), (3.0, 5.0)
+"""Passes a digit: those of a problem that hardly couples its samples, and those for each unit of `coupling`."""
+
+SPREAD = 0.15
+"""The rate at which unknowns beyond the samples keep samples apart: each has a direction of its own then, and not only the ridge bends the dual."""
+
+
+def estimate(canonical: Canonical, tol: float) -> Estimate:
+    """Sweeps by the coupling of the samples, or a round of the interior point after as many sweeps as take its time."""
+    (term,) = canonical.terms
+    assert isinstance(term.f, LossFunction)
+    n, d = term.f.size, canonical.size
+    base, each = SMOOTH if term.is_smooth else CORNERS
+    passes = (2.0 - math.log10(tol)) * (base + each * coupling(canonical))
+    first = 2.0 * sweeps_first(canonical) + 8.0 if has_interior(canonical) else math.inf
+    if passes <= first:
+        why = f"about {passes:.0f} passes over the samples, with an exact step for each"
+        return Estimate(passes, costs.seconds(canonical, passes, 0.5 * passes), costs.memory(canonical, 8, 14), why)
+    seconds = costs.seconds(canonical, first, 0.5 * first) + round_seconds(canonical)
+    memory = costs.memory(canonical, 8, 14, 8.0 * 3.0 * min(n, 12 * d + 100) * d)
+    why = f"{sweeps_first(canonical)} sweeps and more, then an interior point on samples near their corners"
+    return Estimate(first, seconds, memory, why)
+
+
+def coupling(canonical: Canonical) -> float:
+    """The movement of the prediction of a sample by a step on the dual entry of one like it, over what moves that entry back.
+
+    |a|^2 / mu times the length of the dual's interval over the size of the targets, where the loss has corners, or times its second derivative; a
+    number without a unit. It decides how many sweeps there are.
+    """
+    (term,) = canonical.terms
+    assert isinstance(term.f, LossFunction)
+    n = max(1, term.f.size)
+    ridge = max(b.g.curvature for b in canonical.blocks)
+    square, wide = 0.0, 0
+    for block, m in term.map.parts:
+        found = matrix_by_rows(m) if block.shape else None
+        if found is None or not isinstance(found[1], Matrix):
+            continue
+        values, A = canonical.instance.values, found[1].A
+        norms = next((s.column_norms for name, s in canonical.instance.stats.items() if values[name] is A), None)
+        # data that were not measured are taken for rows of the length 1
+        square += found[0] ** 2 * (float(n) if norms is None else float(np.square(np.minimum(norms, 1e150)).sum()))
+        wide = max(wide, m.columns)
+    dual = SignedDual.of(term.f, term.map.offset)
+    if term.is_smooth:
+        stiff = term.curvature * float(term.f.w.mean())
+    else:
+        size = float(np.sqrt(np.square(dual.t).mean())) if dual.t.size else 0.0
+        width = dual.hi - dual.lo
+        stiff = float(width[np.isfinite(width)].sum()) / n / size if size > 0.0 else math.inf
+    found_at = stiff * square / n / ridge
+    return found_at / (1.0 + SPREAD * found_at * wide / n) if math.isfinite(found_at) else 1e9
+
+
+def has_interior(canonical: Canonical) -> bool:
+    """True if the loss has corners and the interior point's system can be formed."""
+    (term,) = canonical.terms
+    return not term.is_smooth and canonical.size <= WIDEST
+
+
+def round_seconds(canonical: Canonical) -> float:
+    """Predicted seconds of a round: of the Gram matrix of the block, of products with it, and of the Cholesky factor, 15 times."""
+    (term,) = canonical.terms
+    n, d = term.map.rows, canonical.size
+    rows, stored = float(min(n, 12 * d + 100)), canonical.nnz / max(1, n)
+    return 15e-9 * (rows * min(0.06 * d * d, 0.5 * stored * stored) + 15.0 * rows * stored + 0.03 * d**3)
+
+
+def sweeps_first(canonical: Canonical) -> int:
+    """Sweeps before the interior point: as many as take the time of a round, so that neither wastes much beside the other."""
+    return int(min(max(SWEEPS, round_seconds(canonical) / (1e-9 * NS_PER_TOUCH * canonical.nnz)), MOST_SWEEPS))
