@@ -9,7 +9,6 @@ with one loss, one data matrix A (rows a_j, perhaps scaled by c), one variable a
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Block, Canonical
 from fwdsl.canon.maps import LinearMap
+from fwdsl.frozen import frozen
 
 
 def reasons(
@@ -87,7 +87,7 @@ def matrix_by_rows(m: LinearMap) -> tuple[float, LinearMap] | None:
     return (c, m) if isinstance(m, KernelMatrix) and not m.transposed else None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class FiniteSum:
     """The problem above on kernels."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Block
 from fwdsl.canon.maps import LinearMap
+from fwdsl.frozen import frozen
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -139,7 +139,7 @@ def is_by_columns(m: LinearMap) -> bool:
     return isinstance(inner, KernelMatrix) and not inner.transposed
 
 
-@dataclass(frozen=True)
+@frozen
 class MapColumns:
     """Some columns of one map: of a matrix by reference, or formed where the map is another (an intercept, a product), sparsely for slices."""
 

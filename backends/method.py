@@ -12,9 +12,10 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.option import Option, OptionValue
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.forms import FormKind
+from fwdsl.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Estimate:
     """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says what they rest on.
 
@@ -28,7 +29,7 @@ class Estimate:
     trusted: float = 1.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """A report on a run, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
 

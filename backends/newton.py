@@ -16,14 +16,13 @@ place, and are cut until P falls. That is a gradient step in the metric of the d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.frozen import frozen
 
 MAX_DENSE = 1_500
 """Free coordinates up to which H is formed and factored; beyond, projected conjugate gradients apply it."""
@@ -42,7 +41,7 @@ SEARCH = 30
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True)
+@frozen
 class NewtonFace:
     """The face of the whole x: free coordinates, normals, slope and curvature of g along them, and which must keep their sign."""
 
@@ -237,7 +236,7 @@ def _longest_feasible(problem: PreparedProblem, face: NewtonFace, x: Array, d: A
     return lo
 
 
-@dataclass(frozen=True)
+@frozen
 class _System:
     """The system of a step, scaled to a unit diagonal: `solve` takes entries out that are to reach zero."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+
+from fwdsl.frozen import frozen
 
 OptionValue = bool | int | float | str | None
 
@@ -12,7 +13,7 @@ AUTO = "auto"
 """The value of an option whose default the method works out from the problem."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Option:
     """An option of a method.
 

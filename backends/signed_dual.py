@@ -9,16 +9,15 @@ s_j is 1 / (smoothness w_j), 0 for a loss with corners; e is the half-width of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, LossFunction
 from fwdsl.backends.functions import FastLoss
+from fwdsl.frozen import frozen
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class SignedDual:
     """h above."""
 

@@ -7,7 +7,6 @@ is the penalty m (h(x) - radius), so that c becomes c + m ball.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +20,7 @@ from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import BlockPlan
+from fwdsl.frozen import frozen
 from fwdsl.words import CONVEX, SETS, SetWord
 from fwdsl.words.functions import ConvexWord
 
@@ -55,7 +55,7 @@ def _adds_up(norm: ConvexWord) -> bool:
     return norm.is_norm and (norm.additive or lengths)
 
 
-@dataclass(frozen=True)
+@frozen
 class _GroupedBlock:
     """The nonsmooth part of a block: the groups that are no single entries, c of each group, the ball with its radius, bounds."""
 
@@ -108,7 +108,7 @@ def is_ball(g: VectorFunction) -> bool:
     return found is not None and found.radius < math.inf
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Coordinates:
     """The numbers above. Group g has the coordinates order[start[g] : start[g + 1]]; `tasks` of them make a row of a matrix."""
 

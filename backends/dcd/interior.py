@@ -23,6 +23,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.dcd.rows import RowsOf
+from fwdsl.frozen import frozen
 
 ITERATIONS = 60
 """Iterations at most."""
@@ -43,7 +44,7 @@ JITTER = 1e-14
 """The share of the diagonal that is added to the system, ten thousand times as much each time it cannot be factored."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Part:
     """The problem above."""
 
@@ -71,7 +72,7 @@ class _Iterate:
         return float(self.low @ self.S + self.up @ self.T)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class _Newton:
     """The Newton system at an iterate: what it misses of its two equations, and the solver of the reduced system."""
 

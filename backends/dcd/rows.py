@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.dcd import loops
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.frozen import frozen
 
 PAIR = 8.0
 """The time of a pair of stored numbers over that of a multiplication in a dense product."""
@@ -36,7 +36,7 @@ class RowsOf(Protocol):
         """Some of the rows."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class DenseRows:
     """Z as an array."""
 
@@ -60,7 +60,7 @@ class DenseRows:
         return DenseRows(self.Z[at])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class SparseRows:
     """Z by rows, `width` columns."""
 

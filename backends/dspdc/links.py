@@ -6,7 +6,6 @@ Each link is of data with one block, with the blocks of a family in a row, or wi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,9 +19,10 @@ from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Block, Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
+from fwdsl.frozen import frozen
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class PlacedBlock:
     """A block: its slice of x, its g, the side `d` of a symmetric matrix (else 0), and whether its prox takes an eigendecomposition."""
 
@@ -68,7 +68,7 @@ def _places(block: Block, d: int) -> Iterator[PlacedBlock]:
         yield PlacedBlock(start, start + one.size, own, d, isinstance(one, Spectral))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Link:
     """z += c * data(x[start:stop]), for all samples or, one map a task, for those of each task with the block of its own.
 
@@ -127,7 +127,7 @@ class Link:
             yield LinkPart(start, start + self.width, self.c, _some(self.maps[t], place[at]), at)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class LinkPart:
     """z[at] += c * map(x[start:stop])."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -29,6 +29,7 @@ from fwdsl.backends.frank_wolfe.steps import step_length, whole
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.frozen import frozen
 
 CORRECTIVE_RULES = ("secant", "line_search", "adaptive", "short")
 
@@ -38,7 +39,7 @@ PATIENCE = 2.0
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class VertexSlopes:
     """Slopes along the gradient c: <c, x>, the live atoms of largest and of least <c, v>, and the oracle's vertex where it was asked."""
 
@@ -57,7 +58,7 @@ class VertexSlopes:
         return self.at_x - self.at_vertex
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Move:
     """d = to - of. `to` is an atom's place, a vertex, or None for x; `of` an atom's place or None for x. `promise` is <c, -d>."""
 

@@ -8,7 +8,7 @@ start is taken by its weights, which a solution has.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.combined_maps import Adjoint, Compose, Scaled
 from fwdsl.canon.form import Block, Stacked, SumTerm
 from fwdsl.canon.maps import Identity, LinearMap
+from fwdsl.frozen import frozen
 
 
 def lifted(arrangement: Arrangement) -> dict[str, SumPlan]:
@@ -28,7 +29,7 @@ def lifted(arrangement: Arrangement) -> dict[str, SumPlan]:
     return {x: s for x, s in alone.items() if x is not None and sum(t.bare == x for t in plans) == 1}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Hull:
     """Term `term` says that the `lines` of x, all entries in some order, are those of V'w; so x = points(w)."""
 

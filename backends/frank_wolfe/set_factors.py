@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +21,7 @@ from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import Gathered, LeftMultiply
+from fwdsl.frozen import frozen
 
 Index = NDArray[np.intp]
 
@@ -36,7 +36,7 @@ class MapProducts(Protocol):
         """K_I' y."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class View:
     """The part of a term that depends on a factor: `rows` of the predictions (None: all), the map from the factor to them, and their loss."""
 
@@ -46,7 +46,7 @@ class View:
     loss: FastLoss | FastRows
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class SetFactor:
     """A factor: its places in x, its set, the curvature of its ridge, and the terms that depend on it."""
 

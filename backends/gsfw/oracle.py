@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,12 +30,13 @@ from fwdsl.atoms.vectors.norm1_l2_ball import Norm1L2Ball
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.gsfw import loops
 from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.frozen import frozen
 from fwdsl.words import CONVEX, SETS
 
 Respond = Callable[[Array], Array]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Oracle:
     """c -> argmin_x <c, x> + g(x); `mu` is the strong convexity of g.
 

@@ -8,8 +8,6 @@ Source: order of the unknowns: reverse Cuthill, McKee 1969; factors: Anderson et
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgbtrf, dgbtrs, dpbtrf, dpbtrs
@@ -17,12 +15,13 @@ from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import BLOCK, Solve
+from fwdsl.frozen import frozen
 
 WIDEST = 64
 """Diagonals below the main one up to which a band is worth its zeros."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Band:
     """An order of the unknowns, and how many diagonals below the main one it needs."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic
 from fwdsl.backends.interior.blocked import Look, weighted_gram
 from fwdsl.canon.form import Block, Canonical, SumTerm
+from fwdsl.frozen import frozen
 
 Index = NDArray[np.intp]
 
@@ -61,7 +61,7 @@ class _PlacedForm(NamedTuple):
     row: int  # the place of its rows, before they are sorted by cones
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class ConicProgram:
     """The program, with what leads from its points to those of the canonical problem."""
 

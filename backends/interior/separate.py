@@ -10,7 +10,6 @@ number of samples. By this form D is a sum of squares, and no difference of larg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
 from fwdsl.backends.interior.blocked import Look, dense_gram, sparse_product
 from fwdsl.backends.interior.program import ConicProgram
+from fwdsl.frozen import frozen
 
 Index = NDArray[np.intp]
 
@@ -46,7 +46,7 @@ class Factor(NamedTuple):
     Qc: Array
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Separate:
     """The entries with unknowns of their own, their K, and the other unknowns and rows."""
 

@@ -10,7 +10,7 @@ to v leaves the rest v - D'u that is majorised by all others, at which every suc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -19,12 +19,13 @@ from fwdsl.atoms.base import Array, Face, VectorFunction
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.lines.loops import line_prox
 from fwdsl.canon.chains import Chain
+from fwdsl.frozen import frozen
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 """The share of the sizes of its terms by which a mean may miss 0."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Along(VectorFunction):
     """The function of a block with those of its lines."""
 

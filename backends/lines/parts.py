@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -16,6 +16,7 @@ from fwdsl.backends.lines.function import Along, uniform
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.chains import Places, picked
 from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.frozen import frozen
 
 
 def others(form: Canonical) -> list[SumTerm]:
@@ -47,7 +48,7 @@ def without_lines(problem: PreparedProblem) -> PreparedProblem:
     return found
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Multiples:
     """x -> c x_i, row by row; `at` is None where the rows are the entries."""
 
@@ -125,7 +126,7 @@ def _looked_at(form: Canonical) -> list[Multiples] | None:
     return found if quadratic and uniform(weights) else None
 
 
-@dataclass(frozen=True)
+@frozen
 class Separable:
     """F as a sum over the entries of the one block."""
 

@@ -12,7 +12,6 @@ A ridge asks for no equality.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from fwdsl.backends.problem import LARGEST_COLUMNS, PreparedProblem
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.form import Block, SumTerm
 from fwdsl.canon.maps import LinearMap
+from fwdsl.frozen import frozen
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -52,7 +52,7 @@ def signature(problem: PreparedProblem, x: Array) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-@dataclass(frozen=True)
+@frozen
 class Levels:
     """The face at x: S, the slopes of g and of the lines along its columns, the curvatures of g, and K S of each term."""
 

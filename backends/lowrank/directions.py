@@ -14,15 +14,14 @@ Away:     within the face of X, from Z = R P a a'Q', |a| = 1, with <G, Z> larges
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.factors import project_l1
+from fwdsl.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class ThinFactors:
     """X = P diag(s) Q' by its thin SVD, s > 0: its face holds P M Q', M positive semidefinite, tr M <= R."""
 
@@ -31,7 +30,7 @@ class ThinFactors:
     Q: Array
 
 
-@dataclass(frozen=True)
+@frozen
 class Away:
     """Z = R P a a'Q' by a, minus the slope of the objective along X - Z, and the longest step."""
 

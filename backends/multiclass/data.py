@@ -6,7 +6,6 @@ Source: Babichev, Ostrovskii, Bach 2019: the estimates (Part-SS) with the probab
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,10 @@ from fwdsl.backends.maps import CountedMap
 from fwdsl.backends.multiclass.game import Game
 from fwdsl.backends.multiclass.loops import sampling
 from fwdsl.backends.products import product_of
+from fwdsl.frozen import frozen
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Data:
     """X by rows and by columns for the kernels, the sizes of both, the largest entries of its columns, and their counts."""
 

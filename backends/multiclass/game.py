@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +38,7 @@ from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.pairs import words_of
+from fwdsl.frozen import frozen
 from fwdsl.words import CONVEX, SETS
 
 TINY = 1e-300
@@ -108,7 +108,7 @@ def _penalty(g: Any) -> float:
     return 0.0 if coercive is None else float(coercive[0])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Game:
     """The game of a problem that passed `reasons` and `value_reasons`.
 

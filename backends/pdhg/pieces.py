@@ -7,14 +7,13 @@ coordinates). By Moreau, a prox of f moves where that of f* does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vectors.common import Norm
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector, prox_conjugate
+from fwdsl.frozen import frozen
 
 Index = NDArray[np.intp]
 
@@ -25,7 +24,7 @@ NEARBY = 1e-7
 """The relative step of the differences that show which entries of a piecewise linear prox move."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AffinePiece:
     """Directions e_main - value e_pivot, one a column of B, `value` being 0 where they are coordinates, with their shares."""
 

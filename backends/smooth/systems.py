@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +25,7 @@ from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.frozen import frozen
 
 DAMPING = 1e-14
 """A hair that is added to a diagonal of ones, where columns repeat: each step is made good by the next one."""
@@ -35,7 +35,7 @@ Solve = Callable[[Array, Array, Array, Array], Array]
 """(the gradient, x, K x, y) -> d."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Cholesky:
     """A symmetric positive definite matrix, factored."""
 

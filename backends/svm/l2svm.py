@@ -46,6 +46,7 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Block, Canonical
+from fwdsl.frozen import frozen
 
 GAP_EVERY = 4
 """Steps between two bounds, which take about as long as the vector operations of a step."""
@@ -72,7 +73,7 @@ class L2SVMState(State):
     best_t: Array = field(default_factory=lambda: np.zeros(0))  # the multipliers of the best D
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class _View:
     """The problem in the notation above: `mu` has one number a coordinate of x, `free` is the intercept's place (-1: none), e = c y s."""
 

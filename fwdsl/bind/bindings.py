@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..frozen import frozen
 from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
@@ -20,7 +21,7 @@ from .findings import Findings
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@frozen
 class Bindings:
     """Values and sources that replace what a program declares.
 
@@ -127,7 +128,7 @@ def _similar(name: str, allowed: Sequence[str]) -> str:
     return close[0] if close else ""
 
 
-@dataclass(frozen=True)
+@frozen
 class RawDatum:
     """The value of a datum before its conversion. `origin` says where it comes from, and `place` is its file, if it has one.
 
@@ -161,7 +162,7 @@ class RawDatum:
         return Place(self.place.file, self.place.key, row, column, shown)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Job:
     """A source to read, the declarations that it serves, and the names among them that take their values from it."""
 

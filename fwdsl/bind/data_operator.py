@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import DataError, misuse
+from ..frozen import frozen
 from ..grammar.diagnostic import Diagnostic
 
 Array: TypeAlias = "np.ndarray"
@@ -37,7 +38,7 @@ class ProductError(DataError):
         super().__init__((Diagnostic("FW4527", f"`fw.operator`: {found}", rule=rule, hint=hint),))
 
 
-@dataclass(frozen=True)
+@frozen
 class NormBound:
     """The bound |A|_2 <= value, and its reason in a sentence."""
 
@@ -59,7 +60,7 @@ class OperatorSource:
     rmatvecs: int = 0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class DataOperator:
     """The real matrix c A, or c A' where `flipped`, by the products x -> A x and y -> A'y of `source`, in float64.
 
@@ -155,7 +156,7 @@ class DataOperator:
         return f"<operator of shape {self.shape[0]} x {self.shape[1]}>"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class EqualRows:
     """The substitute for |A| of an operator: it maps x >= 0 to |A|_2 |x|_2 in each entry.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..check.shapes import format_type
+from ..frozen import frozen
 from ..grammar.diagnostic import Label, Place
 from ..grammar.source import Span
 from ..model import DataDecl, Dim, Model, Type, once_per_model
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
 
 
-@dataclass(frozen=True)
+@frozen
 class _Claim:
     """One statement of a dimension's size: `what` it counts ("columns") and the `datum` that has it (None for `--dim`)."""
 

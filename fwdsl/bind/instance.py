@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from ..frozen import frozen
 from ..model import Expr, Model
 
 if TYPE_CHECKING:
     from .features import Features
 
 
-@dataclass(frozen=True)
+@frozen
 class DataStats:
     """The measurements of one pass over a datum.
 
@@ -32,7 +33,7 @@ class DataStats:
     norm_statement: str = ""
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Instance:
     """A checked model, the sizes of its dimensions, and a value for each datum and parameter.
 

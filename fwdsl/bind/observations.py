@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..check.shapes import format_type
+from ..frozen import frozen
 from ..grammar.diagnostic import Place
 from ..model import Dim
 from ..readers.roles import Triplets
@@ -26,7 +27,7 @@ _FORMS = "give `(rows, columns, values)`, a SciPy sparse matrix whose stored ent
 AXES = ("rows", "columns")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class RawEntries:
     """Triplets of one datum before sizes are known.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..frozen import frozen
 from ..model import Dim, evaluate_dim
 from .data_operator import DataOperator
 
@@ -50,7 +50,7 @@ def as_csr(value: Any) -> Value:
 Array = Any
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Entries:
     """Observed entries: entry (rows[k], columns[k]) of a matrix of `shape` has the value values[k].
 

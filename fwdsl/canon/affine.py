@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
+from ..frozen import frozen
 from ..model import Dim, Expr, evaluate_dim
 from .combined_maps import Adjoint, added, compose, scaled
 from .data_maps import Matrix
@@ -46,7 +46,7 @@ class NotFinite(Exception):
         self.expr = expr
 
 
-@dataclass(frozen=True)
+@frozen
 class AffineExpression:
     """sum over variables of maps[v] x_v + offset; all of it flat in C order, `shape` being the expression's own."""
 

@@ -8,7 +8,6 @@ places apart: 1 for a vector and along the rows of a matrix, its number of colum
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike, VectorFunction
+from ..frozen import frozen
 from .combined_maps import Add, Compose, Scaled
 from .data_maps import Matrix, is_written
 from .maps import Diagonal, Identity, LinearMap, Select
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Places = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Steps:
     """One term of the sum, f(c (x_{e+1} - x_e)) row by row: the edge e of each row, its factor, and the ends of the domain of f*, where f* is 0."""
 
@@ -38,7 +38,7 @@ class Steps:
     hi: float
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Chain:
     """The lines of one block: edge e leads from entry `order[e]` to `order[e + 1]` (None: entries as they are), and from one line to the next
     where no term acts on it.

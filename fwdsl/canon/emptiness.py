@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array
+from ..frozen import frozen
 from ..grammar.source import Span
 from ..words import CONVEX, SETS
 from .pairs import build, words_of
@@ -39,7 +39,7 @@ class Empty(Exception):
         self.span = span
 
 
-@dataclass(frozen=True)
+@frozen
 class Region:
     """One set of a variable: its key (`rows(simplex)`), its arguments as the atoms take them, its name in messages, and its place."""
 

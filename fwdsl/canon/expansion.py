@@ -12,7 +12,6 @@ so that a = -c/mu y gives both ends from one product with K. The Gram matrix is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -22,6 +21,7 @@ from ..atoms.base import Array, LossFunction
 from ..atoms.losses import LOSSES
 from ..bind.instance import Instance
 from ..features.gram import GramOperator
+from ..frozen import frozen
 from .arrange import Arrangement
 from .combined_maps import Scaled
 from .data_maps import Matrix
@@ -33,7 +33,7 @@ LOW_RANK = 0.25
 """The share of the samples that a small feature space has at most: methods that write its coordinates down are then as good."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Offset:
     """The intercept b of predictions: d times b is added to each, and q b to the objective."""
 
@@ -42,7 +42,7 @@ class Offset:
     q: float
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@frozen
 class Expansion:
     """The problem of this module's docstring, in the sense of minimisation. A point is the vector of a and, behind it, b."""
 

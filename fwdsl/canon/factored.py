@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..atoms.base import Array, LossFunction
 from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
+from ..frozen import frozen
 from ..model import Term, evaluate_dim
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
@@ -34,7 +34,7 @@ LARGEST_DENSE_FORM = 5_000_000
 """Numbers of a variable up to which the dense canonical form is built beside the factored one."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class EntryMap:
     """X -> (X_ij) over the places (i, j), one of them possibly more than once."""
 
@@ -57,7 +57,7 @@ class EntryMap:
         return X.at(self.rows, self.columns)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class ProductMap:
     """X -> A X, flat in C order: A a dense array of float64 or float32, or sparse."""
 
@@ -80,7 +80,7 @@ class ProductMap:
         return np.asarray((DataMatrix(self.A).matmat(X.U) @ X.V.T).reshape(-1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class FreeIntercept:
     """A free variable b that is added to the predictions times d: one number (`columns` is 1), or one for each of the columns."""
 
@@ -90,7 +90,7 @@ class FreeIntercept:
     is_vector: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class FactoredTerm:
     """The loss in the user's words: `origin` is its place among the objective's terms."""
 
@@ -100,7 +100,7 @@ class FactoredTerm:
     is_constraint: bool = False
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@frozen
 class Factored:
     """The problem of this module's docstring, in the sense of minimisation (`sense` is -1 where the program maximises).
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from ..atoms.conic import Conic
 from ..atoms.vector_loss import VectorLossFunction
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
+from ..frozen import frozen
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from .factored import Factored
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Block:
     """One variable's place in x and its proximable part. `in_sum` names what could not stay in g and went into the sum.
 
@@ -81,7 +82,7 @@ class Block:
         return slice(self.start, self.stop)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Stacked:
     """x -> sum over blocks of K_B x_B + offset: an affine map of the whole x. `shape` is that of the expression, flat in C order here."""
 
@@ -122,7 +123,7 @@ class Stacked:
         return " + ".join(words) if words else "0"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Shift:
     """The shift of a right-hand side that a constraint's multiplier is the derivative in, where that is not f's own argument.
 
@@ -133,7 +134,7 @@ class Shift:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class SumTerm:
     """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`.
 
@@ -173,7 +174,7 @@ class SumTerm:
         return self.f.set_beneath() if isinstance(self.f, VectorFunction) else None
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@frozen
 class Canonical:
     """The canonical form of an instance, with what is needed to speak of it in the user's words.
 

@@ -6,13 +6,13 @@ An entry stands once for each group of positive weight that it is in, and not at
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..atoms.vectors.groups import members
 from ..bind.instance import Instance
+from ..frozen import frozen
 from ..model import Expr
 from .matrix_maps import Take
 from .pairs import innermost
@@ -53,7 +53,7 @@ def _has_zero(instance: Instance, weights: Expr | None) -> bool:
         return False
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Regrouped:
     """Disjoint groups as the atoms take them, of `length` entries a line, and the map that takes these from `count` lines."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike, VectorFunction
 from ..atoms.family import Repeated
+from ..frozen import frozen
 from ..model import ConstraintDecl, SetRef
 from ..words import BOX, SETS, SIMPLEX
 from .affine import AffineReader
@@ -24,7 +24,7 @@ from .pairs import build, innermost
 from .sets import SetReader
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Indicator:
     """0 where map(x) is in a set, else inf; `side` tells what its multiplier is of."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..frozen import frozen
 from ..model import SetRef
 from ..words import SETS
 from .matrix_maps import Take
 
 
-@dataclass(frozen=True)
+@frozen
 class SetLines:
     """`count` vectors of `length` entries, in an expression of this `shape`, by `frame` ("rows", "columns", "entries" or "").
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike
+from ..frozen import frozen
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -96,7 +96,7 @@ class LinearMap(ABC):
         return 0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Identity(LinearMap):
     """x -> x."""
 
@@ -123,7 +123,7 @@ class Identity(LinearMap):
         return x
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Row(LinearMap):
     """x -> <v, x>, a vector of one number."""
 
@@ -162,7 +162,7 @@ class Row(LinearMap):
         return self.v.size
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Column(LinearMap):
     """s -> s v: a scalar that meets a vector (an intercept: v = ones)."""
 
@@ -196,7 +196,7 @@ class Column(LinearMap):
         return x if np.all(self.v == 1.0) else f"v * {bracket(x)}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Diagonal(LinearMap):
     """x -> v * x entrywise."""
 
@@ -231,7 +231,7 @@ class Diagonal(LinearMap):
         return f"diag @ {bracket(x)}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class Select(LinearMap):
     """x -> x[start:stop]."""
 

@@ -5,15 +5,16 @@ This is told from names alone; `factored` fills in the numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..frozen import frozen
 from ..model import Expr
 
 Multipliers = tuple[tuple[str, Expr | None], ...]
 """The multipliers around an expression, from the outside in: ("neg", None), ("mul", k) or ("div", k), k a constant scalar."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MatrixPrediction:
     """k K X + d b + constants: `kind` is "entries" or "product", `data` the observed entries or the matrix to the left.
 

@@ -8,9 +8,10 @@ multiplier of the equality balances the terms of s: y = (-q_s - sum over them of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...atoms.base import Array
+from ...frozen import frozen
 from ...model import ConstraintDecl, Expr, Term
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
@@ -20,7 +21,7 @@ MOST_USES = 2
 """The places where a variable may stand besides its equality: each is to be computed by itself afterwards."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Definition:
     """k s + rest == 0, `key` being the equality's. `held` are the terms and constraints of s, with the number that multiplies s in each."""
 

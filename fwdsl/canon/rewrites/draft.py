@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ...atoms.base import Array
+from ...frozen import frozen
 from ...model import ConstraintDecl, Model, Term, VarDecl
 from ..affine import AffineReader
 from ..form import Canonical
@@ -67,7 +68,7 @@ class RewritingStep(Protocol):
         """Add the multipliers of what the rewriting made."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Draft:
     """A model, and the key of each of its terms and constraints."""
 

@@ -12,13 +12,14 @@ columns: a support vector machine has fewer features than samples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
+from ...frozen import frozen
 from ...model import ConstraintDecl, Dim, Expr, Term, VarDecl
 from ...words import HINGE, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
@@ -26,7 +27,7 @@ from .draft import Draft, Duals, Key
 from .expressions import length, number_and_rest, sum_of
 
 
-@dataclass(frozen=True)
+@frozen
 class DualMachine:
     """a as the slopes of a loss of u and b."""
 

@@ -10,13 +10,14 @@ positive and the negative part of x, where u and v enter by their difference alo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
+from ...frozen import frozen
 from ...model import Expr, Term, VarDecl
 from ...words import HUBER, LOSSES, SIZES
 from ..affine import AffineReader
@@ -24,7 +25,7 @@ from .draft import Draft, Duals, Key
 from .expressions import changed, multiples, number_and_rest, parts, split, times
 
 
-@dataclass(frozen=True)
+@frozen
 class Outliers:
     """c |z + k o|^2 + m |o|_1 without o. The squares' multiplier is the loss's; that of |o|_1 is held by o's own block."""
 
@@ -97,7 +98,7 @@ def _outliers(draft: Draft, name: str, i: int, j: int) -> tuple[Draft, Outliers]
     return draft.without(name, [i, j], [], [(key, loss)]), step
 
 
-@dataclass(frozen=True)
+@frozen
 class Parts:
     """x = u - v in the place of u and v."""
 

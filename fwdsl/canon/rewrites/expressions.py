@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ...check import algebra, shapes
+from ...frozen import frozen
 from ...model import Dim, Expr
 
 Change = Callable[[Expr], Expr | None]
 
 
-@dataclass(frozen=True)
+@frozen
 class Split:
     """k s + rest, with a number k; `rest` is None where nothing is left."""
 

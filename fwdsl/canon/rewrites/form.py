@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ...atoms.base import Array, VectorFunction
 from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
+from ...frozen import frozen
 from ...model import Model, evaluate_dim, once_per_model
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
@@ -41,7 +42,7 @@ RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
 MOST_STEPS = 16
 
 
-@dataclass(frozen=True)
+@frozen
 class Rewriting:
     """The model that a program is solved as, and the steps to it."""
 
@@ -86,7 +87,7 @@ def rewritten_instance(instance: Instance) -> Instance | None:
     return replace(instance, model=found.draft.model)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@frozen
 class Rewritten:
     """A program as it is written (`outer`) and as it is solved (`inner`). Methods have points of `inner`, the verifier those of `outer`."""
 

@@ -12,13 +12,14 @@ with multiplier 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
+from ...frozen import frozen
 from ...model import ConstraintDecl, Expr, SetRef, Term
 from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
 from ..affine import AffineReader
@@ -26,7 +27,7 @@ from .draft import Draft, Duals, Key
 from .expressions import changed, length, number_and_rest, parts, plus, times
 
 
-@dataclass(frozen=True)
+@frozen
 class Plain:
     """The expressions that were said more plainly, with c of each by its key."""
 

@@ -9,13 +9,14 @@ Euclidean norms of neighbours with one coefficient are a group norm. A part of o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from ...atoms.base import Array
 from ...check import algebra, shapes
+from ...frozen import frozen
 from ...model import ConstraintDecl, Dim, Expr, SetRef, Term, Type, VarDecl, shift_dim
 from ...words import BOX, CONVEX, GROUPED
 from ..affine import AffineReader
@@ -31,7 +32,7 @@ END = 1 << 40
 Range = tuple[int, int]
 
 
-@dataclass(frozen=True)
+@frozen
 class SlicePiece:
     """A function or a set of c w[a:b]."""
 
@@ -45,7 +46,7 @@ class SlicePiece:
     constraint: ConstraintDecl | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Share:
     """The entries from `start` of what was made that the multiplier of a piece is."""
 
@@ -55,7 +56,7 @@ class Share:
     at: Range
 
 
-@dataclass(frozen=True)
+@frozen
 class Slices:
     """A variable in parts, each from a position to the next."""
 
