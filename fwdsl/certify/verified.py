@@ -21,8 +21,8 @@ class Point:
 
     `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
     `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
-    blocks' own sets alone. `sums` are |K_i| |x|, an array a term, empty where they were left out; `drifting` is the part of them
-    that comes of variables far out. `lengths` are |x_B|_2.
+    blocks' own sets alone. `sums` are |K_i| |x| of the variables that are not far out, an array a term, empty where there are none or they were
+    left out. `lengths` are |x_B|_2.
     """
 
     value: float
@@ -32,7 +32,6 @@ class Point:
     violations: tuple[Array, ...] = ()
     distances: tuple[float, ...] = ()
     sums: tuple[Array, ...] = ()
-    drifting: tuple[Array, ...] = ()
     adrift: float = 0.0
     lengths: tuple[float, ...] = ()
 
@@ -113,21 +112,17 @@ class Verified:
 
     def _pairs(self) -> float:
         """|y|' |K| |x| of the variables that are not far out."""
-        total = 0.0
-        for i, (y, sums) in enumerate(zip(self.bound.y, self.point.sums, strict=False)):
-            if sums.size:
-                far = self.point.drifting[i] if i < len(self.point.drifting) else sums[:0]
-                total += float(np.abs(y) @ (np.maximum(sums - far, 0.0) if far.size else sums))
-        return total
+        pairs = zip(self.bound.y, self.point.sums, strict=False)
+        return sum(float(np.abs(y) @ sums) for y, sums in pairs if sums.size)
 
-    @property
+    @cached_property
     def gap(self) -> float:
         """|P - D| + V + M; inf without a bound."""
         if not (math.isfinite(self.bound.value) and math.isfinite(self.primal)):
             return math.inf
         return abs(self.primal - self.bound.value) + self.hidden + self.bound.miss
 
-    @property
+    @cached_property
     def relative_gap(self) -> float:
         """The gap over max(|P|, |D|, 1e-6 S); 0 where it is exactly 0."""
         return relative(self.gap, self.primal, self.bound.value, self.scale)

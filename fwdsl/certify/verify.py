@@ -24,7 +24,7 @@ There is no constant with a unit in it: a program in other units has the same an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,16 +56,15 @@ FAR = 1e-12
 LARGEST_SUMS = 100_000_000
 """Stored numbers up to which |K| |x| is added up for S; beyond, S is without it, which makes the gap only larger."""
 
+NOTHING = np.zeros(0)
+
 
 def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Point | None = None) -> Verified:
     """Certify x by the dual point y (None: no bound); `point` has earlier findings for x."""
     point = evaluate_point(canonical, x) if point is None else point
     if y is None:
         return Verified(point, NO_BOUND, canonical.scale, 2.0)
-    # what is rounding beside the largest multiplier of a term is zero (other terms have other units): no equality could be told from it
-    tidy = tuple(
-        _tidy(t, np.where(np.abs(yi) < NOISE * largest(yi), 0.0, yi)) for t, yi in zip(canonical.terms, y, strict=True)
-    )
+    tidy = tuple(_tidy(t, _without_noise(yi)) for t, yi in zip(canonical.terms, y, strict=True))
     return Verified(point, evaluate_dual(canonical, tidy, x, point), canonical.scale, 3.0)
 
 
@@ -75,23 +74,17 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     worst = outside = 0.0
     violations: list[Array] = []
     sums: list[Array] = []
+    sizes = _Sizes(canonical, x)
     summed = canonical.nnz <= LARGEST_SUMS
-    far = _far(canonical, x) if summed else frozenset()
-    linear = {b.name: float(np.abs(canonical.q[b.slice]) @ np.abs(x[b.slice])) for b in canonical.blocks}
-    adrift = sum(linear[name] for name in far)
-    size = abs(canonical.constant) + sum(linear[name] for name in linear if name not in far)
-    drifting: list[Array] = []
-    for term in canonical.terms:
+    far = _far(sizes) if summed else frozenset()
+    adrift, size = _linear_sizes(canonical, x, far)
+    for k, term in enumerate(canonical.terms):
         z = term.map.apply(x)
-        sums.append(sizes_of_terms(term, np.abs(x)) if summed else np.zeros(0))
-        if far.issuperset(block.name for block, _ in term.map.parts):
-            drifting.append(sums[-1])
-        else:
-            drifting.append(sizes_of_terms(term, np.abs(x), far) if far else np.zeros(0))
-        missed = np.zeros(0)
-        if isinstance(term.f, VectorFunction):
+        sums.append(sizes.of(k, far) if summed else NOTHING)
+        missed = NOTHING
+        if isinstance(term.f, VectorFunction) and term.f.violation(z) != 0.0:
             # of an indicator its set, of the entropy its domain
-            relative_miss, missed = _violation(term, term.f, z, x, sums[-1])
+            relative_miss, missed = _violation(term, term.f, z, x, sizes.of(k))
             worst = _worse(worst, relative_miss)
         violations.append(missed)
         if not term.is_indicator:
@@ -107,9 +100,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
     lengths = tuple(norm2(x[b.slice]) for b in canonical.blocks)
     worst = _worse(worst, outside)
-    return Point(
-        value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), tuple(drifting), adrift, lengths
-    )
+    return Point(value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths)
 
 
 def _worse(a: float, b: float) -> float:
@@ -122,36 +113,64 @@ def distance(f: VectorFunction, z: Array) -> float:
     return norm2(z - f.prox(z, 0.0))
 
 
-def _far(canonical: Canonical, x: Array) -> frozenset[str]:
+class _Sizes:
+    """|K_i| |x| of each term and each variable that enters it. They take as long as K x, so each is taken where somebody asks, and once."""
+
+    def __init__(self, canonical: Canonical, x: Array) -> None:
+        self.canonical, self.x, self._size = canonical, x, np.abs(x)
+        self._parts: dict[tuple[int, int], Array] = {}
+
+    def part(self, k: int, i: int) -> Array:
+        """The sizes that the i-th variable of term k has in its rows."""
+        if (k, i) not in self._parts:
+            block, m = self.canonical.terms[k].map.parts[i]
+            self._parts[k, i] = m.absolute().apply(self._size[block.slice])
+        return self._parts[k, i]
+
+    def of(self, k: int, without: Set[str] = frozenset()) -> Array:
+        """The sums of the sizes in the rows of term k, without those of some variables; no array where there are no others."""
+        parts = self.canonical.terms[k].map.parts
+        kept = [i for i, (block, _) in enumerate(parts) if block.name not in without]
+        if not kept:
+            return NOTHING if without else np.zeros(self.canonical.terms[k].map.rows)
+        return sum((self.part(k, i) for i in kept[1:]), self.part(k, kept[0]))
+
+
+def _far(sizes: _Sizes) -> frozenset[str]:
     """The variables at a point far out, beside which every constant is rounding: no set bounds them, and no row that sees them has a constant."""
+    canonical, x = sizes.canonical, sizes.x
     found = {b.name for b in canonical.blocks if x[b.slice].any() and not math.isfinite(b.g.radius())}
-    for term in canonical.terms:
+    for k, term in enumerate(canonical.terms):
+        if not found or not term.map.offset.any():
+            continue
         constants = np.abs(term.map.offset)
-        for block, m in term.map.parts:
-            if block.name in found and constants.any():
-                sizes = m.absolute().apply(np.abs(x[block.slice]))
-                if np.any((constants >= FAR * sizes) & (sizes > 0.0)):
+        for i, (block, _) in enumerate(term.map.parts):
+            if block.name in found:
+                own = sizes.part(k, i)
+                if np.any((constants >= FAR * own) & (own > 0.0)):
                     found.discard(block.name)
     return frozenset(found)
 
 
-def sizes_of_terms(term: SumTerm, size: Array, only: frozenset[str] | None = None) -> Array:
-    """|K| size, for the sizes of all unknowns or those of some variables: the sizes of the terms whose sums are K x."""
-    total = np.zeros(term.map.rows)
-    for block, m in term.map.parts:
-        if only is None or block.name in only:
-            total = total + m.absolute().apply(size[block.slice])
-    return total
+def _linear_sizes(canonical: Canonical, x: Array, far: Set[str]) -> tuple[float, float]:
+    """The sizes of the linear terms of variables far out, and of those of the others with the constant."""
+    own = {b.name: float(np.abs(canonical.q[b.slice]) @ np.abs(x[b.slice])) for b in canonical.blocks}
+    adrift = sum(own[name] for name in far)
+    return adrift, abs(canonical.constant) + sum(own[name] for name in own if name not in far)
+
+
+def sizes_of_terms(term: SumTerm, size: Array) -> Array:
+    """|K| size: the sizes of the terms whose sums are K x, for the sizes of the unknowns."""
+    parts = (m.absolute().apply(size[block.slice]) for block, m in term.map.parts)
+    return sum(parts, np.zeros(term.map.rows))
 
 
 def _violation(term: SumTerm, f: VectorFunction, z: Array, x: Array, sums: Array) -> tuple[float, Array]:
-    """The violation of K x + b in a set relative to its terms, and by itself: row by row in an entrywise set, else the distance."""
-    if f.violation(z) == 0.0:
-        return 0.0, np.zeros(0)
-    own = sums if sums.size == z.size else sizes_of_terms(term, np.abs(x))
+    """The violation of K x + b in a set relative to its terms, |K| |x| being `sums`, and by itself: row by row in an entrywise set, else the
+    distance."""
     if f.entrywise:
-        return f.violation(z, sizes_of_rows(term, own, x)), np.abs(z - f.prox(z, 0.0))
-    return f.violation(z, own + np.abs(term.map.offset)), np.array([distance(f, z)])
+        return f.violation(z, sizes_of_rows(term, sums, x)), np.abs(z - f.prox(z, 0.0))
+    return f.violation(z, sums + np.abs(term.map.offset)), np.array([distance(f, z)])
 
 
 def sizes_of_rows(term: SumTerm, own: Array, x: Array) -> Array:
@@ -164,6 +183,12 @@ def sizes_of_rows(term: SumTerm, own: Array, x: Array) -> Array:
     for block, _ in term.map.parts:
         peaks[block.slice] = largest(x[block.slice])
     return np.asarray(np.maximum(own + np.abs(term.map.offset), LEAST_SHARE * sizes_of_terms(term, peaks)))
+
+
+def _without_noise(y: Array) -> Array:
+    """What is rounding beside the largest multiplier of a term is zero (other terms have other units): no equality could be told from it."""
+    size = np.abs(y)
+    return np.where(size < NOISE * size.max(initial=0.0), 0.0, y)
 
 
 def _tidy(term: SumTerm, y: Array) -> Array:
@@ -186,8 +211,10 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
     v = -canonical.q
     for term, yi in zip(canonical.terms, y, strict=True):
         conjugate = term.f.conjugate(yi)
-        total += float(term.map.offset @ yi) - conjugate
-        sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(conjugate)
+        total, sizes = total - conjugate, sizes + abs(conjugate)
+        if term.map.offset.any():
+            total += float(term.map.offset @ yi)
+            sizes += float(np.abs(term.map.offset) @ np.abs(yi))
         if yi.any():
             term.map.adjoint(-yi, v)
     if not math.isfinite(total):
@@ -260,7 +287,7 @@ def _settle(
     if np.any((np.abs(miss) > OWN_MISS * terms) & (canonical.q[block.slice] != 0.0)):
         # an unknown with a cost that no multiplier balances is a way down, however small its units make it
         share = 1.0
-    reach = RADIUS_FACTOR * _reach(canonical, block, x, point)
+    reach = RADIUS_FACTOR * _reach(canonical, block, x)
     if not (share <= CONDITIONAL_MISS and reach > 0.0):
         return _Settled(f"the dual point misses the equality of {block.name} by {share:.1e}", fails=True)
     why = f"no point with entries of {block.name} up to {reach:.3g} is better, the dual missing its equality by {share:.1e}"
@@ -288,17 +315,17 @@ def block_sizes(canonical: Canonical, block: Block, y: Sequence[Array], with_q: 
     return sizes
 
 
-def _reach(canonical: Canonical, block: Block, x: Array, point: Point) -> float:
+def _reach(canonical: Canonical, block: Block, x: Array) -> float:
     """The largest entry of a variable at x. Where all are 0, how large they may be before they exceed the terms of a sum that they enter."""
     own = largest(x[block.slice])
     if own > 0.0:
         return own
     found = 0.0
-    for term, sums in zip(canonical.terms, point.sums, strict=True):
+    for term in canonical.terms if canonical.nnz <= LARGEST_SUMS else ():
         for other, m in term.map.parts:
-            if other is block and sums.size:
+            if other is block:
                 rows = m.absolute().apply(np.ones(block.size))
-                terms = sums + np.abs(term.map.offset)
+                terms = sizes_of_terms(term, np.abs(x)) + np.abs(term.map.offset)
                 found = max(
                     found, float(np.divide(terms, rows, out=np.zeros_like(rows), where=rows > 0.0).max(initial=0.0))
                 )

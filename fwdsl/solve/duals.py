@@ -28,7 +28,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     derivative in a shift of the bounds, entry by entry. Of several constraints that were merged into one set, those that are not the
     binding one get 0, and of those that are the same the first has it all.
     """
-    if len(ys) != len(canonical.terms):
+    if len(ys) != len(canonical.terms) or not canonical.instance.model.constraints:
         return {}
     out: dict[str, object] = {}
     v = -canonical.q
