@@ -42,6 +42,7 @@ class DualBound:
 
     `value - miss` is a lower bound of the optimal value, on the condition that `statement` tells. `normals` are |v_B|_2, the multipliers of the
     blocks' own sets. `local` is true of a bound that no other point may take: what rounding costs by a variable was measured where it is 0.
+    `met` is true where y is in the domains of all conjugates and v too, but for rounding.
     """
 
     value: float
@@ -53,6 +54,7 @@ class DualBound:
     size: float = 0.0
     normals: tuple[float, ...] = ()
     local: bool = False
+    met: bool = False
 
     @property
     def proven(self) -> float:

@@ -64,7 +64,7 @@ def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Poi
     point = evaluate_point(canonical, x) if point is None else point
     if y is None:
         return Verified(point, NO_BOUND, canonical.scale, 2.0)
-    tidy = tuple(_tidy(t, _without_noise(yi)) for t, yi in zip(canonical.terms, y, strict=True))
+    tidy = [_tidy(t, _without_noise(yi)) for t, yi in zip(canonical.terms, y, strict=True)]
     return Verified(point, evaluate_dual(canonical, tidy, x, point), canonical.scale, 3.0)
 
 
@@ -191,26 +191,30 @@ def _without_noise(y: Array) -> Array:
     return np.where(size < NOISE * size.max(initial=0.0), 0.0, y)
 
 
-def _tidy(term: SumTerm, y: Array) -> Array:
-    """y_i moved into the domain of f_i^* where only rounding keeps it out: any y gives a valid bound."""
+def _tidy(term: SumTerm, y: Array) -> tuple[Array, float]:
+    """y_i moved into the domain of f_i^* where only rounding keeps it out, and f_i^*(y_i): any y gives a valid bound."""
     if isinstance(term.f, LossFunction):
-        return term.f.into_domain(y)
+        y = term.f.into_domain(y)
+        return y, term.f.conjugate(y)
+    value = term.f.conjugate(y)
+    if math.isfinite(value):
+        return y, value
     if isinstance(term.f, VectorLossFunction):
-        return term.f.into_domain(y) if not math.isfinite(term.f.conjugate(y)) else y
-    if math.isfinite(term.f.conjugate(y)):
-        return y
-    share = term.f.dual_scale(y)
-    # of a cone nothing would be left: a matrix whose least eigenvalue is rounding below zero is projected
-    return share * y if share > 0.0 else term.f.dual_project(y)
+        y = term.f.into_domain(y)
+    else:
+        share = term.f.dual_scale(y)
+        # of a cone nothing would be left: a matrix whose least eigenvalue is rounding below zero is projected
+        y = share * y if share > 0.0 else term.f.dual_project(y)
+    return y, term.f.conjugate(y)
 
 
-def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: Point) -> DualBound:
-    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one."""
+def evaluate_dual(canonical: Canonical, tidy: Sequence[tuple[Array, float]], x: Array, point: Point) -> DualBound:
+    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one; `tidy` has y_i and f_i^*(y_i)."""
+    y = tuple(yi for yi, _ in tidy)
     total = canonical.constant
     sizes = abs(canonical.constant)
     v = -canonical.q
-    for term, yi in zip(canonical.terms, y, strict=True):
-        conjugate = term.f.conjugate(yi)
+    for term, (yi, conjugate) in zip(canonical.terms, tidy, strict=True):
         total, sizes = total - conjugate, sizes + abs(conjugate)
         if term.map.offset.any():
             total += float(term.map.offset @ yi)
@@ -222,7 +226,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
     known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
-    statements, radius, cost, local = [known], None, 0.0, False
+    statements, radius, cost, local, met = [known], None, 0.0, False, True
     for block in canonical.blocks:
         vb = v[block.slice]
         value = block.g.conjugate(vb)
@@ -244,7 +248,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
             return DualBound(-math.inf, 0.0, "none", settled.statement)
         statements.append(settled.statement)
         total -= settled.taken
-        local = local or settled.local
+        local, met = local or settled.local, met and settled.met
         if settled.radius is not None:
             radius, kind = max(radius or 0.0, settled.radius), "conditional"
             cost += settled.cost
@@ -252,14 +256,14 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
         # squares of a diverged run's multipliers overflow, to either side: what is left is no bound
         return DualBound(-math.inf, 0.0, "none", "the numbers of the dual point overflow")
     normals = tuple(norm2(v[b.slice]) for b in canonical.blocks)
-    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local)
+    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met)
 
 
 @dataclass(frozen=True)
 class _Settled:
     """The amounts that a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound.
 
-    `local` where nothing at x tells what rounding costs elsewhere.
+    `met` where nothing but rounding is missed, `local` where nothing at x tells what that costs elsewhere.
     """
 
     statement: str
@@ -267,6 +271,7 @@ class _Settled:
     radius: float | None = None
     cost: float = 0.0
     fails: bool = False
+    met: bool = False
     local: bool = False
 
 
@@ -278,7 +283,7 @@ def _settle(
         # what rounding may cost at x: entries of one variable may differ in size by more than rounding is small
         cost = float(np.abs(miss) @ np.abs(x[block.slice]))
         statement = f"the equality of {block.name} is met to rounding{_measure(canonical)}"
-        return _Settled(statement, taken=cost, local=bool(miss.any()) and not x[block.slice].any())
+        return _Settled(statement, taken=cost, met=True, local=bool(miss.any()) and not x[block.slice].any())
     bound = _implied_bound(canonical, block, point)
     if bound is not None:
         r, norm, why = bound

@@ -42,9 +42,9 @@ def attempts(
 ) -> Iterator[tuple[Array, Verified]]:
     """Points with the verifier's findings. The caller stops when the tolerance is met, and keeps the best findings so far.
 
-    The point is moved into the constraints that it misses; the dual point is repaired, where as it is it has no bound without a condition; the
-    infima of all terms are a bound whatever the program (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes
-    its place; where all terms shrink with x, so may x.
+    The point is moved into the constraints that it misses; the dual point is repaired, where its bound as it is does not do; the infima of all
+    terms are a bound whatever the program (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes its place;
+    where all terms shrink with x, so may x.
     """
     canonical = problem.canonical
     raw, mends, point = ys, needs_repair(canonical), None
@@ -58,7 +58,7 @@ def attempts(
             ys = repair(problem, ys, x, stop) if ys is not None and mends else ys
             yield near, verify(canonical, near, ys, moved)
     as_given = verified = verify(canonical, x, raw, point)
-    if raw is None or not mends or verified.kind in ("exact", "rigorous"):
+    if raw is None or not mends or verified.bound.met:
         yield x, verified
     if raw is not None and ys is not None and mends:
         ys = repair(problem, raw, x, stop) if ys is raw else ys
@@ -183,4 +183,4 @@ def _into_constraints(
     if not any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms):
         return None
     near = feasible_nearby(problem, x, scale, allowance(problem, SHARE, stop))
-    return None if np.array_equal(near, x) else near
+    return None if near is x or np.array_equal(near, x) else near
