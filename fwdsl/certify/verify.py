@@ -24,7 +24,7 @@ There is no constant with a unit in it: a program in other units has the same an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,7 @@ from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from .certificate import CertificateKind
+from .point import LARGEST_SUMS, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
 
 EPS = float(np.finfo(np.float64).eps)
@@ -47,17 +48,6 @@ OWN_MISS = 1e-2
 """The largest share of its own terms by which the dual may miss the equality of an unknown with a linear cost."""
 NOISE = 1e-25
 
-LEAST_SHARE = 1e-6
-"""The share of |K| X that a row of K x is taken to have for its size."""
-
-FAR = 1e-12
-"""The share of the terms of a row that its constant must have to tell how large they may be."""
-
-LARGEST_SUMS = 100_000_000
-"""Stored numbers up to which |K| |x| is added up for S; beyond, S is without it, which makes the gap only larger."""
-
-NOTHING = np.zeros(0)
-
 
 def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Point | None = None) -> Verified:
     """Certify x by the dual point y (None: no bound); `point` has earlier findings for x."""
@@ -66,123 +56,6 @@ def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Poi
         return Verified(point, NO_BOUND, canonical.scale, 2.0)
     tidy = [_tidy(t, _without_noise(yi)) for t, yi in zip(canonical.terms, y, strict=True)]
     return Verified(point, evaluate_dual(canonical, tidy, x, point), canonical.scale, 3.0)
-
-
-def evaluate_point(canonical: Canonical, x: Array) -> Point:
-    """P(x) and what x violates, each violation relative to |K| |x| + |b| and the bound (of rows with bounds of their own see `sizes_of_rows`)."""
-    value = canonical.constant + float(canonical.q @ x)
-    worst = outside = 0.0
-    violations: list[Array] = []
-    sums: list[Array] = []
-    sizes = _Sizes(canonical, x)
-    summed = canonical.nnz <= LARGEST_SUMS
-    far = _far(sizes) if summed else frozenset()
-    adrift, size = _linear_sizes(canonical, x, far)
-    for k, term in enumerate(canonical.terms):
-        z = term.map.apply(x)
-        sums.append(sizes.of(k, far) if summed else NOTHING)
-        missed = NOTHING
-        if isinstance(term.f, VectorFunction) and term.f.violation(z) != 0.0:
-            # of an indicator its set, of the entropy its domain
-            relative_miss, missed = _violation(term, term.f, z, x, sizes.of(k))
-            worst = _worse(worst, relative_miss)
-        violations.append(missed)
-        if not term.is_indicator:
-            part = term.f.value(z)
-            value, size = value + part, size + abs(part)
-    distances = []
-    for block in canonical.blocks:
-        xb = x[block.slice]
-        part = block.g.value(xb)
-        value, size = value + part, size + abs(part)
-        own = block.g.violation(xb)
-        outside = _worse(outside, own)
-        distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
-    lengths = tuple(norm2(x[b.slice]) for b in canonical.blocks)
-    worst = _worse(worst, outside)
-    return Point(value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths)
-
-
-def _worse(a: float, b: float) -> float:
-    """The larger one, inf where one is not a number."""
-    return math.inf if math.isnan(a) or math.isnan(b) else max(a, b)
-
-
-def distance(f: VectorFunction, z: Array) -> float:
-    """|z - its projection on the domain of f|_2."""
-    return norm2(z - f.prox(z, 0.0))
-
-
-class _Sizes:
-    """|K_i| |x| of each term and each variable that enters it. They take as long as K x, so each is taken where somebody asks, and once."""
-
-    def __init__(self, canonical: Canonical, x: Array) -> None:
-        self.canonical, self.x, self._size = canonical, x, np.abs(x)
-        self._parts: dict[tuple[int, int], Array] = {}
-
-    def part(self, k: int, i: int) -> Array:
-        """The sizes that the i-th variable of term k has in its rows."""
-        if (k, i) not in self._parts:
-            block, m = self.canonical.terms[k].map.parts[i]
-            self._parts[k, i] = m.absolute().apply(self._size[block.slice])
-        return self._parts[k, i]
-
-    def of(self, k: int, without: Set[str] = frozenset()) -> Array:
-        """The sums of the sizes in the rows of term k, without those of some variables; no array where there are no others."""
-        parts = self.canonical.terms[k].map.parts
-        kept = [i for i, (block, _) in enumerate(parts) if block.name not in without]
-        if not kept:
-            return NOTHING if without else np.zeros(self.canonical.terms[k].map.rows)
-        return sum((self.part(k, i) for i in kept[1:]), self.part(k, kept[0]))
-
-
-def _far(sizes: _Sizes) -> frozenset[str]:
-    """The variables at a point far out, beside which every constant is rounding: no set bounds them, and no row that sees them has a constant."""
-    canonical, x = sizes.canonical, sizes.x
-    found = {b.name for b in canonical.blocks if x[b.slice].any() and not math.isfinite(b.g.radius())}
-    for k, term in enumerate(canonical.terms):
-        if not found or not term.map.offset.any():
-            continue
-        constants = np.abs(term.map.offset)
-        for i, (block, _) in enumerate(term.map.parts):
-            if block.name in found:
-                own = sizes.part(k, i)
-                if np.any((constants >= FAR * own) & (own > 0.0)):
-                    found.discard(block.name)
-    return frozenset(found)
-
-
-def _linear_sizes(canonical: Canonical, x: Array, far: Set[str]) -> tuple[float, float]:
-    """The sizes of the linear terms of variables far out, and of those of the others with the constant."""
-    own = {b.name: float(np.abs(canonical.q[b.slice]) @ np.abs(x[b.slice])) for b in canonical.blocks}
-    adrift = sum(own[name] for name in far)
-    return adrift, abs(canonical.constant) + sum(own[name] for name in own if name not in far)
-
-
-def sizes_of_terms(term: SumTerm, size: Array) -> Array:
-    """|K| size: the sizes of the terms whose sums are K x, for the sizes of the unknowns."""
-    parts = (m.absolute().apply(size[block.slice]) for block, m in term.map.parts)
-    return sum(parts, np.zeros(term.map.rows))
-
-
-def _violation(term: SumTerm, f: VectorFunction, z: Array, x: Array, sums: Array) -> tuple[float, Array]:
-    """The violation of K x + b in a set relative to its terms, |K| |x| being `sums`, and by itself: row by row in an entrywise set, else the
-    distance."""
-    if f.entrywise:
-        return f.violation(z, sizes_of_rows(term, sums, x)), np.abs(z - f.prox(z, 0.0))
-    return f.violation(z, sums + np.abs(term.map.offset)), np.array([distance(f, z)])
-
-
-def sizes_of_rows(term: SumTerm, own: Array, x: Array) -> Array:
-    """The sizes of the terms of each row of K x + b: |K| |x| + |b|, but at least LEAST_SHARE of |K| X, X being the largest entry of each variable.
-
-    A row whose entries of x all tend to zero would stay infeasible beside its own terms for ever; a row of small terms is not to be excused by
-    entries that it does not see.
-    """
-    peaks = np.zeros_like(x)
-    for block, _ in term.map.parts:
-        peaks[block.slice] = largest(x[block.slice])
-    return np.asarray(np.maximum(own + np.abs(term.map.offset), LEAST_SHARE * sizes_of_terms(term, peaks)))
 
 
 def _without_noise(y: Array) -> Array:
@@ -208,21 +81,33 @@ def _tidy(term: SumTerm, y: Array) -> tuple[Array, float]:
     return y, term.f.conjugate(y)
 
 
-def evaluate_dual(canonical: Canonical, tidy: Sequence[tuple[Array, float]], x: Array, point: Point) -> DualBound:
-    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one; `tidy` has y_i and f_i^*(y_i)."""
+def evaluate_dual(
+    canonical: Canonical, tidy: Sequence[tuple[Array, float]], x: Array, point: Point, v: Array | None = None
+) -> DualBound:
+    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one; `tidy` has y_i and f_i^*(y_i).
+
+    `v` is -(q + K'y), where it is known.
+    """
     y = tuple(yi for yi, _ in tidy)
     total = canonical.constant
     sizes = abs(canonical.constant)
-    v = -canonical.q
     for term, (yi, conjugate) in zip(canonical.terms, tidy, strict=True):
         total, sizes = total - conjugate, sizes + abs(conjugate)
         if term.map.offset.any():
             total += float(term.map.offset @ yi)
             sizes += float(np.abs(term.map.offset) @ np.abs(yi))
-        if yi.any():
-            term.map.adjoint(-yi, v)
     if not math.isfinite(total):
         return DualBound(-math.inf, 0.0, "none", "the dual point is outside the domain of a conjugate")
+    if v is None:
+        v = -canonical.q
+        for term, yi in zip(canonical.terms, y, strict=True):
+            if yi.any():
+                term.map.adjoint(-yi, v)
+        share = _share_of_penalties(canonical, v)
+        if share < 1.0:
+            # without q it is linear in y, and needs no second product
+            within = [(share * yi, t.f.conjugate(share * yi)) for t, yi in zip(canonical.terms, y, strict=True)]
+            return evaluate_dual(canonical, within, x, point, share * v)
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
     known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
@@ -257,6 +142,18 @@ def evaluate_dual(canonical: Canonical, tidy: Sequence[tuple[Array, float]], x: 
         return DualBound(-math.inf, 0.0, "none", "the numbers of the dual point overflow")
     normals = tuple(norm2(v[b.slice]) for b in canonical.blocks)
     return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met)
+
+
+def _share_of_penalties(canonical: Canonical, v: Array) -> float:
+    """The factor that brings v into the domains of penalties and cones where only rounding keeps it out; 1 where that is not so.
+
+    The rule of rounding would take the sizes of all terms, which is as long as two products with the data.
+    """
+    if canonical.q.any():
+        return 1.0
+    known = [(b.g, v[b.slice]) for b in canonical.blocks if b.g.certificate == "exact"]
+    share = min((g.dual_scale(vb) for g, vb in known if not math.isfinite(g.conjugate(vb))), default=1.0)
+    return share if share >= 1.0 - CONDITIONAL_MISS else 1.0
 
 
 @dataclass(frozen=True)

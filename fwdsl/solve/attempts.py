@@ -13,8 +13,9 @@ from ..backends.dual import repair
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.problem import PreparedProblem
 from ..canon.form import Block, Canonical
+from ..certify.point import evaluate_point
 from ..certify.verified import Verified
-from ..certify.verify import evaluate_point, verify
+from ..certify.verify import verify
 
 SHARE = 0.2
 """The share of the data passes so far that moving a point into its constraints, or a second repair, may take."""
