@@ -145,9 +145,9 @@ def evaluate_dual(
 
 
 def _share_of_penalties(canonical: Canonical, v: Array) -> float:
-    """The factor that brings v into the domains of penalties and cones where only rounding keeps it out; 1 where that is not so.
+    """The factor that brings v into the domains of the penalties where little more than rounding keeps it out; 1 where that is not so.
 
-    The rule of rounding would take the sizes of all terms, which is as long as two products with the data.
+    A smaller dual point is as good as the rule of rounding, which takes the sizes of all terms: as long as two products with the data.
     """
     if canonical.q.any():
         return 1.0
