@@ -68,9 +68,10 @@ def attempts(
     if first:
         yield x, _with(canonical, x, verified, [np.zeros(t.map.rows) for t in canonical.terms])
     if raw is not None and ys is not None:
-        if mends:
-            # what a repair moves to meet an equality may cost more than the equality's rounding did
+        if mends and not as_given.bound.met:
+            # what a repair moves to meet an equality may cost more than was missed
             yield x, as_given
+        if mends:
             yield from _of_other_duals(problem, x, verified, raw, ys, first, stop)
         still = _stilled(problem, x)
         if still is not None:
