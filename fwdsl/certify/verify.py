@@ -59,7 +59,7 @@ def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Poi
 
 
 def _without_noise(y: Array) -> Array:
-    """The multipliers of a term, 0 for those that are rounding beside its largest one (other terms have other units), as nothing can be told from them."""
+    """The multipliers of a term, 0 for those that are rounding beside its largest one: nothing can be told from them."""
     size = np.abs(y)
     return np.where(size < NOISE * size.max(initial=0.0), 0.0, y)
 
