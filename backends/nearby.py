@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.backends.dual_step import conjugate_gradients
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.form import SumTerm
 
 ROUNDS = 5
 ANYWAY = 2e7
@@ -36,12 +37,14 @@ def feasible_nearby(
     active = [np.zeros(t.map.rows, dtype=np.bool_) for t in problem.terms]
     best, least = x, math.inf
     for _ in range(ROUNDS + 1):
-        misses = [_miss(t.f, z) for t, z in zip(problem.terms, problem.forward(x), strict=True)]
+        misses = [_miss(t, x) for t in problem.terms]
         size = sum(float(miss @ miss) for miss in misses)
         # constraints that cannot hold together leave nothing to come nearer to
         if not size < least:
             break
         best, least = x, size
+        if size == 0.0:
+            break
         for at, miss in zip(active, misses, strict=True):
             at |= miss != 0.0
         step = least_step(problem, active, misses, metric, stop)
@@ -54,11 +57,12 @@ def feasible_nearby(
     return best
 
 
-def _miss(f: object, z: Array) -> Array:
-    """z less the nearest point of an entrywise set; 0 of all else."""
-    if not isinstance(f, VectorFunction) or not f.entrywise:
-        return np.zeros_like(z)
-    return z - f.prox(z, 0.0)
+def _miss(term: SumTerm, x: Array) -> Array:
+    """z = K x + b less the nearest point of an entrywise set; 0 of all else."""
+    if not isinstance(term.f, VectorFunction) or not term.f.entrywise:
+        return np.zeros(term.map.rows)
+    z = term.map.apply(x)
+    return np.asarray(z - term.f.prox(z, 0.0))
 
 
 def least_step(

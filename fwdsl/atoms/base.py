@@ -16,6 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -94,17 +95,36 @@ class LossFunction:
         return float(sum(self._conjugate(y[at], self.b[at], self.w[at]) for at in _blocks(self.size)))
 
     def _conjugate(self, y: Array, b: Array, w: Array) -> float:
-        ends = self.loss.dual_bounds_naive(b, self.p)
-        lo, hi = _scaled(w, *ends)
-        if np.any(y < lo) or np.any(y > hi):
-            return math.inf
-        live = w > 0
-        if not live.all():
+        if not self._is_dual_free:
+            lo, hi = self._ends(w, b)
+            if (y < lo).any() or (y > hi).any():
+                return math.inf
+        if not self._weighs_all:
+            live = w > 0
             y, w, b = y[live], w[live], b[live]
-            ends = self.loss.dual_bounds_naive(b, self.p)
-        # y is in the domain, and so is y / w but for rounding
-        u = np.clip(y / w, *ends)
+        u = y / w
+        if not self._is_dual_free:
+            # y is in the domain, and so is y / w but for rounding
+            u = np.clip(u, *self.loss.dual_bounds_naive(b, self.p))
         return float(w @ self.loss.conjugate_naive(u, b, self.p))
+
+    @cached_property
+    def _weighs_all(self) -> bool:
+        """True if no weight is 0."""
+        return bool((self.w > 0).all())
+
+    @property
+    def _is_dual_free(self) -> bool:
+        """True if the conjugate is finite everywhere, as that of a strongly convex loss is where all samples weigh."""
+        return self.loss.strong_convexity > 0.0 and self._weighs_all
+
+    def _ends(self, w: Array, b: Array) -> tuple[Array, Array]:
+        """The ends of the domain of the conjugate for some samples: those of the loss times the weights, 0 where nothing weighs."""
+        lo, hi = self.loss.dual_bounds_naive(b, self.p)
+        if self._weighs_all:
+            return w * lo, w * hi
+        with np.errstate(invalid="ignore"):
+            return np.where(w > 0, w * lo, 0.0), np.where(w > 0, w * hi, 0.0)
 
     def prox(self, v: Array, t: float) -> Array:
         """argmin_z t f(z) + |z - v|^2 / 2, by the reference."""
@@ -112,13 +132,15 @@ class LossFunction:
 
     def dual_bounds(self) -> tuple[Array, Array]:
         """The box which is the closure of the domain of the conjugate."""
-        return _scaled(self.w, *self.loss.dual_bounds_naive(self.b, self.p))
+        return self._ends(self.w, self.b)
 
     def into_domain(self, y: Array) -> Array:
         """y with each entry at the nearest point of the domain of the conjugate."""
+        if self._is_dual_free:
+            return y.copy()
         out = np.empty(self.size)
         for at in _blocks(self.size):
-            np.clip(y[at], *_scaled(self.w[at], *self.loss.dual_bounds_naive(self.b[at], self.p)), out=out[at])
+            np.clip(y[at], *self._ends(self.w[at], self.b[at]), out=out[at])
         return out
 
     def infimum(self) -> float:
@@ -134,15 +156,6 @@ class LossFunction:
         """A Lipschitz constant of the gradient in z: max_j w_j sup l''; inf where there is none."""
         beta = self.loss.smoothness
         return math.inf if beta is None else beta * float(self.w.max(initial=0.0))
-
-
-def _scaled(w: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
-    """The ends times the weights; 0 where nothing weighs."""
-    live = w > 0
-    if live.all():
-        return w * lo, w * hi
-    with np.errstate(invalid="ignore"):
-        return np.where(live, w * lo, 0.0), np.where(live, w * hi, 0.0)
 
 
 def _blocks(size: int) -> Iterator[slice]:

@@ -157,14 +157,19 @@ def by_entries(
     live = np.flatnonzero(w > 0.0)
     n = live.size
     row = np.arange(n)
-    full = [_full(p.of_z, size)[live] for p in pieces]
+
+    def own(value: ArrayLike) -> Array:
+        full = _full(value, size)
+        return full if n == size else full[live]
+
+    full = [own(p.of_z) for p in pieces]
     return Conic(
         size,
         n * len(extras),
         w * _full(curvature, size),
         w * _full(slope, size),
-        np.concatenate([np.zeros(0), *(w[live] * _full(c, size)[live] for c, _ in extras)]),
-        np.concatenate([np.zeros(0), *(w[live] * _full(s, size)[live] for _, s in extras)]),
+        np.concatenate([np.zeros(0), *(own(w) * own(c) for c, _ in extras)]),
+        np.concatenate([np.zeros(0), *(own(w) * own(s) for _, s in extras)]),
         float(w @ _full(constant, size)),
         joined([MatrixEntries(k * n + row, live, f) for k, f in enumerate(full)]),
         joined(
@@ -175,7 +180,7 @@ def by_entries(
                 if value != 0.0
             ]
         ),
-        np.concatenate([np.zeros(0), *(_full(p.offset, size)[live] for p in pieces)]),
+        np.concatenate([np.zeros(0), *(own(p.offset) for p in pieces)]),
         (Cone("nonnegative", n * len(pieces)),) if n and pieces else (),
         np.tile(live, len(extras)),
     )

@@ -85,6 +85,8 @@ def check_names(model: Model, bindings: Bindings, known_dims: Sequence[str], fin
         ("--set {}", list(bindings.params), params),
         ("--dim {}", list(bindings.dims), list(known_dims)),
     ]
+    if all(name in allowed for _, names, allowed in ways for name in names):
+        return
     instead = {v.name: "a variable: leave it out, as its value is what is found" for v in model.variables}
     instead |= {n: f"a dimension: write `--dim {n}=5`" for n in known_dims}
     instead |= {n: f"a parameter: write `--set {n}=3`" for n in params}
@@ -193,7 +195,9 @@ def collect(
             found[decl.name] = RawDatum(decl, decl.literal, DECLARED)
         elif decl.source is None and not _served(decl.name, bindings):
             _missing(decl, bindings, findings)
-    return [replace(found[d.name], labels=bindings.labels.get(d.name)) for d in model.data if d.name in found]
+    every = [found[d.name] for d in model.data if d.name in found]
+    labels = bindings.labels
+    return [replace(d, labels=labels[d.decl.name]) if d.decl.name in labels else d for d in every]
 
 
 def spec_of(call: tree.Call, base: Path) -> SourceSpec:

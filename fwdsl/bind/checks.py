@@ -223,7 +223,8 @@ def warn_scales(model: Model, stats: Mapping[str, DataStats], findings: Findings
         if decl.type.kind != "matrix" or measured is None or measured.column_norms is None:
             continue
         norms = measured.column_norms
-        if not norms.any():
+        most, least = float(norms.max(initial=0.0)), float(norms.min(initial=np.inf))
+        if most == 0.0 or most <= _RATIO * least:
             continue
         low, high = int(np.argmin(np.where(norms > 0, norms, np.inf))), int(np.argmax(norms))
         ratio = float(norms[high]) / float(norms[low])

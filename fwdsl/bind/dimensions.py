@@ -207,11 +207,10 @@ def claim_axes(
     """Claim the sizes of an array. False where it has another number of axes than its type, or an axis is empty or too long."""
     decl = datum.decl
     dims = decl.type.array_shape
-    written = format_type(decl.type)
     if value.ndim != len(dims):
         findings.add(
             "FW4505",
-            f"`{decl.name}: {written}` got {_axes(value.shape)}",
+            f"`{decl.name}: {format_type(decl.type)}` got {_axes(value.shape)}",
             span=decl.span,
             label=f"{_plural(len(dims), 'axis', 'axes')} declared",
             rule="Data have as many axes as their type has dimensions; a vector may be given as a single column.",
@@ -222,7 +221,7 @@ def claim_axes(
     if 0 in value.shape:
         findings.add(
             "FW4505",
-            f"`{decl.name}: {written}` got an empty array of shape {tuple(value.shape)}",
+            f"`{decl.name}: {format_type(decl.type)}` got an empty array of shape {tuple(value.shape)}",
             span=decl.span,
             rule="A dimension is at least 1.",
             hint="give data with at least one row and one column",

@@ -227,11 +227,14 @@ class AffineReader:
         items = expr.value if isinstance(expr.value, tuple) else (expr.value,)
         key = tuple(i if isinstance(i, int) else slice(*(self._end(e) for e in i)) for i in items)
         size = inner.offset.size
+        if len(inner.shape) == 1 and isinstance(key[0], slice):
+            start, stop, _ = key[0].indices(size)
+            return inner.mapped(Select(start, stop, size), (stop - start,))
         index = np.arange(size).reshape(inner.shape)[key]
+        if len(inner.shape) == 1 and index.size == 1:
+            return inner.mapped(Select(int(index), int(index) + 1, size), ())
         words = ", ".join(str(k) if isinstance(k, int) else _slice_words(k) for k in key)
         flat = np.ascontiguousarray(index).reshape(-1)
-        if len(inner.shape) == 1 and flat.size:
-            return inner.mapped(Select(int(flat[0]), int(flat[-1]) + 1, size), np.shape(index))
         return inner.mapped(Take(flat, size, words), np.shape(index))
 
     def _end(self, end: Dim | None) -> int | None:

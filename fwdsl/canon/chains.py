@@ -7,7 +7,9 @@ places apart: 1 for a vector and along the rows of a matrix, its number of colum
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +117,8 @@ def chains_of(canonical: Canonical) -> tuple[tuple[Chain, ...], str]:
         # have all their subgradients: the prox of the sum is then this prox after that of the steps
         if not block.g.permutable:
             return (), f"what else holds for {block.name} ({block.g.describe()}) tells its entries apart"
-        apart = {int(d) for _, i, j, *_ in terms for d in (np.abs(j - i).min(), np.abs(j - i).max())}
+        lengths = [np.abs(j - i) for _, i, j, *_ in terms]
+        apart = {int(d) for each in lengths for d in (each.min(), each.max())}
         if len(apart) != 1:
             return (), f"the differences of {block.name} are not along one direction"
         chains.append(_chain(at, block.size, apart.pop(), terms))
@@ -136,14 +139,18 @@ def _ends(f: Any) -> tuple[float, float] | None:
     found = f.entries() if isinstance(f, VectorFunction) else None
     if found is None or found.ridge or not f.size:
         return None
-    slopes = found.slopes(f.size)
+    lo, hi = (_one(end) for end in (found.lo, found.hi))
+    if lo is None or hi is None or not (lo == 0.0 or math.isinf(lo)) or not (hi == 0.0 or math.isinf(hi)):
+        return None
+    slopes = replace(found, lo=lo, hi=hi).slopes(1)
     assert slopes is not None, "there is no ridge"
-    (lo, hi), (least, most) = found.bounds(f.size), slopes
-    if not np.all(((lo == 0.0) | np.isinf(lo)) & ((hi == 0.0) | np.isinf(hi))):
-        return None
-    if not (np.all(least == least[0]) and np.all(most == most[0])):
-        return None
-    return float(least[0]), float(most[0])
+    return float(slopes[0][0]), float(slopes[1][0])
+
+
+def _one(end: Array | float) -> float | None:
+    """The one bound of all entries; None where they have others."""
+    first = float(np.reshape(end, -1)[0])
+    return first if np.all(end == first) else None
 
 
 def _differences(m: LinearMap) -> tuple[Places, Places, Array] | None:

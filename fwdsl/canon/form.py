@@ -8,7 +8,7 @@ x is the concatenation of the blocks, one a variable. Each f_i is a `LossFunctio
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -102,14 +102,16 @@ class Stacked:
 
     def linear(self, x: Array) -> Array:
         """K x without the offset, by the reference."""
-        z = np.zeros(self.rows)
-        for block, m in self.parts:
-            z = z + m.apply(x[block.slice])
-        return z
+        return sum(self._images(x), np.zeros(self.rows))
 
     def apply(self, x: Array) -> Array:
         """K x + offset, by the reference."""
-        return self.linear(x) + self.offset
+        images = self._images(x)
+        return sum(images, next(images, 0.0)) + self.offset
+
+    def _images(self, x: Array) -> Iterator[Array]:
+        """K_B x_B of each block."""
+        return (m.apply(x[block.slice]) for block, m in self.parts)
 
     def adjoint(self, y: Array, out: Array) -> None:
         """Add K' y to `out` (of the length of x), by the reference."""

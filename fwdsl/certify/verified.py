@@ -21,8 +21,8 @@ class Point:
 
     `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
     `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
-    blocks' own sets alone. `sums` are |K_i| |x|, an array a term, empty where they were left out; `drifting` is the part of them
-    that comes of variables far out. `lengths` are |x_B|_2.
+    blocks' own sets alone. `sums` are |K_i| |x| of the variables that are not far out, an array a term, empty where there are none or they were
+    left out. `lengths` are |x_B|_2.
     """
 
     value: float
@@ -32,7 +32,6 @@ class Point:
     violations: tuple[Array, ...] = ()
     distances: tuple[float, ...] = ()
     sums: tuple[Array, ...] = ()
-    drifting: tuple[Array, ...] = ()
     adrift: float = 0.0
     lengths: tuple[float, ...] = ()
 
@@ -43,6 +42,7 @@ class DualBound:
 
     `value - miss` is a lower bound of the optimal value, on the condition that `statement` tells. `normals` are |v_B|_2, the multipliers of the
     blocks' own sets. `local` is true of a bound that no other point may take: what rounding costs by a variable was measured where it is 0.
+    `met` is true where y is in the domains of all conjugates and v too, but for rounding.
     """
 
     value: float
@@ -54,6 +54,7 @@ class DualBound:
     size: float = 0.0
     normals: tuple[float, ...] = ()
     local: bool = False
+    met: bool = False
 
     @property
     def proven(self) -> float:
@@ -113,21 +114,17 @@ class Verified:
 
     def _pairs(self) -> float:
         """|y|' |K| |x| of the variables that are not far out."""
-        total = 0.0
-        for i, (y, sums) in enumerate(zip(self.bound.y, self.point.sums, strict=False)):
-            if sums.size:
-                far = self.point.drifting[i] if i < len(self.point.drifting) else sums[:0]
-                total += float(np.abs(y) @ (np.maximum(sums - far, 0.0) if far.size else sums))
-        return total
+        pairs = zip(self.bound.y, self.point.sums, strict=False)
+        return sum(float(np.abs(y) @ sums) for y, sums in pairs if sums.size)
 
-    @property
+    @cached_property
     def gap(self) -> float:
         """|P - D| + V + M; inf without a bound."""
         if not (math.isfinite(self.bound.value) and math.isfinite(self.primal)):
             return math.inf
         return abs(self.primal - self.bound.value) + self.hidden + self.bound.miss
 
-    @property
+    @cached_property
     def relative_gap(self) -> float:
         """The gap over max(|P|, |D|, 1e-6 S); 0 where it is exactly 0."""
         return relative(self.gap, self.primal, self.bound.value, self.scale)

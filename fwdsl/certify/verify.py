@@ -37,6 +37,7 @@ from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from .certificate import CertificateKind
+from .point import LARGEST_SUMS, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
 
 EPS = float(np.finfo(np.float64).eps)
@@ -47,155 +48,70 @@ OWN_MISS = 1e-2
 """The largest share of its own terms by which the dual may miss the equality of an unknown with a linear cost."""
 NOISE = 1e-25
 
-LEAST_SHARE = 1e-6
-"""The share of |K| X that a row of K x is taken to have for its size."""
-
-FAR = 1e-12
-"""The share of the terms of a row that its constant must have to tell how large they may be."""
-
-LARGEST_SUMS = 100_000_000
-"""Stored numbers up to which |K| |x| is added up for S; beyond, S is without it, which makes the gap only larger."""
-
 
 def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Point | None = None) -> Verified:
     """Certify x by the dual point y (None: no bound); `point` has earlier findings for x."""
     point = evaluate_point(canonical, x) if point is None else point
     if y is None:
         return Verified(point, NO_BOUND, canonical.scale, 2.0)
-    # what is rounding beside the largest multiplier of a term is zero (other terms have other units): no equality could be told from it
-    tidy = tuple(
-        _tidy(t, np.where(np.abs(yi) < NOISE * largest(yi), 0.0, yi)) for t, yi in zip(canonical.terms, y, strict=True)
-    )
+    tidy = [_tidy(t, _without_noise(yi)) for t, yi in zip(canonical.terms, y, strict=True)]
     return Verified(point, evaluate_dual(canonical, tidy, x, point), canonical.scale, 3.0)
 
 
-def evaluate_point(canonical: Canonical, x: Array) -> Point:
-    """P(x) and what x violates, each violation relative to |K| |x| + |b| and the bound (of rows with bounds of their own see `sizes_of_rows`)."""
-    value = canonical.constant + float(canonical.q @ x)
-    worst = outside = 0.0
-    violations: list[Array] = []
-    sums: list[Array] = []
-    summed = canonical.nnz <= LARGEST_SUMS
-    far = _far(canonical, x) if summed else frozenset()
-    linear = {b.name: float(np.abs(canonical.q[b.slice]) @ np.abs(x[b.slice])) for b in canonical.blocks}
-    adrift = sum(linear[name] for name in far)
-    size = abs(canonical.constant) + sum(linear[name] for name in linear if name not in far)
-    drifting: list[Array] = []
-    for term in canonical.terms:
-        z = term.map.apply(x)
-        sums.append(sizes_of_terms(term, np.abs(x)) if summed else np.zeros(0))
-        if far.issuperset(block.name for block, _ in term.map.parts):
-            drifting.append(sums[-1])
-        else:
-            drifting.append(sizes_of_terms(term, np.abs(x), far) if far else np.zeros(0))
-        missed = np.zeros(0)
-        if isinstance(term.f, VectorFunction):
-            # of an indicator its set, of the entropy its domain
-            relative_miss, missed = _violation(term, term.f, z, x, sums[-1])
-            worst = _worse(worst, relative_miss)
-        violations.append(missed)
-        if not term.is_indicator:
-            part = term.f.value(z)
-            value, size = value + part, size + abs(part)
-    distances = []
-    for block in canonical.blocks:
-        xb = x[block.slice]
-        part = block.g.value(xb)
-        value, size = value + part, size + abs(part)
-        own = block.g.violation(xb)
-        outside = _worse(outside, own)
-        distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
-    lengths = tuple(norm2(x[b.slice]) for b in canonical.blocks)
-    worst = _worse(worst, outside)
-    return Point(
-        value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), tuple(drifting), adrift, lengths
-    )
+def _without_noise(y: Array) -> Array:
+    """The multipliers of a term, 0 for those that are rounding beside its largest one: nothing can be told from them."""
+    size = np.abs(y)
+    return np.where(size < NOISE * size.max(initial=0.0), 0.0, y)
 
 
-def _worse(a: float, b: float) -> float:
-    """The larger one, inf where one is not a number."""
-    return math.inf if math.isnan(a) or math.isnan(b) else max(a, b)
-
-
-def distance(f: VectorFunction, z: Array) -> float:
-    """|z - its projection on the domain of f|_2."""
-    return norm2(z - f.prox(z, 0.0))
-
-
-def _far(canonical: Canonical, x: Array) -> frozenset[str]:
-    """The variables at a point far out, beside which every constant is rounding: no set bounds them, and no row that sees them has a constant."""
-    found = {b.name for b in canonical.blocks if x[b.slice].any() and not math.isfinite(b.g.radius())}
-    for term in canonical.terms:
-        constants = np.abs(term.map.offset)
-        for block, m in term.map.parts:
-            if block.name in found and constants.any():
-                sizes = m.absolute().apply(np.abs(x[block.slice]))
-                if np.any((constants >= FAR * sizes) & (sizes > 0.0)):
-                    found.discard(block.name)
-    return frozenset(found)
-
-
-def sizes_of_terms(term: SumTerm, size: Array, only: frozenset[str] | None = None) -> Array:
-    """|K| size, for the sizes of all unknowns or those of some variables: the sizes of the terms whose sums are K x."""
-    total = np.zeros(term.map.rows)
-    for block, m in term.map.parts:
-        if only is None or block.name in only:
-            total = total + m.absolute().apply(size[block.slice])
-    return total
-
-
-def _violation(term: SumTerm, f: VectorFunction, z: Array, x: Array, sums: Array) -> tuple[float, Array]:
-    """The violation of K x + b in a set relative to its terms, and by itself: row by row in an entrywise set, else the distance."""
-    if f.violation(z) == 0.0:
-        return 0.0, np.zeros(0)
-    own = sums if sums.size == z.size else sizes_of_terms(term, np.abs(x))
-    if f.entrywise:
-        return f.violation(z, sizes_of_rows(term, own, x)), np.abs(z - f.prox(z, 0.0))
-    return f.violation(z, own + np.abs(term.map.offset)), np.array([distance(f, z)])
-
-
-def sizes_of_rows(term: SumTerm, own: Array, x: Array) -> Array:
-    """The sizes of the terms of each row of K x + b: |K| |x| + |b|, but at least LEAST_SHARE of |K| X, X being the largest entry of each variable.
-
-    A row whose entries of x all tend to zero would stay infeasible beside its own terms for ever; a row of small terms is not to be excused by
-    entries that it does not see.
-    """
-    peaks = np.zeros_like(x)
-    for block, _ in term.map.parts:
-        peaks[block.slice] = largest(x[block.slice])
-    return np.asarray(np.maximum(own + np.abs(term.map.offset), LEAST_SHARE * sizes_of_terms(term, peaks)))
-
-
-def _tidy(term: SumTerm, y: Array) -> Array:
-    """y_i moved into the domain of f_i^* where only rounding keeps it out: any y gives a valid bound."""
+def _tidy(term: SumTerm, y: Array) -> tuple[Array, float]:
+    """y_i moved into the domain of f_i^* where only rounding keeps it out, and f_i^*(y_i): any y gives a valid bound."""
     if isinstance(term.f, LossFunction):
-        return term.f.into_domain(y)
+        y = term.f.into_domain(y)
+        return y, term.f.conjugate(y)
+    value = term.f.conjugate(y)
+    if math.isfinite(value):
+        return y, value
     if isinstance(term.f, VectorLossFunction):
-        return term.f.into_domain(y) if not math.isfinite(term.f.conjugate(y)) else y
-    if math.isfinite(term.f.conjugate(y)):
-        return y
-    share = term.f.dual_scale(y)
-    # of a cone nothing would be left: a matrix whose least eigenvalue is rounding below zero is projected
-    return share * y if share > 0.0 else term.f.dual_project(y)
+        y = term.f.into_domain(y)
+    else:
+        share = term.f.dual_scale(y)
+        # of a cone nothing would be left: a matrix whose least eigenvalue is rounding below zero is projected
+        y = share * y if share > 0.0 else term.f.dual_project(y)
+    return y, term.f.conjugate(y)
 
 
-def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: Point) -> DualBound:
-    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one."""
+def evaluate_dual(
+    canonical: Canonical, tidy: Sequence[tuple[Array, float]], x: Array, point: Point, v: Array | None = None
+) -> DualBound:
+    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one; `tidy` has y_i and f_i^*(y_i).
+
+    `v` is -(q + K'y), where it is known.
+    """
+    y = tuple(yi for yi, _ in tidy)
     total = canonical.constant
     sizes = abs(canonical.constant)
-    v = -canonical.q
-    for term, yi in zip(canonical.terms, y, strict=True):
-        conjugate = term.f.conjugate(yi)
-        total += float(term.map.offset @ yi) - conjugate
-        sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(conjugate)
-        if yi.any():
-            term.map.adjoint(-yi, v)
+    for term, (yi, conjugate) in zip(canonical.terms, tidy, strict=True):
+        total, sizes = total - conjugate, sizes + abs(conjugate)
+        if term.map.offset.any():
+            total += float(term.map.offset @ yi)
+            sizes += float(np.abs(term.map.offset) @ np.abs(yi))
     if not math.isfinite(total):
         return DualBound(-math.inf, 0.0, "none", "the dual point is outside the domain of a conjugate")
+    if v is None:
+        v = -canonical.q
+        for term, yi in zip(canonical.terms, y, strict=True):
+            if yi.any():
+                term.map.adjoint(-yi, v)
+        share = _share_of_penalties(canonical, v)
+        if share < 1.0:
+            # without q it is linear in y, and needs no second product
+            within = [(share * yi, t.f.conjugate(share * yi)) for t, yi in zip(canonical.terms, y, strict=True)]
+            return evaluate_dual(canonical, within, x, point, share * v)
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
     known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
-    statements, radius, cost, local = [known], None, 0.0, False
+    statements, radius, cost, local, met = [known], None, 0.0, False, True
     for block in canonical.blocks:
         vb = v[block.slice]
         value = block.g.conjugate(vb)
@@ -217,7 +133,7 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
             return DualBound(-math.inf, 0.0, "none", settled.statement)
         statements.append(settled.statement)
         total -= settled.taken
-        local = local or settled.local
+        local, met = local or settled.local, met and settled.met
         if settled.radius is not None:
             radius, kind = max(radius or 0.0, settled.radius), "conditional"
             cost += settled.cost
@@ -225,14 +141,26 @@ def evaluate_dual(canonical: Canonical, y: tuple[Array, ...], x: Array, point: P
         # squares of a diverged run's multipliers overflow, to either side: what is left is no bound
         return DualBound(-math.inf, 0.0, "none", "the numbers of the dual point overflow")
     normals = tuple(norm2(v[b.slice]) for b in canonical.blocks)
-    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local)
+    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met)
+
+
+def _share_of_penalties(canonical: Canonical, v: Array) -> float:
+    """The factor that brings v into the domains of the penalties where little more than rounding keeps it out; 1 where that is not so.
+
+    A smaller dual point is as good as the rule of rounding, which takes the sizes of all terms: as long as two products with the data.
+    """
+    if canonical.q.any():
+        return 1.0
+    known = [(b.g, v[b.slice]) for b in canonical.blocks if b.g.certificate == "exact"]
+    share = min((g.dual_scale(vb) for g, vb in known if not math.isfinite(g.conjugate(vb))), default=1.0)
+    return share if share >= 1.0 - CONDITIONAL_MISS else 1.0
 
 
 @dataclass(frozen=True)
 class _Settled:
     """The amounts that a missed equality takes off the bound, or costs on the condition of a stated radius; `fails` where no rule gives a bound.
 
-    `local` where nothing at x tells what rounding costs elsewhere.
+    `met` where nothing but rounding is missed, `local` where nothing at x tells what that costs elsewhere.
     """
 
     statement: str
@@ -240,6 +168,7 @@ class _Settled:
     radius: float | None = None
     cost: float = 0.0
     fails: bool = False
+    met: bool = False
     local: bool = False
 
 
@@ -251,7 +180,7 @@ def _settle(
         # what rounding may cost at x: entries of one variable may differ in size by more than rounding is small
         cost = float(np.abs(miss) @ np.abs(x[block.slice]))
         statement = f"the equality of {block.name} is met to rounding{_measure(canonical)}"
-        return _Settled(statement, taken=cost, local=bool(miss.any()) and not x[block.slice].any())
+        return _Settled(statement, taken=cost, met=True, local=bool(miss.any()) and not x[block.slice].any())
     bound = _implied_bound(canonical, block, point)
     if bound is not None:
         r, norm, why = bound
@@ -260,7 +189,7 @@ def _settle(
     if np.any((np.abs(miss) > OWN_MISS * terms) & (canonical.q[block.slice] != 0.0)):
         # an unknown with a cost that no multiplier balances is a way down, however small its units make it
         share = 1.0
-    reach = RADIUS_FACTOR * _reach(canonical, block, x, point)
+    reach = RADIUS_FACTOR * _reach(canonical, block, x)
     if not (share <= CONDITIONAL_MISS and reach > 0.0):
         return _Settled(f"the dual point misses the equality of {block.name} by {share:.1e}", fails=True)
     why = f"no point with entries of {block.name} up to {reach:.3g} is better, the dual missing its equality by {share:.1e}"
@@ -288,17 +217,17 @@ def block_sizes(canonical: Canonical, block: Block, y: Sequence[Array], with_q: 
     return sizes
 
 
-def _reach(canonical: Canonical, block: Block, x: Array, point: Point) -> float:
+def _reach(canonical: Canonical, block: Block, x: Array) -> float:
     """The largest entry of a variable at x. Where all are 0, how large they may be before they exceed the terms of a sum that they enter."""
     own = largest(x[block.slice])
     if own > 0.0:
         return own
     found = 0.0
-    for term, sums in zip(canonical.terms, point.sums, strict=True):
+    for term in canonical.terms if canonical.nnz <= LARGEST_SUMS else ():
         for other, m in term.map.parts:
-            if other is block and sums.size:
+            if other is block:
                 rows = m.absolute().apply(np.ones(block.size))
-                terms = sums + np.abs(term.map.offset)
+                terms = sizes_of_terms(term, np.abs(x)) + np.abs(term.map.offset)
                 found = max(
                     found, float(np.divide(terms, rows, out=np.zeros_like(rows), where=rows > 0.0).max(initial=0.0))
                 )

@@ -13,6 +13,7 @@ from ..backends.dual import repair
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.problem import PreparedProblem
 from ..canon.form import Block, Canonical
+from ..certify.point import evaluate_point
 from ..certify.verified import Verified
 from ..certify.verify import verify
 
@@ -42,49 +43,67 @@ def attempts(
 ) -> Iterator[tuple[Array, Verified]]:
     """Points with the verifier's findings. The caller stops when the tolerance is met, and keeps the best findings so far.
 
-    The dual point is repaired; the point is moved into the constraints that it misses; the infima of all terms are a bound whatever the program
-    (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes its place; where all terms shrink with x, so may x.
+    The point is moved into the constraints that it misses; the dual point is repaired, where its bound as it is does not do; the infima of all
+    terms are a bound whatever the program (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes its place;
+    where all terms shrink with x, so may x.
     """
     canonical = problem.canonical
-    mends = needs_repair(canonical)
-    raw = ys
-    if ys is not None and mends:
-        ys = repair(problem, ys, x, stop)
+    raw, mends, point = ys, needs_repair(canonical), None
     near = _into_constraints(problem, x, scale, stop)
-    verified = None if near is None else verify(canonical, near, ys)
-    # where a feasible point was found it takes the place of x: what x seems to gain by its violation may be much where constraints nearly agree
-    if near is not None and verified is not None and verified.infeasibility <= MET:
-        x = near
-    else:
-        if near is not None and verified is not None:
-            yield near, verified
-        verified = verify(canonical, x, ys)
-    yield x, verified
+    if near is not None:
+        moved = evaluate_point(canonical, near)
+        if moved.infeasibility <= MET:
+            # it takes the place of x: what x seems to gain by its violation may be much where constraints nearly agree
+            x, point = near, moved
+        else:
+            ys = repair(problem, ys, x, stop) if ys is not None and mends else ys
+            yield near, verify(canonical, near, ys, moved)
+    as_given = verified = verify(canonical, x, raw, point)
+    if raw is None or not mends or verified.bound.met:
+        yield x, verified
+    if raw is not None and ys is not None and mends:
+        ys = repair(problem, raw, x, stop) if ys is raw else ys
+        verified = _with(canonical, x, verified, ys)
+        yield x, verified
     if first:
         yield x, _with(canonical, x, verified, [np.zeros(t.map.rows) for t in canonical.terms])
-    if ys is None:
+    if raw is not None and ys is not None:
+        if mends and not as_given.bound.met:
+            # what a repair moves to meet an equality may cost more than was missed
+            yield x, as_given
+        if mends:
+            yield from _of_other_duals(problem, x, verified, raw, ys, first, stop)
+        still = _stilled(problem, x)
+        if still is not None:
+            yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True) if mends else ys)
+
+
+def _of_other_duals(
+    problem: PreparedProblem,
+    x: Array,
+    verified: Verified,
+    raw: list[Array],
+    ys: list[Array],
+    first: bool,
+    stop: Callable[[], bool],
+) -> Iterator[tuple[Array, Verified]]:
+    """The same point with dual points made of `raw` and of `ys`, its repair, that serve few programs."""
+    canonical = problem.canonical
+    if _is_scaled(canonical):
+        if not first:
+            yield x, _with(canonical, x, verified, [np.zeros_like(y) for y in ys])
         return
-    if mends and raw is not None:
-        # what a repair moves to meet an equality may cost more than the equality's rounding did
-        yield x, _with(canonical, x, verified, raw)
-    if mends and raw is not None and not _is_scaled(canonical):
-        without = [
-            np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y
-            for t, y in zip(canonical.terms, ys, strict=True)
-        ]
-        # it serves few programs, and takes a share of the passes so far
-        within = repair(problem, without, x, allowance(problem, SHARE, stop))
-        yield x, _with(canonical, x, verified, within)
-        # where the dual point meets the equalities, but not the domains, the segment to one that meets both has one near it that does
-        yield x, _with(canonical, x, verified, _between(problem, within, raw))
-        # no repair of rounding can be told from noise: the multipliers of the constraints alone
-        alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
-        yield x, _with(canonical, x, verified, alone)
-    elif mends and raw is not None and not first:
-        yield x, _with(canonical, x, verified, [np.zeros_like(y) for y in ys])
-    still = _stilled(problem, x)
-    if still is not None:
-        yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True) if mends else ys)
+    without = [
+        np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y for t, y in zip(canonical.terms, ys, strict=True)
+    ]
+    # it takes a share of the passes so far
+    within = repair(problem, without, x, allowance(problem, SHARE, stop))
+    yield x, _with(canonical, x, verified, within)
+    # where the dual point meets the equalities, but not the domains, the segment to one that meets both has one near it that does
+    yield x, _with(canonical, x, verified, _between(problem, within, raw))
+    # no repair of rounding can be told from noise: the multipliers of the constraints alone
+    alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
+    yield x, _with(canonical, x, verified, alone)
 
 
 def _between(problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[Array]) -> list[Array]:
@@ -166,4 +185,4 @@ def _into_constraints(
     if not any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms):
         return None
     near = feasible_nearby(problem, x, scale, allowance(problem, SHARE, stop))
-    return None if np.array_equal(near, x) else near
+    return None if near is x or np.array_equal(near, x) else near

@@ -102,7 +102,7 @@ def _warnings(canonical: Canonical, x: Array) -> tuple[str, ...]:
     """A sentence if x separates the data of an unregularised loss of signs, which then has an infimum and no minimiser."""
     losses = [t for t in canonical.terms if isinstance(t.f, LossFunction) and t.f.loss.word.target == "signs"]
     alone = len(losses) == len(canonical.terms) and not canonical.q.any()
-    if not losses or not alone or not all(b.g.pair == (None, None) for b in canonical.blocks):
+    if not losses or not alone or not all(b.g.pair == (None, None) and b.g.curvature == 0.0 for b in canonical.blocks):
         return ()
     for term in losses:
         assert isinstance(term.f, LossFunction)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,18 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     derivative in a shift of the bounds, entry by entry. Of several constraints that were merged into one set, those that are not the
     binding one get 0, and of those that are the same the first has it all.
     """
-    if len(ys) != len(canonical.terms):
+    if len(ys) != len(canonical.terms) or not canonical.instance.model.constraints:
         return {}
     out: dict[str, object] = {}
-    v = -canonical.q
-    for term, y in zip(canonical.terms, ys, strict=True):
-        term.map.adjoint(-y, v)
+
+    @cache
+    def normals() -> Array:
+        """-(q + K'y), for constraints that blocks keep."""
+        v = -canonical.q
+        for term, y in zip(canonical.terms, ys, strict=True):
+            term.map.adjoint(-y, v)
+        return v
+
     told: set[int] = set()  # blocks whose set has given its multiplier to a constraint
     left: dict[int, Array] = {}  # of blocks, the normals that no constraint of bounds has been given yet
     reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
@@ -44,7 +51,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
         for where, k in places:
             if where == "block":
                 block = canonical.blocks[k]
-                normal = left.setdefault(k, block.g.normal_part(x[block.slice], v[block.slice]))
+                normal = left.setdefault(k, block.g.normal_part(x[block.slice], normals()[block.slice]))
                 found = _of_block(constraint, block, normal, reader)
                 left[k] = normal - _given(constraint, block, normal, reader)
                 if _is_the_set(constraint, block) and np.any(found):

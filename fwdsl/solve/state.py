@@ -27,7 +27,7 @@ from .journal import Journal, pack, unpack
 
 _JOURNAL = "journal:"
 _RECORD, _SEAL = "record", "seal"
-_VERSION = 3
+_VERSION = 4
 
 
 @dataclass

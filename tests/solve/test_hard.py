@@ -259,6 +259,7 @@ def test_separable_data_without_a_regulariser_is_warned_of() -> None:
     assert any("separable" in w for w in solve(text, A=A, y=y).warnings)
     mixed = solve(text, A=np.vstack([A, A[:1]]), y=np.append(y, -1.0))
     assert not any("separable" in w for w in mixed.warnings)
+    assert not solve(text.replace("A @ x, y))", "A @ x, y)) + 0.1 * sum_squares(x)"), A=A, y=y).warnings
     bounded = solve(text.replace("vector[d]", "vector[d] in l1_ball(1)"), A=A, y=y)
     assert not any("separable" in w for w in bounded.warnings)
 

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.problem import PreparedProblem
+from fwdsl.certify.point import evaluate_point
 from fwdsl.certify.verify import verify
+from fwdsl.solve import attempts as module
 from tests.problems import random_problem
 
 
@@ -110,3 +113,60 @@ def test_numbers_that_overflow_bound_nothing(power: int) -> None:
         found = verify(canonical, np.zeros(2), [np.full(2, float(f"1e{power}"))])
     assert found.dual < 0.0
     assert math.isfinite(found.dual) == (found.kind == "exact")
+
+
+def lasso_data() -> dict[str, object]:
+    rng = np.random.default_rng(3)
+    return {"A": rng.standard_normal((40, 6)), "b": rng.standard_normal(40)}
+
+
+LASSO = "data A: matrix[n, p], b: vector[n]\nvar x: vector[p]\nminimize sum(squared(A @ x, b)) + 3 * norm1(x)\n"
+
+
+def test_rounding_at_the_end_of_a_penalty_is_no_missed_equality() -> None:
+    """y with |A'y| = 3 but for rounding is scaled into the domain; by more than rounding it is not, and the penalty's own bound pays for it."""
+    data = lasso_data()
+    canonical, A = canonical_of(LASSO, **data), np.asarray(data["A"])
+    x = 0.1 * np.ones(6)
+    y = np.asarray(data["b"])
+    y = y * (3.0 / np.abs(A.T @ y).max())
+    whole = verify(canonical, x, [0.99 * y]).bound
+    assert whole.met
+    over = verify(canonical, x, [(1.0 + 1e-14) * y]).bound
+    assert over.met
+    assert over.statement == whole.statement
+    assert np.abs(A.T @ over.y[0]).max() <= 3.0 * (1.0 + 1e-15)
+    assert over.value == pytest.approx(verify(canonical, x, [(1.0 - 1e-14) * y]).bound.value, rel=1e-12)
+    missed = verify(canonical, x, [(1.0 + 1e-9) * y]).bound
+    assert not missed.met
+    assert missed.statement != whole.statement
+
+
+def test_sizes_that_count_for_nothing_are_not_taken() -> None:
+    """Beside no constant every size of x is far out; a constant holds it, and |K| |x| is then a part of S."""
+    data = lasso_data()
+    x = np.linspace(-1.0, 1.0, 6)
+    plain = evaluate_point(canonical_of(LASSO, **data), x)
+    assert [sums.size for sums in plain.sums] == [0]
+    held = canonical_of(LASSO.replace("A @ x, b", "A @ x - b, b"), **data)
+    (sums,) = evaluate_point(held, x).sums
+    assert sums == pytest.approx(np.abs(np.asarray(data["A"])) @ np.abs(x), rel=1e-14)
+
+
+def test_a_dual_point_that_does_is_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = fw.parse(LASSO).bind(**lasso_data())
+    best = bound.solve(tol=1e-9, threads=1)
+    canonical = bound.canonical
+    x, ys = canonical.join(best.variables), list(best.record["dual_point"])
+
+    def refuse(*args: object, **named: object) -> list[np.ndarray]:
+        raise AssertionError("repaired")
+
+    monkeypatch.setattr(module, "repair", refuse)
+    problem = PreparedProblem(canonical, 1)
+    point, verified = next(module.attempts(problem, x, ys, None, True, lambda: False))
+    assert point is x
+    assert verified.relative_gap <= 1e-9
+    # one that is in no domain is
+    with pytest.raises(AssertionError, match="repaired"):
+        next(module.attempts(problem, x, [2.0 * y for y in ys], None, True, lambda: False))

@@ -67,6 +67,8 @@ class Box(ConvexSet):
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         """lo <= x and x <= hi, entrywise."""
+        if (self.lo <= x).all() and (x <= self.hi).all():
+            return 0.0
         sizes = self.own_sizes(x) if sizes is None else sizes
         under = largest_share(self.lo - x, sizes + np.abs(self.lo))
         return max(under, largest_share(x - self.hi, sizes + np.abs(self.hi)))
@@ -79,8 +81,10 @@ class Box(ConvexSet):
 
     def conjugate(self, v: Array) -> float:
         """sum_i max(lo_i v_i, hi_i v_i)."""
-        up, down = v > 0.0, v < 0.0
-        return float((self.hi[up] * v[up]).sum()) + float((self.lo[down] * v[down]).sum())
+        # an infinite bound counts only where v points to it
+        up = np.multiply(self.hi, v, out=np.zeros_like(v), where=v > 0.0)
+        down = np.multiply(self.lo, v, out=np.zeros_like(v), where=v < 0.0)
+        return float(up.sum()) + float(down.sum())
 
     def _outside(self, v: Array) -> Any:
         """The entries at which the supremum is infinite."""

@@ -121,7 +121,7 @@ class Ridged(OfInner):
 
     def conic(self) -> Conic | None:
         inner = self.inner.conic()
-        return None if inner is None else inner + Conic(self.size, curvature=2.0 * self.c)
+        return None if inner is None else replace(inner, curvature=np.add(inner.curvature, 2.0 * self.c))
 
     def kernel_args(self) -> tuple[object, ...]:
         return self.inner.kernel_args()

@@ -1,0 +1,141 @@
+"""P(x) of a canonical problem and what x violates, recomputed in float64 with the atoms' NumPy references, never with the kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set
+
+import numpy as np
+
+from ..atoms.base import Array, VectorFunction
+from ..atoms.vectors.common import largest, norm2
+from ..canon.form import Canonical, SumTerm
+from .verified import Point
+
+LEAST_SHARE = 1e-6
+"""The share of |K| X that a row of K x is taken to have for its size."""
+
+FAR = 1e-12
+"""The share of the terms of a row that its constant must have to tell how large they may be."""
+
+LARGEST_SUMS = 100_000_000
+"""Stored numbers up to which |K| |x| is added up for S; beyond, S is without it, which makes the gap only larger."""
+
+NOTHING = np.zeros(0)
+
+
+def evaluate_point(canonical: Canonical, x: Array) -> Point:
+    """P(x) and what x violates, each violation relative to |K| |x| + |b| and the bound (of rows with bounds of their own see `sizes_of_rows`)."""
+    value = canonical.constant + float(canonical.q @ x)
+    worst = outside = 0.0
+    violations: list[Array] = []
+    sums: list[Array] = []
+    sizes = _Sizes(canonical, x)
+    summed = canonical.nnz <= LARGEST_SUMS
+    far = _far(sizes) if summed else frozenset()
+    adrift, size = _linear_sizes(canonical, x, far)
+    for k, term in enumerate(canonical.terms):
+        z = term.map.apply(x)
+        sums.append(sizes.of(k, far) if summed else NOTHING)
+        missed = NOTHING
+        if isinstance(term.f, VectorFunction) and term.f.violation(z) != 0.0:
+            # of an indicator its set, of the entropy its domain
+            relative_miss, missed = _violation(term, term.f, z, x, sizes.of(k))
+            worst = _worse(worst, relative_miss)
+        violations.append(missed)
+        if not term.is_indicator:
+            part = term.f.value(z)
+            value, size = value + part, size + abs(part)
+    distances = []
+    for block in canonical.blocks:
+        xb = x[block.slice]
+        part = block.g.value(xb)
+        value, size = value + part, size + abs(part)
+        own = block.g.violation(xb)
+        outside = _worse(outside, own)
+        distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
+    lengths = tuple(norm2(x[b.slice]) for b in canonical.blocks)
+    worst = _worse(worst, outside)
+    return Point(value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths)
+
+
+def _worse(a: float, b: float) -> float:
+    """The larger one, inf where one is not a number."""
+    return math.inf if math.isnan(a) or math.isnan(b) else max(a, b)
+
+
+def distance(f: VectorFunction, z: Array) -> float:
+    """|z - its projection on the domain of f|_2."""
+    return norm2(z - f.prox(z, 0.0))
+
+
+class _Sizes:
+    """|K_i| |x| of each term and each variable that enters it. They take as long as K x, so each is taken where somebody asks, and once."""
+
+    def __init__(self, canonical: Canonical, x: Array) -> None:
+        self.canonical, self.x, self._size = canonical, x, np.abs(x)
+        self._parts: dict[tuple[int, int], Array] = {}
+
+    def part(self, k: int, i: int) -> Array:
+        """The sizes that the i-th variable of term k has in its rows."""
+        if (k, i) not in self._parts:
+            block, m = self.canonical.terms[k].map.parts[i]
+            self._parts[k, i] = m.absolute().apply(self._size[block.slice])
+        return self._parts[k, i]
+
+    def of(self, k: int, without: Set[str] = frozenset()) -> Array:
+        """The sums of the sizes in the rows of term k, without those of some variables; no array where there are no others."""
+        parts = self.canonical.terms[k].map.parts
+        kept = [i for i, (block, _) in enumerate(parts) if block.name not in without]
+        if not kept:
+            return NOTHING if without else np.zeros(self.canonical.terms[k].map.rows)
+        return sum((self.part(k, i) for i in kept[1:]), self.part(k, kept[0]))
+
+
+def _far(sizes: _Sizes) -> frozenset[str]:
+    """The variables at a point far out, beside which every constant is rounding: no set bounds them, and no row that sees them has a constant."""
+    canonical, x = sizes.canonical, sizes.x
+    found = {b.name for b in canonical.blocks if x[b.slice].any() and not math.isfinite(b.g.radius())}
+    for k, term in enumerate(canonical.terms):
+        if not found or not term.map.offset.any():
+            continue
+        constants = np.abs(term.map.offset)
+        for i, (block, _) in enumerate(term.map.parts):
+            if block.name in found:
+                own = sizes.part(k, i)
+                if np.any((constants >= FAR * own) & (own > 0.0)):
+                    found.discard(block.name)
+    return frozenset(found)
+
+
+def _linear_sizes(canonical: Canonical, x: Array, far: Set[str]) -> tuple[float, float]:
+    """The sizes of the linear terms of variables far out, and of those of the others with the constant."""
+    own = {b.name: float(np.abs(canonical.q[b.slice]) @ np.abs(x[b.slice])) for b in canonical.blocks}
+    adrift = sum(own[name] for name in far)
+    return adrift, abs(canonical.constant) + sum(own[name] for name in own if name not in far)
+
+
+def sizes_of_terms(term: SumTerm, size: Array) -> Array:
+    """|K| size: the sizes of the terms whose sums are K x, for the sizes of the unknowns."""
+    parts = (m.absolute().apply(size[block.slice]) for block, m in term.map.parts)
+    return sum(parts, np.zeros(term.map.rows))
+
+
+def _violation(term: SumTerm, f: VectorFunction, z: Array, x: Array, sums: Array) -> tuple[float, Array]:
+    """The violation of K x + b in a set relative to its terms, |K| |x| being `sums`, and by itself: row by row in an entrywise set, else the
+    distance."""
+    if f.entrywise:
+        return f.violation(z, sizes_of_rows(term, sums, x)), np.abs(z - f.prox(z, 0.0))
+    return f.violation(z, sums + np.abs(term.map.offset)), np.array([distance(f, z)])
+
+
+def sizes_of_rows(term: SumTerm, own: Array, x: Array) -> Array:
+    """The sizes of the terms of each row of K x + b: |K| |x| + |b|, but at least LEAST_SHARE of |K| X, X being the largest entry of each variable.
+
+    A row whose entries of x all tend to zero would stay infeasible beside its own terms for ever; a row of small terms is not to be excused by
+    entries that it does not see.
+    """
+    peaks = np.zeros_like(x)
+    for block, _ in term.map.parts:
+        peaks[block.slice] = largest(x[block.slice])
+    return np.asarray(np.maximum(own + np.abs(term.map.offset), LEAST_SHARE * sizes_of_terms(term, peaks)))
