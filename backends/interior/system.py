@@ -11,6 +11,7 @@ the equations as they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_arr
 from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array, MatrixLike
-from fwdsl.backends.interior.banded import Band
+from fwdsl.backends.interior.banded import Band, BandedNormal
 from fwdsl.backends.interior.blocked import (
     Look,
     Solve,
@@ -39,7 +40,7 @@ SHIFT = 1e-11
 ORDERS = 2
 """The searches for an order in which a sparse system has a narrow band."""
 
-REFINEMENTS, ENOUGH = 5, 1e-14
+REFINEMENTS, ENOUGH = 5, 1e-12
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
 
@@ -49,7 +50,9 @@ class Systems:
     `look` is asked between the blocks of all that is long.
     """
 
-    def __init__(self, P: Any, A: csr_array, equations: int, kind: str, separate: Separate | None, look: Look) -> None:
+    def __init__(
+        self, P: Any, A: csr_array, At: csr_array, equations: int, kind: str, separate: Separate | None, look: Look
+    ) -> None:
         self.kind, self.separate, self.look = kind, separate, look
         self.sparse = kind in ("sparse", "reduced")
         self.equations = equations
@@ -58,6 +61,7 @@ class Systems:
         self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
+        self.At = At
         if separate is not None:
             kept = separate.kept
             chosen = P[kept][:, kept]
@@ -69,16 +73,23 @@ class Systems:
             root = _matrix_of_roots(batches, scalings, self.A.shape[0])
             A = _Scaled(root, self.separate)
             return System(self.P, A, A.T, self.equations, self._reduced(self.separate, root, A))
-        if self.sparse:
-            root = _matrix_of_roots(batches, scalings, self.A.shape[0])
-            scaled = (root @ self.A).tocsr()
-            return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._sparse(scaled))
-        if self.thin:
-            scaled = (_matrix_of_roots(batches, scalings, self.A.shape[0]) @ self.A).tocsr()
-            return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._thin(scaled))
+        if self.sparse or self.thin:
+            root = _diagonal_of_roots(batches, scalings)
+            scaled, across = self._rows(batches, scalings, root)
+            factor = self._sparse if self.sparse else self._thin
+            return System(self.P, scaled, across, self.equations, factor(scaled, across, root))
         scaled = _scaled(self.A, batches, scalings)
-        factor = self._whole if self.kind == "whole" else self._condensed
-        return System(self.P, scaled, scaled.T, self.equations, factor(scaled))
+        inner = self._whole if self.kind == "whole" else self._condensed
+        return System(self.P, scaled, scaled.T, self.equations, inner(scaled))
+
+    def _rows(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None) -> Any:
+        """W^-T A by rows, and its transpose; `root` is W^-T where that is diagonal."""
+        if root is None:
+            scaled = (_matrix_of_roots(batches, scalings, self.A.shape[0]) @ self.A).tocsr()
+            return scaled, scaled.T.tocsr()
+        A, At = self.A, self.At
+        scaled = csr_array((A.data * np.repeat(root, np.diff(A.indptr)), A.indices, A.indptr), A.shape)
+        return scaled, csr_array((At.data * root[At.indices], At.indices, At.indptr), At.shape)
 
     def _reduced(self, separate: Separate, root: csr_array, A: _Scaled) -> Solve:
         n, k = self.P.shape[0], self.equations
@@ -127,19 +138,22 @@ class Systems:
         matrix[:n, :n] = self.P + dense_gram(rest, self.look)
         return _around(_factored(matrix, equal, self.look), rest, rest.T, n, k)
 
-    def _thin(self, A: csr_array) -> Solve:
+    def _thin(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:
         """The condensed system of a sparse A."""
         n, k = self.P.shape[0], self.equations
-        rest = A[k:]
+        rest = A[k:] if k else A
         square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
         matrix[:n, :n] = self.P + _written(square)
-        return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr(), n, k)
+        return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
 
-    def _sparse(self, A: csr_array) -> Solve:
+    def _sparse(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:
         n, k = self.P.shape[0], self.equations
+        if root is not None and not k and self.normal is not None:
+            return _around(self.normal.factored(root * root, SHIFT), A, across, n, k)
         equal, rest = A[:k], A[k:]
-        across = rest.T.tocsr()
+        if k:
+            across = rest.T.tocsr()
         matrix = csr_array(self.P + sparse_product(across, rest, self.look))
         matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
         if k:
@@ -150,6 +164,11 @@ class Systems:
         if self.band is not None and self.band.holds(matrix):
             return _around(self.band.factored(matrix, definite=k == 0), rest, across, n, k)
         return _around(self._filled(matrix), rest, across, n, k)
+
+    @cached_property
+    def normal(self) -> BandedNormal | None:
+        """The places of a system without equations in a narrow band; None where there is none."""
+        return BandedNormal.of(self.P, self.A)
 
     def _filled(self, matrix: csr_array) -> Solve:
         """The solver by SuperLU, whose factor fills up as its order makes it."""
@@ -180,27 +199,33 @@ class System:
         right = np.concatenate([p, r])
         found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf
         rest = right
-        for _ in range(REFINEMENTS + 1):
+        for again in range(REFINEMENTS + 1):
             found = found + self.solve(rest)
             v, u = found[:n], found[n:]
             across, along = self.At @ u, self.A @ v
             below = r - along
             below[k:] += u[k:]
             rest = np.concatenate([p - (self.P @ v + across), below])
-            # each part beside its own right-hand side and the rounding of its terms
-            size = max(_share(rest[:n], p, across), _share(below, r, along))
+            # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
+            size = max(_share(rest[:n], p, 1e-18, across), _share(below, r, 1e-3, along))
             if not size < 0.5 * least:
                 break
             best, least = found, size
-            if size <= ENOUGH:
+            # an answer that was refined is as good as its terms allow where what is left is near their rounding
+            if size <= ENOUGH or (again and _is_rounding(rest[:n], across) and _is_rounding(below, along)):
                 break
         return best[:n], best[n:]
 
 
-def _share(rest: Array, right: Array, terms: Array) -> float:
-    """The largest residual beside the largest right-hand side, and a hundredth of the rounding of the terms."""
-    size = float(np.abs(right).max(initial=0.0)) + 1e-18 * float(np.abs(terms).max(initial=0.0))
+def _share(rest: Array, right: Array, share: float, terms: Array) -> float:
+    """The largest residual beside the largest right-hand side, and a share of the largest of the terms."""
+    size = float(np.abs(right).max(initial=0.0)) + share * float(np.abs(terms).max(initial=0.0))
     return float(np.abs(rest).max(initial=0.0)) / size if size > 0.0 else 0.0
+
+
+def _is_rounding(rest: Array, terms: Array) -> bool:
+    """True if a residual is small beside the terms that it is made of."""
+    return float(np.abs(rest).max(initial=0.0)) <= ENOUGH * float(np.abs(terms).max(initial=0.0))
 
 
 class _Scaled:
@@ -259,6 +284,17 @@ def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | Non
         else:
             out[own] = (root @ A[own].reshape(batch.number, batch.rows, -1)).reshape(out[own].shape)
     return out
+
+
+def _diagonal_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> Array | None:
+    """The diagonal of W^-T, with 1 of the zero cone; None where a cone has a matrix."""
+    found = [np.zeros(0)]
+    for batch, scaling in zip(batches, scalings, strict=True):
+        root = np.ones(batch.rows) if scaling is None else scaling.root()
+        if root.ndim > 1:
+            return None
+        found.append(root)
+    return np.concatenate(found)
 
 
 def _matrix_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> csr_array:
