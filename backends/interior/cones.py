@@ -69,6 +69,11 @@ class Orthant:
         """True if s is in the interior."""
         return bool(s.min(initial=math.inf) > 0.0)
 
+    @staticmethod
+    def depth(batch: Batch, s: Array) -> float:
+        """The largest t with s - t unit in the cone."""
+        return float(s.min(initial=math.inf))
+
     def w(self, v: Array) -> Array:
         return self.own * v
 
@@ -139,6 +144,12 @@ class SecondOrder:
         """True if s is in the interior."""
         u = s.reshape(batch.number, batch.rows)
         return bool(_gap(u).min(initial=math.inf) > 0.0 and u[:, 0].min(initial=math.inf) > 0.0)
+
+    @staticmethod
+    def depth(batch: Batch, s: Array) -> float:
+        """The largest t with s - t unit in the cones."""
+        u = s.reshape(batch.number, batch.rows)
+        return float((u[:, 0] - np.sqrt(np.einsum("ij,ij->i", u[:, 1:], u[:, 1:]))).min(initial=math.inf))
 
     def _apply(self, v: Array, sign: float) -> Array:
         u, a = v.reshape(self.shape), self.own
@@ -225,6 +236,11 @@ class Semidefinite:
         except np.linalg.LinAlgError:
             return False
         return True
+
+    @staticmethod
+    def depth(batch: Batch, s: Array) -> float:
+        """The largest t with s - t unit in the cones: the least eigenvalue."""
+        return float(np.linalg.eigvalsh(matrices(s, batch.number, order_of(batch.rows))).min(initial=math.inf))
 
     def _matrices(self, v: Array) -> Array:
         return matrices(v, self.count, self.order)

@@ -161,6 +161,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
     def _step(self) -> None:
         """Predictor, corrector, and the longest step that stays in the interior."""
         now = self.state
+        if now.steps == 0:
+            self._first_point()
         scalings = [self._scaling(k) for k in self.batches]
         system = self.systems.at(self.batches, scalings)
         # a factorisation may be long, and the state has not changed yet
@@ -198,6 +200,27 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
                 turned[at] += scaling.divide(second - mu * KINDS[batch.kind].unit(batch))
         found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
         self._move(found, scalings, min(1.0, NEARLY * self._reach(scalings, found)))
+
+    def _first_point(self) -> None:
+        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, both moved into the cones by a multiple of their units."""
+        now = self.state
+        system = self.systems.at(self.batches, [self._scaling(k) for k in self.batches])
+        self.problem.look()
+        v, u = system(-self.c, self.b)
+        s, z = -u, u.copy()
+        for batch in self.batches:
+            at = slice(batch.start, batch.stop)
+            if batch.kind not in KINDS:
+                s[at] = 0.0
+                continue
+            kind = KINDS[batch.kind]
+            unit = kind.unit(batch)
+            for rows in (s, z):
+                outside = -kind.depth(batch, rows[at])
+                if outside >= 0.0:
+                    rows[at] += (1.0 + outside) * unit
+        if np.isfinite(v).all() and np.isfinite(s).all():
+            now.v, now.s, now.z = v, s, z
 
     def _each(self, scalings: list[Scaling | None], rows: Array, of: Callable[[Scaling], Map]) -> Array:
         """A map of the scalings of all rows, those of the zero cone as they are."""
