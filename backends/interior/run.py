@@ -28,7 +28,7 @@ from scipy.sparse import diags_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Scaling
-from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram, equilibrated
+from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram, equilibrated, levels
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
@@ -101,12 +101,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         problem.look()
         P = self.d[:, None] * program.P * self.d if isinstance(program.P, np.ndarray) else (D @ program.P @ D).tocsr()
         problem.look()
-        self.levels = _levels(P.diagonal(), c, b)
+        self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
         self.A, self.At = A.tocsr(), A.T.tocsr()
         problem.look()
         self.kind = size_of(problem.canonical).kind
-        self.separate = Separate.of(program, self.A, self.d, self.e) if self.kind == "reduced" else None
+        chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
+        self.separate = Separate.of(program, self.A, self.d, self.e) if self.kind == "reduced" or chained else None
         self._level(*self.levels)
         self.batches = program.batches
         self.degree = 1 + sum(KINDS[k.kind].degree(k) for k in self.batches if k.kind in KINDS)
@@ -397,26 +398,3 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         """v and z themselves, which prove that there is no solution where tau vanishes."""
         v, z = self._unscaled(1.0)
         return self.program.point(v), self.program.multipliers(v, z, self.state.tau)
-
-
-def _levels(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
-    """Factors of c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ.
-
-    They are 1 where sizes overflow: the program's numbers do not fit into floating point.
-    """
-    of_c, of_b = _factors(curvature, c, b)
-    fits = math.isfinite(of_c) and math.isfinite(of_b) and of_c > 0.0 and of_b > 0.0
-    return (of_c, of_b) if fits else (1.0, 1.0)
-
-
-def _factors(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
-    price, size = float(np.abs(c).max(initial=0.0)), float(np.abs(b).max(initial=0.0))
-    bend = float(curvature.max(initial=0.0))
-    if price == 0.0:
-        of_b = 1.0 / size if size > 0.0 else 1.0
-        return (of_b / bend if bend > 0.0 else 1.0), of_b
-    of_c = 1.0 / price
-    of_b = 1.0 / size if size > 0.0 else of_c * bend or 1.0
-    if size > 0.0 and bend > 0.0:
-        of_b = math.sqrt(of_b) * math.sqrt(of_c * bend)
-    return of_c, of_b

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array
+from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array, vstack
 from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array, MatrixLike
@@ -32,10 +32,13 @@ from fwdsl.backends.interior.blocked import (
 )
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.interior.separate import DENSE_SHARE, Separate
+from fwdsl.backends.interior.separate import DENSE_SHARE, Factor, Separate
 
 SHIFT = 1e-11
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
+
+SHORT = 50_000
+"""Entries of A up to which its rows are multiplied as they are, though their entries are separate."""
 
 ORDERS = 2
 """The searches for an order in which a sparse system has a narrow band."""
@@ -62,19 +65,26 @@ class Systems:
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
         self.At = At
+        # products with the rows as they are touch more numbers than those of their entries, but take fewer calls
+        self.apart = kind == "reduced" and A.nnz > SHORT
+        self.narrow: BandedNormal | None = None
         if separate is not None:
             kept = separate.kept
-            chosen = P[kept][:, kept]
-            self.diagonal, self.P_kept = P.diagonal(), chosen if isinstance(P, np.ndarray) else chosen.toarray()
+            chosen, self.diagonal = P[kept][:, kept], P.diagonal()
+            if kind == "sparse":
+                K = csr_array(separate.K)
+                K.resize(K.shape[0], kept.size)
+                self.narrow = BandedNormal.of(chosen, csr_array(vstack([K, separate.rest], format="csr")))
+                self.separate = separate if self.narrow is not None else None
+            else:
+                self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
-        if self.separate is not None:
-            root = _matrix_of_roots(batches, scalings, self.A.shape[0])
-            A = _Scaled(root, self.separate)
-            return System(self.P, A, A.T, self.equations, self._reduced(self.separate, root, A))
         if self.sparse or self.thin:
             root = _diagonal_of_roots(batches, scalings)
+            if self.separate is not None and (root is not None or self.kind == "reduced"):
+                return self._separated(self.separate, batches, scalings, root)
             scaled, across = self._rows(batches, scalings, root)
             factor = self._sparse if self.sparse else self._thin
             return System(self.P, scaled, across, self.equations, factor(scaled, across, root))
@@ -87,21 +97,45 @@ class Systems:
         if root is None:
             scaled = (_matrix_of_roots(batches, scalings, self.A.shape[0]) @ self.A).tocsr()
             return scaled, scaled.T.tocsr()
-        A, At = self.A, self.At
-        scaled = csr_array((A.data * np.repeat(root, np.diff(A.indptr)), A.indices, A.indptr), A.shape)
-        return scaled, csr_array((At.data * root[At.indices], At.indices, At.indptr), At.shape)
+        At = self.At
+        return _scaled_rows(self.A, root), csr_array((At.data * root[At.indices], At.indices, At.indptr), At.shape)
 
-    def _reduced(self, separate: Separate, root: csr_array, A: _Scaled) -> Solve:
-        n, k = self.P.shape[0], self.equations
-        others = (root[separate.others][:, separate.others] @ separate.rest).tocsr()
-        equal, rest = others[:k].toarray(), others[k:]
-        factors = separate.factors(root.diagonal(), self.diagonal + SHIFT)
-        order = separate.kept.size
+    def _separated(
+        self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None
+    ) -> System:
+        """The system without the unknowns of single entries, at a scaling whose W^-T has the diagonal `root`, or is a matrix."""
+        others = separate.others
+        if root is None:
+            matrix = _matrix_of_roots(batches, scalings, self.A.shape[0])
+            weights, rest = matrix.diagonal(), (matrix[others][:, others] @ separate.rest).tocsr()
+        else:
+            matrix, weights, rest = None, root, _scaled_rows(separate.rest, root[others])
+        factors = separate.factors(weights, self.diagonal + SHIFT)
+        if self.narrow is not None:
+            inner = self.narrow.factored(np.concatenate([separate.weights(factors), weights[others] ** 2]), SHIFT)
+        else:
+            inner = self._dense(separate, factors, rest)
+        A: Any
+        if self.apart:
+            A = _Scaled(diags_array(weights).tocsr() if matrix is None else matrix, separate)
+            At = A.T
+        else:
+            A, At = self._rows(batches, scalings, root)
+        return System(self.P, A, At, self.equations, self._reduced(separate, factors, inner, A, At))
+
+    def _dense(self, separate: Separate, factors: list[Factor], rest: csr_array) -> Solve:
+        """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; `rest` are the scaled other rows."""
+        k, order, inner = self.equations, separate.kept.size, separate.K.shape[1]
         matrix = np.zeros((order + k, order + k), order="F")
-        matrix[:order, :order] = self.P_kept + _written(weighted_gram(rest, np.ones(rest.shape[0]), self.look))
-        inner = separate.K.shape[1]
+        matrix[:order, :order] = self.P_kept
+        if rest.shape[0] > k:
+            matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
         matrix[:inner, :inner] += separate.gram(factors, self.look)
-        solve = _factored(matrix, equal, self.look)
+        return _factored(matrix, rest[:k].toarray() if k else np.zeros((0, order)), self.look)
+
+    def _reduced(self, separate: Separate, factors: list[Factor], solve: Solve, A: Any, At: Any) -> Solve:
+        """The solver of the whole system from that for the kept unknowns."""
+        n, k, order = self.P.shape[0], self.equations, separate.kept.size
 
         def reduced(right: Array) -> Array:
             """v of the condensed system, and the multipliers of the equations."""
@@ -115,7 +149,7 @@ class Systems:
         def whole(right: Array) -> Array:
             p, r = right[:n], right[n:].copy()
             r[:k] = 0.0
-            found = reduced(np.concatenate([p + A.T @ r, right[n : n + k]]))
+            found = reduced(np.concatenate([p + At @ r, right[n : n + k]]))
             u = A @ found[:n] - r
             u[:k] = found[n:]
             return np.concatenate([found[:n], u])
@@ -284,6 +318,11 @@ def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | Non
         else:
             out[own] = (root @ A[own].reshape(batch.number, batch.rows, -1)).reshape(out[own].shape)
     return out
+
+
+def _scaled_rows(A: csr_array, root: Array) -> csr_array:
+    """diag(root) A."""
+    return csr_array((A.data * np.repeat(root, np.diff(A.indptr)), A.indices, A.indptr), A.shape)
 
 
 def _diagonal_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> Array | None:
