@@ -44,6 +44,9 @@ from fwdsl.canon.expansion import unexpanded
 INNER = 0.1
 """The violation that is left in a block, as a share of that of all."""
 
+FEW, SHARE = 256, 4.0
+"""Where a sum of bounded entries is given: entries of a working set at least, and its multiple of those that the sum needs."""
+
 INNER_STEPS = 100
 """Steps on a block, for each of its entries, after which the others are looked at again."""
 
@@ -124,7 +127,14 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         super().__init__(problem)
         self.cache = 1e6 * cache
         self.rows = problem.rows(self.cache)
-        self.size = max(2, min(working, problem.n))
+        self.size = max(2, min(working, problem.n, max(FEW, math.ceil(SHARE * self._needed()))))
+
+    def _needed(self) -> float:
+        """The entries that the equality needs at least: few where most samples are to have no part; all where it says nothing."""
+        problem = self.problem
+        most = float(np.abs(problem.hi if problem.total > 0.0 else problem.lo).max(initial=0.0))
+        said = problem.total != 0.0 and 0.0 < most < math.inf
+        return min(float(problem.n), abs(problem.total) / most) if said else float(problem.n)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SMOState:
         """v of the dual point, or of x, moved into its domain."""
