@@ -194,7 +194,8 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         else:
             violation = np.maximum(down, -up)
             chosen.append(self._worst(np.where(taken | (violation <= 0.0), loops.FAR, -violation), left))
-        return np.concatenate(chosen)
+        # in order, the rows of a block are read from one end to the other
+        return np.sort(np.concatenate(chosen))
 
     def _worst(self, keys: Array, count: int) -> NDArray[np.int64]:
         """The positions of the least keys, among those that are not out of reach."""
