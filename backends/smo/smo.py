@@ -56,6 +56,9 @@ FREE_ROWS = 2_500
 NEAR = 1e-2
 """The relative gap from which Newton's method is tried."""
 
+FASTER = 10.0
+"""The factor by which a multiplication of a Cholesky factor is faster than one of a step on a block."""
+
 SETTLED = 0.05
 """The share of the free entries that may have changed since the last step where it is tried."""
 
@@ -74,6 +77,7 @@ class SMOState(State):
     kept: NDArray[np.int64]  # the rows that are kept (`Rows.record`)
     inner: int = 0  # steps on blocks so far
     polished: int = 0  # steps of Newton's method so far
+    spent: float = 0.0  # multiplications of the steps on blocks since the last one of Newton's method
 
     def counts(self) -> dict[str, int]:
         """Steps on blocks and of Newton's method."""
@@ -221,8 +225,10 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         tol = max(INNER * violation, 1e-15 * float(np.abs(problem.t).max(initial=0.0)))
         most = INNER_STEPS * max(1, at.size)
         inner = int(solver(Q, g, v, problem.lo[at], problem.hi[at], problem.e, *room, tol, most))
+        before = s.v[at]
         s.v, s.g = self._with_entries(s, at, v)
         s.inner += inner
+        s.spent += at.size * (2.0 * inner + at.size) + np.count_nonzero(v - before) * float(problem.n)
         s.working = at
         s.iteration += 1
         self._bounds(s)
@@ -256,6 +262,9 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
     def _has_settled(self, s: SMOState, free: NDArray[np.int64]) -> bool:
         if not 0 < free.size <= FREE_ROWS:
             return False
+        # a factor pays where the steps that it may save have cost as much already
+        if s.spent < free.size**3 / (6.0 * FASTER) + free.size**2:
+            return False
         if s.value - s.bound > NEAR * max(abs(s.value), abs(s.bound)):
             return False
         changed = np.setxor1d(free, s.free, assume_unique=True).size
@@ -275,6 +284,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
             return
         s.v, s.g = self._with_entries(s, free, np.clip(v + step, lo, hi))
         s.polished += 1
+        s.spent = 0.0
         self._bounds(s)
 
     def report(self) -> Report:
