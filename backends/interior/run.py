@@ -32,7 +32,7 @@ from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram, equilibr
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
-from fwdsl.backends.interior.system import Systems
+from fwdsl.backends.interior.system import Systems, least_solution
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
@@ -362,7 +362,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         A = self.systems.A[active]
         A = A if isinstance(A, np.ndarray) else A.toarray()
         missed = self.b[active] - A @ (now.v / now.tau)
-        step = A.T @ np.linalg.lstsq(A @ A.T, missed, rcond=1e-12)[0]
+        step = A.T @ least_solution(A @ A.T, missed)
         return np.asarray(v + self.d * step / now.of_b)
 
     def _stepped(self, x: Array, ys: list[Array]) -> Array:

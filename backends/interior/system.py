@@ -19,6 +19,8 @@ from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_arr
 from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array, MatrixLike
+from fwdsl.backends.factors import by_cholesky
+from fwdsl.backends.factors import cholesky as by_factor
 from fwdsl.backends.interior.banded import Band, BandedNormal
 from fwdsl.backends.interior.blocked import (
     Look,
@@ -39,6 +41,9 @@ SHIFT = 1e-11
 
 SHORT = 50_000
 """Entries of A up to which its rows are multiplied as they are, though their entries are separate."""
+
+INDEPENDENT = 1e-5
+"""The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose rows are far from dependent."""
 
 ORDERS = 2
 """The searches for an order in which a sparse system has a narrow band."""
@@ -65,6 +70,7 @@ class Systems:
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
         self.At = At
+        self.single = self.thin and self._is_single(P)
         # products with the rows as they are touch more numbers than those of their entries, but take fewer calls
         self.apart = kind == "reduced" and A.nnz > SHORT
         self.narrow: BandedNormal | None = None
@@ -176,10 +182,40 @@ class Systems:
         """The condensed system of a sparse A."""
         n, k = self.P.shape[0], self.equations
         rest = A[k:] if k else A
+        if self.single and root is not None:
+            try:
+                return _around(self._of_equations(A[:k], rest), rest, rest.T.tocsr(), n, k)
+            except np.linalg.LinAlgError:
+                pass  # the equations depend on each other, to rounding
         square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
         matrix[:n, :n] = self.P + _written(square)
         return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
+
+    def _is_single(self, P: Any) -> bool:
+        """True if all but fewer equations than unknowns see one unknown a row, and all unknowns are bent or seen: what is left are the equations."""
+        k, n = self.equations, P.shape[0]
+        rest = self.A[k:]
+        diagonal = P.diagonal()
+        seen = (np.bincount(rest.indices, minlength=n) > 0) | (diagonal > 0.0)
+        alone = np.diff(rest.indptr).max(initial=0) <= 1 and np.count_nonzero(self.P) == np.count_nonzero(diagonal)
+        return bool(0 < k < n and seen.all() and alone)
+
+    def _of_equations(self, equal: csr_array, rest: csr_array) -> Solve:
+        """The solver by the Schur complement of the equations, where all else is diagonal."""
+        n, k = equal.shape[1], equal.shape[0]
+        own = self.P.diagonal() + np.bincount(rest.indices, weights=rest.data**2, minlength=n)
+        share = 1.0 / (own + SHIFT + 1e-15 * own)
+        across = equal.T.tocsr()
+        scaled = np.sqrt(share)[:, None] * across.toarray()
+        inner = _factored(np.asfortranarray(dense_gram(scaled, self.look)), np.zeros((0, k)), self.look)
+
+        def solve(right: Array) -> Array:
+            p = share * right[:n]
+            y = inner(equal @ p - right[n:])
+            return np.concatenate([p - share * (across @ y), y])
+
+        return solve
 
     def _sparse(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:
         n, k = self.P.shape[0], self.equations
@@ -215,6 +251,16 @@ class Systems:
         except RuntimeError as error:
             raise np.linalg.LinAlgError("the system is singular") from error
         return lu.solve  # type: ignore[no-any-return]
+
+
+def least_solution(gram: Array, right: Array) -> Array:
+    """The solution of least norm of a system with a Gram matrix, by Cholesky's factor where its rows are far from dependent."""
+    root = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    if root.all():
+        lower = by_factor(gram / root[:, None] / root)
+        if lower is not None and float(lower.diagonal().min()) > INDEPENDENT:
+            return by_cholesky(lower, right / root) / root
+    return np.asarray(np.linalg.lstsq(gram, right, rcond=1e-12)[0])
 
 
 def _written(matrix: Any) -> Array:
