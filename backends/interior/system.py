@@ -4,8 +4,8 @@
 
 of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
 and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
-cheapest; the last in a narrow band where there is one, else by SuperLU. Diagonals are moved away from zero, and each answer is refined against
-the equations as they are.
+cheapest; the last in a narrow band where there is one, else by SuperLU. Where all but the equations is diagonal, as in linear programs in standard
+form, their Schur complement is factored. Diagonals are moved away from zero, and each answer is refined against the equations as they are.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class Systems:
             try:
                 return _around(self._of_equations(A[:k], rest), rest, rest.T.tocsr(), n, k)
             except np.linalg.LinAlgError:
-                pass  # the equations depend on each other, to rounding
+                pass  # equations that depend on each other
         square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
         matrix[:n, :n] = self.P + _written(square)

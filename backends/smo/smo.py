@@ -12,7 +12,9 @@ block K_WW it runs SMO with pairs of second order (Fan, Chen, Lin 2005), or with
 is at most 0.1 of that of all; then g is brought up to date with the rows of what has changed. Those that are not kept are computed together,
 by matrix products. A step within the block costs O(|W|), so nothing has to be shrunk, and nothing unshrunk.
 
-Where the free entries have settled and are few, Newton's method on them finishes (`backends.smo.free_set`), which ends at rounding.
+Where the free entries have settled, and the steps have cost as much as a factor of their block, Newton's method on them finishes
+(`backends.smo.free_set`), which ends at rounding. Where the equality says that few entries have a part, as that of a one-class machine does, working
+sets are small, so that the rows of most others are never computed.
 
 Rows are kept within `cache` megabytes, as many as fit, the least recently used given up, and stay for the next solve on the same data. The Gram
 matrix is never formed; g and so both bounds are known at all times: v is always feasible, and P takes a search for the best intercept.
