@@ -9,7 +9,7 @@ Mehrotra's predictor and corrector in the scaling of Nesterov and Todd. Both nee
 
     S d1 = the residuals,   S d2 = (-c, b),   d = d1 + dtau d2,   S = [P A'; A -W'W], in the scaled multipliers W dz (`system`)
 
-The program is scaled to entries of about one (`equilibrated`), so that units do not count. The first point has slacks of least squares. About 10 to 20 steps.
+The program is scaled to entries of about one (`equilibrated`), so units do not count. The first point has slacks of least squares. 10 to 20 steps.
 
 Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs with quadratic objectives", 2024 (embedding with P, sections 2 to
 4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones).
