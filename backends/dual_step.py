@@ -141,13 +141,7 @@ def _by_factor(
     if rows * wanted.size * min(rows, wanted.size) > MOST_WORK:
         return None
     roots = np.sqrt(np.concatenate([s[at] for s, at in zip(slack, live, strict=True)]))
-    factor = np.empty((rows, wanted.size))
-    unit = np.zeros(problem.size)
-    for c, j in enumerate(wanted):
-        problem.look()
-        unit[j] = inverse[c]
-        factor[:, c] = np.concatenate([z[at] for z, at in zip(problem.linear(unit), live, strict=True)]) * roots
-        unit[j] = 0.0
+    factor = roots[:, None] * problem.columns(wanted, live) * inverse
     left, values, right = np.linalg.svd(factor, full_matrices=False)
     keep = values > float(values[0]) * max(factor.shape) * DEPENDENT
     z = roots * (left[:, keep] @ ((right[keep] @ (inverse * miss)) / values[keep]))

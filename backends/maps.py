@@ -167,6 +167,28 @@ class MapColumns:
         assert self.dense is not None
         return np.asarray(self.dense.T @ y)
 
+    def rows(self, at: NDArray[np.intp]) -> Array:
+        """Rows `at` of C."""
+        if self.operator is None:
+            assert self.dense is not None
+            found = self.dense[at]
+            return found if isinstance(found, np.ndarray) else np.asarray(found.toarray())
+        found = np.empty((at.size, self.local.size))
+        # the products with the unit vectors of the lesser side
+        if self.local.size <= at.size:
+            unit = np.zeros(self.operator.shape[1])
+            for c, j in enumerate(self.local):
+                unit[j] = self.factor
+                found[:, c] = self.operator.matvec_columns(unit, self.local[c : c + 1])[at]
+                unit[j] = 0.0
+            return found
+        unit = np.zeros(self.operator.shape[0])
+        for r, i in enumerate(at):
+            unit[i] = self.factor
+            found[r] = self.operator.rmatvec_rows(unit, at[r : r + 1])[self.local]
+            unit[i] = 0.0
+        return found
+
     def column(self, c: int) -> Array:
         """Column c."""
         if self.dense is not None:

@@ -175,6 +175,18 @@ class PreparedProblem:
                     out[np.ix_(right.at, left.at)] += cross.T
         return out
 
+    def columns(self, free: NDArray[np.intp], rows: Sequence[NDArray[np.intp]]) -> Array:
+        """Some rows of each K_iI for the coordinates I of x, below each other."""
+        found = []
+        for term, at in zip(self.terms, rows, strict=True):
+            out = np.zeros((at.size, free.size))
+            for block, m in term.map.parts:
+                if at.size:
+                    piece = columns_of(m, block, free, self.look)
+                    out[:, piece.at] += piece.rows(at)
+            found.append(out)
+        return np.concatenate(found)
+
     @cached_property
     def row_sums(self) -> list[list[tuple[Block, Array]]]:
         """|K_iB| 1 for each term and each block that enters it: how much of the size of a block's entries each row takes."""

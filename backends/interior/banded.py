@@ -1,12 +1,14 @@
 """Factors of sparse symmetric systems whose entries lie near the diagonal once the unknowns are in order.
 
-Chains, differences of neighbours and smoothing splines have such systems: their factor has no more numbers than their band, and LAPACK fills it
-without looking at indices.
+Chains, differences of neighbours and smoothing splines have such systems: their factor has no more numbers than their band, and it is filled
+without looking at indices, by LAPACK or, where the band is so narrow that its calls for each column take longer, by loops of our own.
 
 Source: order of the unknowns: reverse Cuthill, McKee 1969; factors: Anderson et al., LAPACK Users' Guide 1999 (`dpbtrf`, `dgbtrf`).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,18 @@ from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import BLOCK, Solve
+from fwdsl.backends.interior.loops import band_cholesky, band_solve
+from fwdsl.backends.kernels.compile import kernel
 from fwdsl.frozen import frozen
 
 WIDEST = 64
 """Diagonals below the main one up to which a band is worth its zeros."""
+
+NARROW = 24
+"""Diagonals below the main one up to which our own loops are faster than LAPACK's."""
+
+PRODUCTS = 1 << 20
+"""Products of entries of rows up to which their places in a band are kept."""
 
 
 @frozen
@@ -51,14 +61,25 @@ class Band:
         entries = matrix.tocoo()
         rows, columns = self.place[entries.coords[0]], self.place[entries.coords[1]]
         lower = rows >= columns
-        band = np.zeros((self.width + 1, matrix.shape[0]), order="F")
-        band[rows[lower] - columns[lower], columns[lower]] = entries.data[lower]
-        factor, failed = dpbtrf(band, lower=1, overwrite_ab=1)
+        band = np.zeros((matrix.shape[0], self.width + 1))
+        band[columns[lower], rows[lower] - columns[lower]] = entries.data[lower]
+        return self.of_columns(band)
+
+    def of_columns(self, band: Array) -> Solve:
+        """The solver of a definite system from its band, in order and by columns, which is overwritten. Raises `LinAlgError`."""
+        if self.width <= NARROW:
+            failed = kernel(band_cholesky)(band) >= 0
+        else:
+            factor, failed = dpbtrf(band.T, lower=1, overwrite_ab=1)
         if failed:
             raise np.linalg.LinAlgError("the system is singular")
 
         def solve(right: Array) -> Array:
-            found, _ = dpbtrs(factor, self._ordered(right), lower=1, overwrite_b=1)
+            found = self._ordered(right)
+            if self.width <= NARROW:
+                kernel(band_solve)(band, found)
+            else:
+                found, _ = dpbtrs(factor, found, lower=1, overwrite_b=1)
             return np.asarray(found[self.place])
 
         return solve
@@ -84,6 +105,62 @@ class Band:
         out = np.empty_like(right)
         out[self.place] = right
         return out
+
+
+class BandedNormal:
+    """P + A'diag(w)A in a band for weights w that change: where each product of two entries of a row of A goes is found once."""
+
+    def __init__(self, band: Band, P: csr_array, A: csr_array) -> None:
+        self.band = band
+        pair = _pairs(A)
+        place, width = band.place[A.indices], band.width + 1
+        lower = place[pair.left] >= place[pair.right]
+        left, right = pair.left[lower], pair.right[lower]
+        self.row = pair.row[lower]
+        self.product = A.data[left] * A.data[right]
+        self.at = place[right] * width + place[left] - place[right]
+        entries = P.tocoo()
+        rows, columns = band.place[entries.coords[0]], band.place[entries.coords[1]]
+        below = rows >= columns
+        self.shape = band.place.size, width
+        self.fixed = np.zeros(band.place.size * width)
+        np.add.at(self.fixed, (columns * width + rows - columns)[below], entries.data[below])
+
+    @classmethod
+    def of(cls, P: csr_array, A: csr_array) -> BandedNormal | None:
+        """None where there is no narrow band, or where there are many products."""
+        each = np.diff(A.indptr).astype(np.float64)
+        if float(each @ each) > PRODUCTS:
+            return None
+        # no entries cancel in these
+        filled = csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape)
+        band = Band.of(csr_array(abs(P) + filled.T @ filled))
+        return cls(band, P, A) if band is not None else None
+
+    def factored(self, weights: Array, shift: float) -> Solve:
+        """The solver at weights of the rows, the diagonal being moved by `shift`, and by its own rounding. Raises `LinAlgError`."""
+        found = np.bincount(self.at, weights=self.product * weights[self.row], minlength=self.fixed.size)
+        matrix = (found + self.fixed).reshape(self.shape)
+        matrix[:, 0] += shift + 1e-15 * matrix[:, 0]
+        return self.band.of_columns(matrix)
+
+
+class _Pairs(NamedTuple):
+    """Pairs of entries of one row of a matrix."""
+
+    row: NDArray[np.intp]
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+
+
+def _pairs(A: csr_array) -> _Pairs:
+    """All pairs of entries of each row, in either order."""
+    each = np.diff(A.indptr).astype(np.intp)
+    row = np.repeat(np.arange(each.size), each**2)
+    start = np.concatenate([[0], np.cumsum(each**2)])[row]
+    at = np.arange(row.size) - start
+    first = A.indptr[row].astype(np.intp)
+    return _Pairs(row, first + at // each[row], first + at % each[row])
 
 
 def _width(matrix: csr_array, place: NDArray[np.intp]) -> int:

@@ -7,9 +7,11 @@ Source: Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 20
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.program import Batch
@@ -66,6 +68,11 @@ class Orthant:
     def inside(batch: Batch, s: Array) -> bool:
         """True if s is in the interior."""
         return bool(s.min(initial=math.inf) > 0.0)
+
+    @staticmethod
+    def depth(batch: Batch, s: Array) -> float:
+        """The largest t with s - t unit in the cone."""
+        return float(s.min(initial=math.inf))
 
     def w(self, v: Array) -> Array:
         return self.own * v
@@ -138,6 +145,12 @@ class SecondOrder:
         u = s.reshape(batch.number, batch.rows)
         return bool(_gap(u).min(initial=math.inf) > 0.0 and u[:, 0].min(initial=math.inf) > 0.0)
 
+    @staticmethod
+    def depth(batch: Batch, s: Array) -> float:
+        """The largest t with s - t unit in the cones."""
+        u = s.reshape(batch.number, batch.rows)
+        return float((u[:, 0] - np.sqrt(np.einsum("ij,ij->i", u[:, 1:], u[:, 1:]))).min(initial=math.inf))
+
     def _apply(self, v: Array, sign: float) -> Array:
         u, a = v.reshape(self.shape), self.own
         along = np.einsum("ij,ij->i", a[:, 1:], u[:, 1:])
@@ -207,7 +220,7 @@ class Semidefinite:
     @staticmethod
     def unit(batch: Batch) -> Array:
         """The identity in each cone."""
-        i, j = np.triu_indices(order_of(batch.rows))
+        i, j, _ = upper(order_of(batch.rows))
         return np.tile((i == j).astype(float), batch.number)
 
     @staticmethod
@@ -224,12 +237,17 @@ class Semidefinite:
             return False
         return True
 
+    @staticmethod
+    def depth(batch: Batch, s: Array) -> float:
+        """The largest t with s - t unit in the cones: the least eigenvalue."""
+        return float(np.linalg.eigvalsh(matrices(s, batch.number, order_of(batch.rows))).min(initial=math.inf))
+
     def _matrices(self, v: Array) -> Array:
         return matrices(v, self.count, self.order)
 
     def _vector(self, m: Array) -> Array:
-        i, j = np.triu_indices(self.order)
-        found: Array = 0.5 * (m[:, i, j] + m[:, j, i]) * np.where(i == j, 1.0, math.sqrt(2.0))
+        i, j, weight = upper(self.order)
+        found: Array = 0.5 * (m[:, i, j] + m[:, j, i]) * weight
         return found.reshape(-1)
 
     def w(self, v: Array) -> Array:
@@ -247,8 +265,7 @@ class Semidefinite:
     def root(self) -> Array:
         # of Y: G Y G' with G = R^-1, column by column
         G = self.back
-        i, j = np.triu_indices(self.order)
-        weight = np.where(i == j, 1.0, math.sqrt(2.0))
+        i, j, weight = upper(self.order)
         pairs: Array = G[:, i[:, None], i] * G[:, j[:, None], j] + G[:, i[:, None], j] * G[:, j[:, None], i]
         return 0.5 * weight[:, None] * weight * pairs
 
@@ -272,10 +289,17 @@ def order_of(rows: int) -> int:
     return (math.isqrt(8 * rows + 1) - 1) // 2
 
 
+@lru_cache(maxsize=16)
+def upper(order: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """The places of the upper triangle by rows, and the weights of its entries in a vector: sqrt(2) off the diagonal."""
+    i, j = np.triu_indices(order)
+    return i, j, np.where(i == j, 1.0, math.sqrt(2.0))
+
+
 def matrices(v: Array, count: int, order: int) -> Array:
     """The symmetric matrices of the rows of several semidefinite cones."""
-    i, j = np.triu_indices(order)
-    entries = v.reshape(count, -1) * np.where(i == j, 1.0, math.sqrt(0.5))
+    i, j, weight = upper(order)
+    entries = v.reshape(count, -1) / weight
     out = np.empty((count, order, order))
     out[:, i, j] = out[:, j, i] = entries
     return out

@@ -322,3 +322,26 @@ def _largest(values: Array, part: Index, parts: int) -> Array:
     found = np.full(parts, -math.inf)
     np.maximum.at(found, part, values)
     return found
+
+
+def levels(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
+    """Factors of c and b that bring them to about one; b's, where there is none, brings P there, and both share it where they differ.
+
+    They are 1 where sizes overflow: the program's numbers do not fit into floating point.
+    """
+    of_c, of_b = _factors(curvature, c, b)
+    fits = math.isfinite(of_c) and math.isfinite(of_b) and of_c > 0.0 and of_b > 0.0
+    return (of_c, of_b) if fits else (1.0, 1.0)
+
+
+def _factors(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
+    price, size = float(np.abs(c).max(initial=0.0)), float(np.abs(b).max(initial=0.0))
+    bend = float(curvature.max(initial=0.0))
+    if price == 0.0:
+        of_b = 1.0 / size if size > 0.0 else 1.0
+        return (of_b / bend if bend > 0.0 else 1.0), of_b
+    of_c = 1.0 / price
+    of_b = 1.0 / size if size > 0.0 else of_c * bend or 1.0
+    if size > 0.0 and bend > 0.0:
+        of_b = math.sqrt(of_b) * math.sqrt(of_c * bend)
+    return of_c, of_b

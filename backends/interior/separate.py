@@ -56,6 +56,7 @@ class Separate:
     others: Index  # the rows that are no entry's
     rest: csr_array  # A of these rows and the kept unknowns
     rest_t: csr_array
+    K_t: Any
 
     @staticmethod
     def of(program: ConicProgram, A: csr_array, d: Array, e: Array) -> Separate:
@@ -79,7 +80,8 @@ class Separate:
         if K.nnz > DENSE_SHARE * K.shape[0] * K.shape[1]:
             K = K.toarray()
         rest = A[np.flatnonzero(others)][:, np.flatnonzero(kept)].tocsr()
-        return Separate(K, tuple(groups), np.flatnonzero(kept), np.flatnonzero(others), rest, rest.T.tocsr())
+        K_t = K.T if isinstance(K, np.ndarray) else K.T.tocsr()
+        return Separate(K, tuple(groups), np.flatnonzero(kept), np.flatnonzero(others), rest, rest.T.tocsr(), K_t)
 
     def __matmul__(self, v: Array) -> Array:
         """A v."""
@@ -99,22 +101,27 @@ class Separate:
             t[g.z] += np.einsum("ir,ir->i", g.of_z, part)
             out[g.own] = np.einsum("irq,ir->iq", g.of_own, part)
         out[self.kept] = self.rest_t @ u[self.others]
-        out[: self.K.shape[1]] += self.K.T @ t
+        out[: self.K.shape[1]] += self.K_t @ t
         return out
 
     def factors(self, weights: Array, P: Array) -> list[Factor]:
         """The factors of all groups at the weights of all rows, and the diagonal of P."""
         return [_factor(g, weights[g.rows], P[g.own]) for g in self.groups]
 
-    def gram(self, factors: list[Factor], look: Look) -> Array:
-        """K' diag(D) K."""
+    def weights(self, factors: list[Factor]) -> Array:
+        """D."""
         D = np.zeros(self.K.shape[0])
         for g, f in zip(self.groups, factors, strict=True):
             D[g.z] += f.D
+        return D
+
+    def gram(self, factors: list[Factor], look: Look) -> Array:
+        """K' diag(D) K."""
+        D = self.weights(factors)
         if isinstance(self.K, np.ndarray):
             scaled = np.sqrt(D)[:, None] * self.K
             return dense_gram(scaled, look)
-        return np.asarray(sparse_product(self.K.T.tocsr(), (diags_array(D) @ self.K).tocsr(), look).toarray())
+        return np.asarray(sparse_product(self.K_t, (diags_array(D) @ self.K).tocsr(), look).toarray())
 
     def eliminate(self, factors: list[Factor], right: Array) -> tuple[Array, list[Array]]:
         """The right-hand side of the kept unknowns, and R^-T of that of the entries' own."""
@@ -125,7 +132,7 @@ class Separate:
             t[g.z] += np.einsum("ij,ij->i", f.Qc, half)
             halves.append(half)
         out = right[self.kept]
-        out[: self.K.shape[1]] -= self.K.T @ t
+        out[: self.K.shape[1]] -= self.K_t @ t
         return out, halves
 
     def complete(self, factors: list[Factor], kept: Array, halves: list[Array], out: Array) -> None:

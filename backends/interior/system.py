@@ -4,21 +4,24 @@
 
 of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
 and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
-cheapest; the last in a narrow band where there is one, else by SuperLU. Diagonals are moved away from zero, and each answer is refined against
-the equations as they are.
+cheapest; the last in a narrow band where there is one, else by SuperLU. Where all but the equations is diagonal, as in linear programs in standard
+form, their Schur complement is factored. Diagonals are moved away from zero, and each answer is refined against the equations as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array
+from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array, vstack
 from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array, MatrixLike
-from fwdsl.backends.interior.banded import Band
+from fwdsl.backends.factors import by_cholesky
+from fwdsl.backends.factors import cholesky as by_factor
+from fwdsl.backends.interior.banded import Band, BandedNormal
 from fwdsl.backends.interior.blocked import (
     Look,
     Solve,
@@ -31,15 +34,21 @@ from fwdsl.backends.interior.blocked import (
 )
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.interior.separate import DENSE_SHARE, Separate
+from fwdsl.backends.interior.separate import DENSE_SHARE, Factor, Separate
 
 SHIFT = 1e-11
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
 
+SHORT = 50_000
+"""Entries of A up to which its rows are multiplied as they are, though their entries are separate."""
+
+INDEPENDENT = 1e-5
+"""The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose rows are far from dependent."""
+
 ORDERS = 2
 """The searches for an order in which a sparse system has a narrow band."""
 
-REFINEMENTS, ENOUGH = 5, 1e-14
+REFINEMENTS, ENOUGH = 5, 1e-12
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
 
@@ -49,7 +58,9 @@ class Systems:
     `look` is asked between the blocks of all that is long.
     """
 
-    def __init__(self, P: Any, A: csr_array, equations: int, kind: str, separate: Separate | None, look: Look) -> None:
+    def __init__(
+        self, P: Any, A: csr_array, At: csr_array, equations: int, kind: str, separate: Separate | None, look: Look
+    ) -> None:
         self.kind, self.separate, self.look = kind, separate, look
         self.sparse = kind in ("sparse", "reduced")
         self.equations = equations
@@ -58,39 +69,79 @@ class Systems:
         self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
+        self.At = At
+        self.single = self.thin and self._is_single(P)
+        # products with the rows as they are touch more numbers than those of their entries, but take fewer calls
+        self.apart = kind == "reduced" and A.nnz > SHORT
+        self.narrow: BandedNormal | None = None
         if separate is not None:
             kept = separate.kept
-            chosen = P[kept][:, kept]
-            self.diagonal, self.P_kept = P.diagonal(), chosen if isinstance(P, np.ndarray) else chosen.toarray()
+            chosen, self.diagonal = P[kept][:, kept], P.diagonal()
+            if kind == "sparse":
+                K = csr_array(separate.K)
+                K.resize(K.shape[0], kept.size)
+                self.narrow = BandedNormal.of(chosen, csr_array(vstack([K, separate.rest], format="csr")))
+                self.separate = separate if self.narrow is not None else None
+            else:
+                self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
-        if self.separate is not None:
-            root = _matrix_of_roots(batches, scalings, self.A.shape[0])
-            A = _Scaled(root, self.separate)
-            return System(self.P, A, A.T, self.equations, self._reduced(self.separate, root, A))
-        if self.sparse:
-            root = _matrix_of_roots(batches, scalings, self.A.shape[0])
-            scaled = (root @ self.A).tocsr()
-            return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._sparse(scaled))
-        if self.thin:
-            scaled = (_matrix_of_roots(batches, scalings, self.A.shape[0]) @ self.A).tocsr()
-            return System(self.P, scaled, scaled.T.tocsr(), self.equations, self._thin(scaled))
+        if self.sparse or self.thin:
+            root = _diagonal_of_roots(batches, scalings)
+            if self.separate is not None and (root is not None or self.kind == "reduced"):
+                return self._separated(self.separate, batches, scalings, root)
+            scaled, across = self._rows(batches, scalings, root)
+            factor = self._sparse if self.sparse else self._thin
+            return System(self.P, scaled, across, self.equations, factor(scaled, across, root))
         scaled = _scaled(self.A, batches, scalings)
-        factor = self._whole if self.kind == "whole" else self._condensed
-        return System(self.P, scaled, scaled.T, self.equations, factor(scaled))
+        inner = self._whole if self.kind == "whole" else self._condensed
+        return System(self.P, scaled, scaled.T, self.equations, inner(scaled))
 
-    def _reduced(self, separate: Separate, root: csr_array, A: _Scaled) -> Solve:
-        n, k = self.P.shape[0], self.equations
-        others = (root[separate.others][:, separate.others] @ separate.rest).tocsr()
-        equal, rest = others[:k].toarray(), others[k:]
-        factors = separate.factors(root.diagonal(), self.diagonal + SHIFT)
-        order = separate.kept.size
+    def _rows(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None) -> Any:
+        """W^-T A by rows, and its transpose; `root` is W^-T where that is diagonal."""
+        if root is None:
+            scaled = (_matrix_of_roots(batches, scalings, self.A.shape[0]) @ self.A).tocsr()
+            return scaled, scaled.T.tocsr()
+        At = self.At
+        return _scaled_rows(self.A, root), csr_array((At.data * root[At.indices], At.indices, At.indptr), At.shape)
+
+    def _separated(
+        self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None
+    ) -> System:
+        """The system without the unknowns of single entries, at a scaling whose W^-T has the diagonal `root`, or is a matrix."""
+        others = separate.others
+        if root is None:
+            matrix = _matrix_of_roots(batches, scalings, self.A.shape[0])
+            weights, rest = matrix.diagonal(), (matrix[others][:, others] @ separate.rest).tocsr()
+        else:
+            matrix, weights, rest = None, root, _scaled_rows(separate.rest, root[others])
+        factors = separate.factors(weights, self.diagonal + SHIFT)
+        if self.narrow is not None:
+            inner = self.narrow.factored(np.concatenate([separate.weights(factors), weights[others] ** 2]), SHIFT)
+        else:
+            inner = self._dense(separate, factors, rest)
+        A: Any
+        if self.apart:
+            A = _Scaled(diags_array(weights).tocsr() if matrix is None else matrix, separate)
+            At = A.T
+        else:
+            A, At = self._rows(batches, scalings, root)
+        return System(self.P, A, At, self.equations, self._reduced(separate, factors, inner, A, At))
+
+    def _dense(self, separate: Separate, factors: list[Factor], rest: csr_array) -> Solve:
+        """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; `rest` are the scaled other rows."""
+        k, order, inner = self.equations, separate.kept.size, separate.K.shape[1]
         matrix = np.zeros((order + k, order + k), order="F")
-        matrix[:order, :order] = self.P_kept + _written(weighted_gram(rest, np.ones(rest.shape[0]), self.look))
-        inner = separate.K.shape[1]
+        matrix[:order, :order] = self.P_kept
+        if rest.shape[0] > k:
+            matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
         matrix[:inner, :inner] += separate.gram(factors, self.look)
-        solve = _factored(matrix, equal, self.look)
+        return _factored(matrix, rest[:k].toarray() if k else np.zeros((0, order)), self.look)
+
+    def _reduced(self, separate: Separate, factors: list[Factor], solve: Solve, A: Any, At: Any) -> Solve:
+        """The solver of the whole system from that for the kept unknowns."""
+        n, k, order = self.P.shape[0], self.equations, separate.kept.size
 
         def reduced(right: Array) -> Array:
             """v of the condensed system, and the multipliers of the equations."""
@@ -104,7 +155,7 @@ class Systems:
         def whole(right: Array) -> Array:
             p, r = right[:n], right[n:].copy()
             r[:k] = 0.0
-            found = reduced(np.concatenate([p + A.T @ r, right[n : n + k]]))
+            found = reduced(np.concatenate([p + At @ r, right[n : n + k]]))
             u = A @ found[:n] - r
             u[:k] = found[n:]
             return np.concatenate([found[:n], u])
@@ -127,19 +178,52 @@ class Systems:
         matrix[:n, :n] = self.P + dense_gram(rest, self.look)
         return _around(_factored(matrix, equal, self.look), rest, rest.T, n, k)
 
-    def _thin(self, A: csr_array) -> Solve:
+    def _thin(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:
         """The condensed system of a sparse A."""
         n, k = self.P.shape[0], self.equations
-        rest = A[k:]
+        rest = A[k:] if k else A
+        if self.single and root is not None:
+            try:
+                return _around(self._of_equations(A[:k], rest), rest, rest.T.tocsr(), n, k)
+            except np.linalg.LinAlgError:
+                pass  # equations that depend on each other
         square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
         matrix[:n, :n] = self.P + _written(square)
-        return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr(), n, k)
+        return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
 
-    def _sparse(self, A: csr_array) -> Solve:
+    def _is_single(self, P: Any) -> bool:
+        """True if all but fewer equations than unknowns see one unknown a row, and all unknowns are bent or seen: what is left are the equations."""
+        k, n = self.equations, P.shape[0]
+        rest = self.A[k:]
+        diagonal = P.diagonal()
+        seen = (np.bincount(rest.indices, minlength=n) > 0) | (diagonal > 0.0)
+        alone = np.diff(rest.indptr).max(initial=0) <= 1 and np.count_nonzero(self.P) == np.count_nonzero(diagonal)
+        return bool(0 < k < n and seen.all() and alone)
+
+    def _of_equations(self, equal: csr_array, rest: csr_array) -> Solve:
+        """The solver by the Schur complement of the equations, where all else is diagonal."""
+        n, k = equal.shape[1], equal.shape[0]
+        own = self.P.diagonal() + np.bincount(rest.indices, weights=rest.data**2, minlength=n)
+        share = 1.0 / (own + SHIFT + 1e-15 * own)
+        across = equal.T.tocsr()
+        scaled = np.sqrt(share)[:, None] * across.toarray()
+        inner = _factored(np.asfortranarray(dense_gram(scaled, self.look)), np.zeros((0, k)), self.look)
+
+        def solve(right: Array) -> Array:
+            p = share * right[:n]
+            y = inner(equal @ p - right[n:])
+            return np.concatenate([p - share * (across @ y), y])
+
+        return solve
+
+    def _sparse(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:
         n, k = self.P.shape[0], self.equations
+        if root is not None and not k and self.normal is not None:
+            return _around(self.normal.factored(root * root, SHIFT), A, across, n, k)
         equal, rest = A[:k], A[k:]
-        across = rest.T.tocsr()
+        if k:
+            across = rest.T.tocsr()
         matrix = csr_array(self.P + sparse_product(across, rest, self.look))
         matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
         if k:
@@ -150,6 +234,11 @@ class Systems:
         if self.band is not None and self.band.holds(matrix):
             return _around(self.band.factored(matrix, definite=k == 0), rest, across, n, k)
         return _around(self._filled(matrix), rest, across, n, k)
+
+    @cached_property
+    def normal(self) -> BandedNormal | None:
+        """The places of a system without equations in a narrow band; None where there is none."""
+        return BandedNormal.of(self.P, self.A)
 
     def _filled(self, matrix: csr_array) -> Solve:
         """The solver by SuperLU, whose factor fills up as its order makes it."""
@@ -162,6 +251,16 @@ class Systems:
         except RuntimeError as error:
             raise np.linalg.LinAlgError("the system is singular") from error
         return lu.solve  # type: ignore[no-any-return]
+
+
+def least_solution(gram: Array, right: Array) -> Array:
+    """The solution of least norm of a system with a Gram matrix, by Cholesky's factor where its rows are far from dependent."""
+    root = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    if root.all():
+        lower = by_factor(gram / root[:, None] / root)
+        if lower is not None and float(lower.diagonal().min()) > INDEPENDENT:
+            return by_cholesky(lower, right / root) / root
+    return np.asarray(np.linalg.lstsq(gram, right, rcond=1e-12)[0])
 
 
 def _written(matrix: Any) -> Array:
@@ -180,27 +279,33 @@ class System:
         right = np.concatenate([p, r])
         found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf
         rest = right
-        for _ in range(REFINEMENTS + 1):
+        for again in range(REFINEMENTS + 1):
             found = found + self.solve(rest)
             v, u = found[:n], found[n:]
             across, along = self.At @ u, self.A @ v
             below = r - along
             below[k:] += u[k:]
             rest = np.concatenate([p - (self.P @ v + across), below])
-            # each part beside its own right-hand side and the rounding of its terms
-            size = max(_share(rest[:n], p, across), _share(below, r, along))
+            # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
+            size = max(_share(rest[:n], p, 1e-18, across), _share(below, r, 1e-3, along))
             if not size < 0.5 * least:
                 break
             best, least = found, size
-            if size <= ENOUGH:
+            # an answer that was refined is as good as its terms allow where what is left is near their rounding
+            if size <= ENOUGH or (again and _is_rounding(rest[:n], across) and _is_rounding(below, along)):
                 break
         return best[:n], best[n:]
 
 
-def _share(rest: Array, right: Array, terms: Array) -> float:
-    """The largest residual beside the largest right-hand side, and a hundredth of the rounding of the terms."""
-    size = float(np.abs(right).max(initial=0.0)) + 1e-18 * float(np.abs(terms).max(initial=0.0))
+def _share(rest: Array, right: Array, share: float, terms: Array) -> float:
+    """The largest residual beside the largest right-hand side, and a share of the largest of the terms."""
+    size = float(np.abs(right).max(initial=0.0)) + share * float(np.abs(terms).max(initial=0.0))
     return float(np.abs(rest).max(initial=0.0)) / size if size > 0.0 else 0.0
+
+
+def _is_rounding(rest: Array, terms: Array) -> bool:
+    """True if a residual is small beside the terms that it is made of."""
+    return float(np.abs(rest).max(initial=0.0)) <= ENOUGH * float(np.abs(terms).max(initial=0.0))
 
 
 class _Scaled:
@@ -259,6 +364,22 @@ def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | Non
         else:
             out[own] = (root @ A[own].reshape(batch.number, batch.rows, -1)).reshape(out[own].shape)
     return out
+
+
+def _scaled_rows(A: csr_array, root: Array) -> csr_array:
+    """diag(root) A."""
+    return csr_array((A.data * np.repeat(root, np.diff(A.indptr)), A.indices, A.indptr), A.shape)
+
+
+def _diagonal_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> Array | None:
+    """The diagonal of W^-T, with 1 of the zero cone; None where a cone has a matrix."""
+    found = [np.zeros(0)]
+    for batch, scaling in zip(batches, scalings, strict=True):
+        root = np.ones(batch.rows) if scaling is None else scaling.root()
+        if root.ndim > 1:
+            return None
+        found.append(root)
+    return np.concatenate(found)
 
 
 def _matrix_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> csr_array:

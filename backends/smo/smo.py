@@ -12,7 +12,9 @@ block K_WW it runs SMO with pairs of second order (Fan, Chen, Lin 2005), or with
 is at most 0.1 of that of all; then g is brought up to date with the rows of what has changed. Those that are not kept are computed together,
 by matrix products. A step within the block costs O(|W|), so nothing has to be shrunk, and nothing unshrunk.
 
-Where the free entries have settled and are few, Newton's method on them finishes (`backends.smo.free_set`), which ends at rounding.
+Where the free entries have settled, and the steps have cost as much as a factor of their block, Newton's method on them finishes
+(`backends.smo.free_set`), which ends at rounding. Where the equality says that few entries have a part, as that of a one-class machine does, working
+sets are small, so that the rows of most others are never computed.
 
 Rows are kept within `cache` megabytes, as many as fit, the least recently used given up, and stay for the next solve on the same data. The Gram
 matrix is never formed; g and so both bounds are known at all times: v is always feasible, and P takes a search for the best intercept.
@@ -44,6 +46,9 @@ from fwdsl.canon.expansion import unexpanded
 INNER = 0.1
 """The violation that is left in a block, as a share of that of all."""
 
+FEW, SHARE = 256, 4.0
+"""Where a sum of bounded entries is given: entries of a working set at least, and its multiple of those that the sum needs."""
+
 INNER_STEPS = 100
 """Steps on a block, for each of its entries, after which the others are looked at again."""
 
@@ -52,6 +57,9 @@ FREE_ROWS = 2_500
 
 NEAR = 1e-2
 """The relative gap from which Newton's method is tried."""
+
+FASTER = 10.0
+"""The factor by which a multiplication of a Cholesky factor is faster than one of a step on a block."""
 
 SETTLED = 0.05
 """The share of the free entries that may have changed since the last step where it is tried."""
@@ -71,6 +79,7 @@ class SMOState(State):
     kept: NDArray[np.int64]  # the rows that are kept (`Rows.record`)
     inner: int = 0  # steps on blocks so far
     polished: int = 0  # steps of Newton's method so far
+    spent: float = 0.0  # multiplications of the steps on blocks since the last one of Newton's method
 
     def counts(self) -> dict[str, int]:
         """Steps on blocks and of Newton's method."""
@@ -124,7 +133,14 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         super().__init__(problem)
         self.cache = 1e6 * cache
         self.rows = problem.rows(self.cache)
-        self.size = max(2, min(working, problem.n))
+        self.size = max(2, min(working, problem.n, max(FEW, math.ceil(SHARE * self._needed()))))
+
+    def _needed(self) -> float:
+        """The entries that the equality needs at least: few where most samples are to have no part; all where it says nothing."""
+        problem = self.problem
+        most = float(np.abs(problem.hi if problem.total > 0.0 else problem.lo).max(initial=0.0))
+        said = problem.total != 0.0 and 0.0 < most < math.inf
+        return min(float(problem.n), abs(problem.total) / most) if said else float(problem.n)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SMOState:
         """v of the dual point, or of x, moved into its domain."""
@@ -184,7 +200,8 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         else:
             violation = np.maximum(down, -up)
             chosen.append(self._worst(np.where(taken | (violation <= 0.0), loops.FAR, -violation), left))
-        return np.concatenate(chosen)
+        # in order, the rows of a block are read from one end to the other
+        return np.sort(np.concatenate(chosen))
 
     def _worst(self, keys: Array, count: int) -> NDArray[np.int64]:
         """The positions of the least keys, among those that are not out of reach."""
@@ -210,8 +227,10 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         tol = max(INNER * violation, 1e-15 * float(np.abs(problem.t).max(initial=0.0)))
         most = INNER_STEPS * max(1, at.size)
         inner = int(solver(Q, g, v, problem.lo[at], problem.hi[at], problem.e, *room, tol, most))
+        before = s.v[at]
         s.v, s.g = self._with_entries(s, at, v)
         s.inner += inner
+        s.spent += at.size * (2.0 * inner + at.size) + np.count_nonzero(v - before) * float(problem.n)
         s.working = at
         s.iteration += 1
         self._bounds(s)
@@ -245,6 +264,9 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
     def _has_settled(self, s: SMOState, free: NDArray[np.int64]) -> bool:
         if not 0 < free.size <= FREE_ROWS:
             return False
+        # a factor pays where the steps that it may save have cost as much already
+        if s.spent < free.size**3 / (6.0 * FASTER) + free.size**2:
+            return False
         if s.value - s.bound > NEAR * max(abs(s.value), abs(s.bound)):
             return False
         changed = np.setxor1d(free, s.free, assume_unique=True).size
@@ -264,6 +286,7 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
             return
         s.v, s.g = self._with_entries(s, free, np.clip(v + step, lo, hi))
         s.polished += 1
+        s.spent = 0.0
         self._bounds(s)
 
     def report(self) -> Report:

@@ -272,6 +272,21 @@ class Quad(LinearMap):
         """|U|."""
         return Quad(abs(self.U), f"|{self.name}|")
 
+    def sparse(self) -> csr_array:
+        """The outer products of the rows with themselves, of which zeros are not kept."""
+        if not hasattr(self.U, "nnz"):
+            U = np.asarray(self.U, dtype=np.float64)
+            return as_sparse((U[:, :, None] * U[:, None, :]).reshape(self.shape))
+        U = as_sparse(self.U)
+        each = np.diff(U.indptr)
+        # each number of a row beside all numbers of that row
+        left = np.repeat(np.arange(U.nnz), np.repeat(each, each))
+        row = np.repeat(np.arange(each.size), each**2)
+        start = np.concatenate([[0], np.cumsum(each.astype(np.intp) ** 2)])[row]
+        right = U.indptr[row] + (np.arange(left.size) - start) % each[row]
+        columns = U.indices[left].astype(np.intp) * U.shape[1] + U.indices[right]
+        return placed(row, columns, U.data[left] * U.data[right], self.shape)
+
     def describe(self, x: str) -> str:
         """quad(U, x)."""
         return f"quad({self.name}, {x})"

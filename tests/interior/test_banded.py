@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.backends import dual, dual_step
 from fwdsl.backends.interior import banded
-from fwdsl.backends.interior.banded import Band
+from fwdsl.backends.interior.banded import NARROW, Band, BandedNormal
 from fwdsl.backends.interior.sizes import size_of
 
 
@@ -21,7 +21,7 @@ def chain(n: int, width: int, seed: int = 0) -> sp.csr_array:
     return sp.csr_array(sp.csr_array(D.T @ D + 0.1 * sp.eye_array(n))[order][:, order])
 
 
-@pytest.mark.parametrize("width", [0, 1, 4])
+@pytest.mark.parametrize("width", [0, 1, 4, NARROW])
 def test_a_definite_system(width: int) -> None:
     matrix = chain(60, width)
     band = Band.of(matrix)
@@ -39,6 +39,31 @@ def test_an_indefinite_system() -> None:
     assert band is not None
     found = band.factored(matrix, definite=False)(right)
     np.testing.assert_allclose(found, np.linalg.solve(matrix.toarray(), right), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("width", [1, 3, NARROW])
+def test_a_system_whose_weights_change(width: int) -> None:
+    """P + A'diag(w)A, whose entries cancel at the first weights."""
+    rng = np.random.default_rng(width)
+    P = sp.csr_array(sp.diags_array([np.full(39, -1.0), np.full(40, 9.0), np.full(39, -1.0)], offsets=[-1, 0, 1]))
+    A = sp.csr_array(np.vstack([np.eye(40), np.eye(40, k=width), np.eye(40) - np.eye(40, k=width)]))
+    normal = BandedNormal.of(P, A)
+    assert normal is not None
+    right = np.cos(np.arange(40))
+    for weights in (np.ones(120), rng.uniform(0.1, 10.0, 120), 10.0 ** rng.uniform(-6, 6, 120)):
+        matrix = (P + A.T @ sp.diags_array(weights) @ A).toarray()
+        found = normal.factored(weights, 0.0)(right)
+        size = np.abs(matrix) @ np.abs(found)
+        np.testing.assert_array_less(np.abs(matrix @ found - right), 1e-11 * size.max())
+    with pytest.raises(np.linalg.LinAlgError):
+        normal.factored(np.full(120, -1e3), 0.0)
+
+
+def test_many_products_have_no_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(banded, "PRODUCTS", 100)
+    A = sp.csr_array(np.eye(40) - np.eye(40, k=1))
+    assert BandedNormal.of(sp.csr_array(sp.eye_array(40)), A) is None
+    assert trend(40).solve(tol=1e-8, method="interior").status == "optimal"
 
 
 def test_what_is_no_band() -> None:
@@ -67,8 +92,8 @@ def test_a_trend_needs_no_other_factor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         dual_step, "conjugate_gradients", lambda *a, **k: pytest.fail("an equality was left to a system")
     )
-    plain = banded.Band.factored
-    monkeypatch.setattr(banded.Band, "factored", lambda *a, **k: used.append(1) or plain(*a, **k))
+    plain = BandedNormal.factored
+    monkeypatch.setattr(BandedNormal, "factored", lambda *a, **k: used.append(1) or plain(*a, **k))
     s = trend(2_000).solve(tol=1e-8, method="interior")
     assert s.status == "optimal" and used
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -383,3 +384,32 @@ def test_a_warm_start_begins_where_the_last_solve_ended() -> None:
         harder.solve(start={"w": np.zeros(3)})
     with pytest.raises(fw.DataError):
         harder.solve(start={"u": 1.0})
+
+
+def test_few_entries_are_worked_on_where_the_equality_needs_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum of bounded entries says how many have a part; a sum of 0 does not. The optimum is the same."""
+    monkeypatch.setattr("fwdsl.backends.smo.smo.FEW", 8)
+    machine = Machine(n=80, q=-4.0)
+    run = started(machine)
+    needed = math.ceil(
+        4.0 * abs(run.problem.total) / float(np.abs(run.problem.hi if run.problem.total > 0 else run.problem.lo).max())
+    )
+    assert run.size == min(80, max(8, needed)) < 80
+    assert started(Machine(n=80)).size == 80
+    few = machine.bound().solve(method="smo", threads=1, tol=1e-8)
+    monkeypatch.setattr("fwdsl.backends.smo.smo.FEW", 80)
+    assert few.objective == pytest.approx(machine.bound().solve(method="smo", threads=1, tol=1e-8).objective, rel=1e-7)
+
+
+def test_newtons_method_waits_until_steps_have_cost_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine("squared_hinge", n=80)
+    used: list[int] = []
+    plain = SMORun._polish
+    monkeypatch.setattr(SMORun, "_polish", lambda *a: used.append(1) or plain(*a))
+    monkeypatch.setattr("fwdsl.backends.smo.smo.FASTER", 1e-12)
+    late = machine.bound().solve(method="smo", threads=1, tol=1e-9)
+    assert late.status == "optimal" and not used
+    monkeypatch.setattr("fwdsl.backends.smo.smo.FASTER", 1e12)
+    early = machine.bound().solve(method="smo", threads=1, tol=1e-9)
+    assert early.status == "optimal" and used
+    assert late.objective == pytest.approx(early.objective, rel=1e-8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.dual import repair
@@ -102,3 +103,20 @@ def test_objectives_at_the_ends_of_the_range_take_the_same_iterations(loss: str,
     assert one.status == other.status == "optimal", other.reason
     assert other.objective / factor == pytest.approx(one.objective, rel=2e-6)
     assert abs(other.iterations - one.iterations) <= 0.2 * one.iterations
+
+
+@pytest.mark.parametrize("map_", ["A @ x", "2 * (A @ x)", "A.T @ x", "S @ x", "A @ x + c", "x"])
+def test_columns_at_rows_are_those_of_the_map(map_: str) -> None:
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((6, 6))
+    S = sp.random_array((6, 6), density=0.5, rng=rng, format="csr")
+    text = f"data A: matrix[6, 6], S: matrix[6, 6], y: vector[6]\nvar x: vector[6], c: real\nminimize sum(absolute({map_}, y)) + norm1(x)\n"
+    problem = PreparedProblem(fw.parse(text).bind(A=A, S=S, y=np.ones(6)).canonical, 1)
+    whole = np.zeros((sum(t.map.rows for t in problem.terms), problem.size))
+    for j, unit in enumerate(np.eye(problem.size)):
+        whole[:, j] = np.concatenate(problem.linear(unit))
+    starts = np.cumsum([0, *(t.map.rows for t in problem.terms)])
+    for free, count in ((np.array([1, 4]), 5), (np.arange(problem.size), 2)):
+        rows = [np.arange(count)[: t.map.rows] for t in problem.terms]
+        at = np.concatenate([start + own for start, own in zip(starts, rows, strict=False)])
+        np.testing.assert_allclose(problem.columns(free, rows), whole[np.ix_(at, free)], atol=1e-14)

@@ -1,0 +1,110 @@
+"""Ways to solve the systems of a step: against dense solutions and against each other; first points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fwdsl as fw
+from fwdsl.backends.interior import system
+from fwdsl.backends.interior.banded import BandedNormal
+from fwdsl.backends.interior.cones import KINDS
+from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.system import Systems, least_solution
+from tests.interior.test_banded import trend
+
+STANDARD = (
+    "data A: matrix[m, n], b: vector[m], c: vector[n]\nvar x: vector[n]\nminimize dot(c, x)\n"
+    "subject to\n  A @ x == b\n  x >= 0\n"
+)
+
+
+def standard(m: int, n: int, repeated: int = 0, unit: float = 1.0) -> fw.Problem:
+    """A linear program with a bounded optimum; some of its equations may come twice."""
+    rng = np.random.default_rng(m)
+    A = rng.standard_normal((m, n))
+    x = np.maximum(rng.standard_normal(n), 0.0)
+    c = A.T @ rng.standard_normal(m) + rng.random(n)
+    A = np.vstack([A, A[:repeated]])
+    return fw.parse(STANDARD).bind(A=A, b=unit * (A @ x), c=c)
+
+
+@pytest.mark.parametrize("repeated", [0, 5])
+def test_equations_by_their_schur_complement(repeated: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same optimum as by the whole matrix, with dependent equations too, in every unit."""
+    used: list[int] = []
+    plain = Systems._of_equations
+    monkeypatch.setattr(Systems, "_of_equations", lambda *a: used.append(1) or plain(*a))
+    found = standard(30, 260, repeated).solve(method="interior", tol=1e-7)
+    assert found.status == "optimal" and used
+    large = standard(30, 260, repeated, 2.0**20).solve(method="interior", tol=1e-7)
+    assert large.status == "optimal" and large.objective == pytest.approx(2.0**20 * found.objective, rel=1e-6)
+    monkeypatch.setattr(Systems, "_is_single", lambda *a: False)
+    whole = standard(30, 260, repeated).solve(method="interior", tol=1e-7)
+    assert whole.status == "optimal" and whole.objective == pytest.approx(found.objective, rel=1e-6)
+
+
+def test_the_schur_complement_solves_the_system() -> None:
+    rng = np.random.default_rng(3)
+    n, k = 12, 4
+    A = sp.csr_array(np.vstack([rng.standard_normal((k, n)), np.diag(rng.uniform(0.5, 2.0, n))]))
+    systems = Systems(sp.csr_array((n, n)), A, A.T.tocsr(), k, "condensed", None, lambda: None)
+    systems.thin, systems.A = True, A
+    assert systems._is_single(sp.csr_array((n, n)))
+    right = rng.standard_normal(n + k)
+    dense = A.toarray()
+    whole = np.block([[dense[k:].T @ dense[k:], dense[:k].T], [dense[:k], np.zeros((k, k))]])
+    found = systems._of_equations(A[:k], A[k:])(right)
+    np.testing.assert_allclose(found, np.linalg.solve(whole, right), rtol=1e-7, atol=1e-7)
+
+
+def test_unknowns_of_single_entries_leave_a_narrow_band(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same optimum as with them, and with no band at all."""
+    expected = trend(300).solve(method="interior", tol=1e-8)
+    plain = BandedNormal.of
+    tried: list[int] = []
+
+    def not_at_first(P: sp.csr_array, A: sp.csr_array) -> BandedNormal | None:
+        tried.append(P.shape[0])
+        return plain(P, A) if len(tried) == 2 else None
+
+    monkeypatch.setattr(BandedNormal, "of", not_at_first)
+    with_all = trend(300).solve(method="interior", tol=1e-8)
+    assert tried == [300, 598]
+    monkeypatch.setattr(BandedNormal, "of", lambda P, A: None)
+    without = trend(300).solve(method="interior", tol=1e-8)
+    for other in (with_all, without):
+        assert other.status == expected.status == "optimal"
+        assert other.objective == pytest.approx(expected.objective, rel=1e-7)
+
+
+def test_rows_as_they_are_and_by_their_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((400, 7)), rng.standard_normal(400)
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nminimize mean(absolute(A @ x, b)) + 0.01 * norm1(x)\n"
+    expected = fw.parse(text).bind(A=A, b=b).solve(method="interior", tol=1e-8)
+    monkeypatch.setattr(system, "SHORT", 0)
+    found = fw.parse(text).bind(A=A, b=b).solve(method="interior", tol=1e-8)
+    assert found.status == expected.status == "optimal"
+    assert found.objective == pytest.approx(expected.objective, rel=1e-7)
+
+
+def test_least_solutions_of_dependent_and_independent_rows() -> None:
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((6, 9))
+    for rows in (A, np.vstack([A, A[:2]]), np.vstack([A, np.zeros(9)])):
+        right = rows @ rng.standard_normal(9)
+        np.testing.assert_allclose(rows @ (rows.T @ least_solution(rows @ rows.T, right)), right, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "rows"), [("nonnegative", 1, 7), ("second_order", 3, 4), ("semidefinite", 2, 6)]
+)
+def test_the_depth_of_a_point_in_a_cone(kind: str, number: int, rows: int) -> None:
+    """On its boundary once the unit is taken away as often, and inside by less."""
+    batch, cone = Batch(kind, 0, number, rows), KINDS[kind]
+    s = np.random.default_rng(2).standard_normal(number * rows)
+    depth, unit = cone.depth(batch, s), cone.unit(batch)
+    assert cone.inside(batch, s - (depth - 1e-6) * unit)
+    assert not cone.inside(batch, s - (depth + 1e-6) * unit)
