@@ -37,7 +37,7 @@ from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from .certificate import CertificateKind
-from .point import EPS, LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
+from .point import LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
 
 CONDITIONAL_MISS = 1e-12
