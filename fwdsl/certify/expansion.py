@@ -14,8 +14,8 @@ import numpy as np
 
 from ..atoms.base import Array
 from ..canon.expansion import Expansion
+from .point import ROUNDING
 from .verified import NO_BOUND, DualBound, Point, Verified
-from .verify import ROUNDING
 
 ROUNDS = 3
 """Rounds of moving y onto the equality of the intercept."""

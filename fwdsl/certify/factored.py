@@ -24,8 +24,8 @@ from ..canon.data_matrix import DataMatrix
 from ..canon.factored import EntryMap, Factored
 from ..spectral.bounds import RIGOROUS_SIDE, SpectralBound, largest_singular_bound
 from .certificate import FLOOR, CertificateKind
+from .point import EPS, ROUNDING
 from .verified import DualBound, Point, Verified
-from .verify import EPS, ROUNDING
 
 FAILURE = 1e-9
 """The largest probability with which a bound of kind `probabilistic` may be false (docs/language.md promises it)."""

@@ -7,13 +7,18 @@ from collections.abc import Set
 
 import numpy as np
 
-from ..atoms.base import Array, VectorFunction
+from ..atoms.base import Array, LossFunction, VectorFunction
 from ..atoms.vectors.common import largest, norm2
 from ..canon.form import Canonical, SumTerm
 from .verified import Point
 
 LEAST_SHARE = 1e-6
 """The share of |K| X that a row of K x is taken to have for its size."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+ROUNDING = 8.0 * EPS
+"""What rounding may make of a sum, relative to the sizes of its terms."""
 
 FAR = 1e-12
 """The share of the terms of a row that its constant must have to tell how large they may be."""
@@ -27,7 +32,7 @@ NOTHING = np.zeros(0)
 def evaluate_point(canonical: Canonical, x: Array) -> Point:
     """P(x) and what x violates, each violation relative to |K| |x| + |b| and the bound (of rows with bounds of their own see `sizes_of_rows`)."""
     value = canonical.constant + float(canonical.q @ x)
-    worst = outside = 0.0
+    worst = outside = rounding = 0.0
     violations: list[Array] = []
     sums: list[Array] = []
     sizes = _Sizes(canonical, x)
@@ -45,7 +50,8 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         violations.append(missed)
         if not term.is_indicator:
             part = term.f.value(z)
-            value, size = value + part, size + abs(part)
+            left, noise = _left(term, z, part, sums[-1])
+            value, size, rounding = value + part, size + abs(part) + left, rounding + noise
     distances = []
     for block in canonical.blocks:
         xb = x[block.slice]
@@ -56,7 +62,22 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
     lengths = tuple(norm2(x[b.slice]) for b in canonical.blocks)
     worst = _worse(worst, outside)
-    return Point(value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths)
+    return Point(
+        value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths, rounding
+    )
+
+
+def _left(term: SumTerm, z: Array, part: float, sums: Array) -> tuple[float, float]:
+    """Where z is nothing but what cancellation left of |K| |x|: |f'(z)|' |K| |x| of a smooth f; how much of f(z) = `part` may be rounding of another.
+
+    Where the optimum is 0 only in balance, no other size tells such an objective from a gap: those of the dual are 0 too.
+    """
+    if not sums.size or largest(z) > LEAST_SHARE * largest(sums):
+        return 0.0, 0.0
+    if isinstance(term.f, LossFunction) and math.isfinite(term.f.lipschitz):
+        return float(np.abs(term.f.gradient(z)) @ sums), 0.0
+    moved = term.f.value(z + np.copysign(ROUNDING * sums, z))
+    return 0.0, max(moved - part, 0.0) if math.isfinite(moved) else 0.0
 
 
 def _worse(a: float, b: float) -> float:

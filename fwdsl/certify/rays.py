@@ -42,9 +42,9 @@ from ..atoms.vectors.common import largest, largest_share
 from ..canon.form import Canonical, SumTerm
 from ..words import CONVEX
 from .certificate import CertificateKind
-from .point import sizes_of_terms
+from .point import EPS, ROUNDING, sizes_of_terms
 from .rationals import exact_adjoint, exact_products, in_whole_numbers
-from .verify import EPS, ROUNDING, block_sizes, is_of_one_block, set_radii
+from .verify import block_sizes, is_of_one_block, set_radii
 
 MARGIN = 1e-9
 """The least value of a certificate, relative to the sum of the sizes of its terms."""

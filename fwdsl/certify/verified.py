@@ -22,7 +22,7 @@ class Point:
     `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
     `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
     blocks' own sets alone. `sums` are |K_i| |x| of the variables that are not far out, an array a term, empty where there are none or they were
-    left out. `lengths` are |x_B|_2.
+    left out. `lengths` are |x_B|_2. `rounding` is what rounding may make of P where the argument of a term is all but cancelled.
     """
 
     value: float
@@ -34,6 +34,7 @@ class Point:
     sums: tuple[Array, ...] = ()
     adrift: float = 0.0
     lengths: tuple[float, ...] = ()
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,8 @@ class Verified:
 
     @cached_property
     def relative_gap(self) -> float:
-        """The gap over max(|P|, |D|, 1e-6 S); 0 where it is exactly 0."""
-        return relative(self.gap, self.primal, self.bound.value, self.scale)
+        """The gap over max(|P|, |D|, 1e-6 S); 0 where it is no more than the rounding of P."""
+        return relative(self.gap, self.primal, self.bound.value, self.scale, self.point.rounding)
 
     def contradicts(self) -> bool:
         """True if the bound lies above the value of a feasible point by more than 1e-9 of the scale, which is a bug somewhere."""

@@ -37,11 +37,9 @@ from ..canon.form import Block, Canonical, SumTerm
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from .certificate import CertificateKind
-from .point import LARGEST_SUMS, evaluate_point, sizes_of_terms
+from .point import LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
 
-EPS = float(np.finfo(np.float64).eps)
-ROUNDING = 8.0 * EPS
 CONDITIONAL_MISS = 1e-12
 RADIUS_FACTOR = 1000.0
 OWN_MISS = 1e-2

@@ -80,13 +80,15 @@ class Best:
 @dataclass
 class Journal:
     """The next turns of the verifier and of the tests for programs without a solution, their findings, the steps without change, and the data
-    passes so far, of the method and of the verifier. `scale` is the S of the last point that was verified."""
+    passes so far, of the method and of the verifier. `scale` is the S of the last point that was verified, `rounding` what
+    rounding may make of its P."""
 
     first: int
     next_verify: int = 0
     next_ray: int = FIRST_RAY
     next_look: float = FIRST_LOOK
     scale: float = 0.0
+    rounding: float = 0.0
     best_bound: float = -math.inf
     violation: float = math.inf
     unmoved: int = 0
@@ -99,7 +101,8 @@ class Journal:
         """Note the verifier's findings for a point."""
         self.best.add(x, v)
         self.verify_passes += v.passes
-        self.scale = self.best.merged().scale
+        merged = self.best.merged()
+        self.scale, self.rounding = merged.scale, merged.point.rounding
 
     def copied(self) -> Journal:
         """A copy that later findings do not change."""

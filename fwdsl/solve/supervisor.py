@@ -175,7 +175,7 @@ class Supervisor:
     def believed_gap(self, report: Report) -> float:
         """The relative gap by the method's own numbers."""
         gap = abs(report.objective - self.journal.best_bound) + report.hidden
-        return relative(gap, report.objective, self.journal.best_bound, self.journal.scale)
+        return relative(gap, report.objective, self.journal.best_bound, self.journal.scale, self.journal.rounding)
 
     def looks_done(self, report: Report) -> bool:
         """True if the method's own numbers meet the tolerance."""
@@ -186,7 +186,7 @@ class Supervisor:
         gap = abs(report.objective - report.bound) + report.hidden
         if self.options.gap == "absolute":
             return gap <= self.options.tol
-        return relative(gap, report.objective, report.bound, journal.scale) <= self.options.tol
+        return relative(gap, report.objective, report.bound, journal.scale, journal.rounding) <= self.options.tol
 
     # --- the verifier -------------------------------------------------------------------------------------------------
 
@@ -316,5 +316,5 @@ class Supervisor:
             elapsed,
             sense * report.objective,
             sense * report.bound,
-            relative(gap, report.objective, report.bound, self.journal.scale),
+            relative(gap, report.objective, report.bound, self.journal.scale, self.journal.rounding),
         )

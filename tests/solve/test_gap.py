@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.certify.point import evaluate_point
 from fwdsl.certify.rays import infeasible, unbounded
 from fwdsl.certify.verified import DualBound, Point, Verified
 from fwdsl.certify.verify import verify
@@ -325,3 +326,32 @@ def test_a_matrix_of_multipliers_beside_its_cone_by_rounding_keeps_its_bound() -
     solution = fw.parse(text).bind(S=S).solve(tol=1e-13, method="interior", threads=1, max_iter=100)
     assert solution.relative_gap <= 1e-7
     assert solution.dual_bound == pytest.approx(5304767.32, rel=1e-7)
+
+
+BALANCED = """
+data G: matrix[1, 5] = [[-1, -3, 1, 1, 1]]
+param u: positive, f: positive
+var x: vector[5]
+minimize f * {}
+subject to x in box(-u, 2*u), 2*x[1] + x[2] == u, 3*x[0] + x[4] == u
+"""
+"""A program whose optimum is 0 at points where nothing is 0: the dual point may be 0, and tells no size."""
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 7.3, 1e6])
+@pytest.mark.parametrize("factor", [1e-12, 1.0])
+@pytest.mark.parametrize("term", ["norm2(G@x)", "norm_inf(G@x)", "sum_squares(G@x)", "sum(absolute(G@x, 0))"])
+def test_an_optimum_of_nothing_in_balance_is_certified(term: str, factor: float, unit: float) -> None:
+    solution = fw.parse(BALANCED.format(term)).bind(u=unit, f=factor).solve(threads=1, max_iter=3000)
+    assert solution.status == "optimal"
+    size = unit**2 if "squares" in term else unit
+    assert abs(solution.objective) <= 1e-11 * factor * size
+
+
+def test_a_heavy_term_of_nothing_hides_no_gap() -> None:
+    text = "data b: vector[2]\nvar x: vector[2]\nminimize 0.5*sum_squares(x - b) + 1e8*norm1(x[1:] - x[:-1])"
+    form = fw.parse(text).bind(b=np.array([1.0, 2.0])).canonical
+    far = np.full(form.size, 1.5 + 1e-4)  # 1e-8 above the optimum
+    assert evaluate_point(form, far).rounding <= 1e-6
+    point = evaluate_point(form, far)
+    assert point.size <= 10.0
