@@ -12,10 +12,9 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.option import Option, OptionValue
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.forms import FormKind
-from fwdsl.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True)
 class Estimate:
     """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says what they rest on.
 
@@ -29,7 +28,7 @@ class Estimate:
     trusted: float = 1.0
 
 
-@frozen
+@dataclass(frozen=True)
 class Report:
     """A report on a run, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
 

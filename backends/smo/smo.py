@@ -47,7 +47,7 @@ INNER = 0.1
 """The violation that is left in a block, as a share of that of all."""
 
 FEW, SHARE = 256, 4.0
-"""Where a sum of bounded entries is given: entries of a working set at least, and its multiple of those that the sum needs."""
+"""The least number of entries of a working set where a sum of bounded entries is given, and its multiple of those that the sum needs."""
 
 INNER_STEPS = 100
 """Steps on a block, for each of its entries, after which the others are looked at again."""

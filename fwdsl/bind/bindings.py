@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..frozen import frozen
 from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
@@ -21,7 +20,7 @@ from .findings import Findings
 T = TypeVar("T")
 
 
-@frozen
+@dataclass(frozen=True)
 class Bindings:
     """Values and sources that replace what a program declares.
 
@@ -130,7 +129,7 @@ def _similar(name: str, allowed: Sequence[str]) -> str:
     return close[0] if close else ""
 
 
-@frozen
+@dataclass(frozen=True)
 class RawDatum:
     """The value of a datum before its conversion. `origin` says where it comes from, and `place` is its file, if it has one.
 
@@ -164,7 +163,7 @@ class RawDatum:
         return Place(self.place.file, self.place.key, row, column, shown)
 
 
-@frozen
+@dataclass(frozen=True)
 class _Job:
     """A source to read, the declarations that it serves, and the names among them that take their values from it."""
 

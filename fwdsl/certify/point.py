@@ -18,7 +18,7 @@ LEAST_SHARE = 1e-6
 EPS = float(np.finfo(np.float64).eps)
 
 ROUNDING = 8.0 * EPS
-"""What rounding may make of a sum, relative to the sizes of its terms."""
+"""The rounding of a sum, relative to the sizes of its terms."""
 
 FAR = 1e-12
 """The share of the terms of a row that its constant must have to tell how large they may be."""
@@ -68,7 +68,9 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
 
 
 def _left(term: SumTerm, z: Array, part: float, sums: Array) -> tuple[float, float]:
-    """Where z is nothing but what cancellation left of |K| |x|: |f'(z)|' |K| |x| of a smooth f; how much of f(z) = `part` may be rounding of another.
+    """The size of a term and the rounding in its value `part`, where its argument z is nothing but what cancellation left of |K| |x|.
+
+    Of a smooth f the size is |f'(z)|' |K| |x|. Of another the rounding is what f(z) gains as z moves away from 0 by its own.
 
     Where the optimum is 0 only in balance, no other size tells such an objective from a gap: those of the dual are 0 too.
     """

@@ -17,7 +17,7 @@ LARGEST_WHOLE = 1_000_000
 """The largest multiplier that is tried as a whole number."""
 
 NEARLY_WHOLE = 1e-6
-"""How far from a whole number a multiplier may be that is meant to be one."""
+"""The distance from a whole number of a multiplier that is meant to be one."""
 
 
 def exact_adjoint(canonical: Canonical, y: Iterable[Array]) -> Array | None:
