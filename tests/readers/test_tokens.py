@@ -48,6 +48,13 @@ def test_what_is_no_finite_number(word: str) -> None:
     assert is_infinite(word) == (word in ("nan", "inf", "1e999"))
 
 
+def test_a_wrong_number_of_a_million_digits_is_found_in_one_pass() -> None:
+    """A pattern that tried each way to part the digits would not end."""
+    word = "0" + "9" * 1_000_000 + "1:1"
+    assert to_finite(word) is None
+    assert not is_infinite(word)
+
+
 def test_no_numbers_at_all() -> None:
     none = np.zeros(0, np.int64)
     values = floats(np.frombuffer(b"\n", np.uint8), b"\n", none, none)
