@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .base import Array, Face, OfInner, VectorFunction
+from .base import Array, Face, VectorFunction
 from .conic import Conic
+from .inner import OfInner
 
 
 def joined(names: Iterable[tuple[int, ...] | None]) -> tuple[int, ...] | None:

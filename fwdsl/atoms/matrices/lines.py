@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Array, Face, OfInner, VectorFunction
+from ..base import Array, Face, VectorFunction
 from ..conic import Conic
 from ..family import joined
+from ..inner import OfInner
 from ..vectors.box import box_kernel
 from ..vectors.common import ConvexSet
 from ..vectors.entropy import entropy_kernel

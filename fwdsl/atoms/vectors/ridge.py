@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..base import Array, Face, OfInner, VectorFunction
+from ..base import Array, Face, VectorFunction
 from ..conic import Conic
 from ..entries import EntrySum
+from ..inner import OfInner
 
 
 @dataclass(frozen=True, eq=False, repr=False)
