@@ -20,6 +20,9 @@ from .duals import constraint_duals
 from .forms import Start, default_threads
 from .start import flaw, realigned, refused, values_of
 
+FAR = 30.0
+"""A margin at which a loss with a minimiser has its minimum; the slope of the logistic loss is 1e-13 there, far from 0."""
+
 
 class SolvableCanonical:
     """A `Canonical` that can be solved (`fwdsl.solve.forms.Solvable`)."""
@@ -99,16 +102,22 @@ class SolvableCanonical:
 
 
 def _warnings(canonical: Canonical, x: Array) -> tuple[str, ...]:
-    """A sentence if x separates the data of an unregularised loss of signs, which then has an infimum and no minimiser."""
+    """A sentence if x separates the data of unregularised losses of signs that fall for ever, as the logistic loss does: there is no minimiser."""
     losses = [t for t in canonical.terms if isinstance(t.f, LossFunction) and t.f.loss.word.target == "signs"]
     alone = len(losses) == len(canonical.terms) and not canonical.q.any()
     if not losses or not alone or not all(b.g.pair == (None, None) and b.g.curvature == 0.0 for b in canonical.blocks):
         return ()
+    falls = False
     for term in losses:
-        assert isinstance(term.f, LossFunction)
-        live = term.f.w > 0.0
-        if not np.all((term.f.b * term.map.apply(x))[live] > 0.0):
+        f = term.f
+        assert isinstance(f, LossFunction)
+        live = f.w > 0.0
+        if not np.all((f.b * term.map.apply(x))[live] > 0.0):
             return ()
+        # a hinge is 0 from a margin of 1 on, and its minimum is attained
+        falls = falls or bool(f.gradient(FAR * f.b)[live].any())
+    if not falls:
+        return ()
     texts = " and ".join(f"`{t.text}`" for t in losses)
     return (
         f"the data of {texts} are separable: without a regulariser or a bound larger coefficients are ever better, and no minimum is attained",

@@ -264,6 +264,15 @@ def test_separable_data_without_a_regulariser_is_warned_of() -> None:
     assert not any("separable" in w for w in bounded.warnings)
 
 
+@pytest.mark.parametrize("loss", ["hinge(A @ x, y)", "squared_hinge(A @ x, y)", "smooth_hinge(A @ x, y)"])
+def test_separable_data_of_a_hinge_have_a_minimum(loss: str) -> None:
+    A = np.array([[1.0, 0.0], [2.0, 1.0], [-1.0, 0.5], [-2.0, 0.0]])
+    text = f"data A: matrix[n, d], y: signs[n]\nvar x: vector[d]\nminimize mean({loss})\n"
+    found = solve(text, A=A, y=np.array([1.0, 1.0, -1.0, -1.0]))
+    assert found.status == "optimal" and abs(found.objective) <= 1e-9
+    assert not any("separable" in w for w in found.warnings)
+
+
 def test_a_newton_step_may_end_on_a_curved_boundary() -> None:
     assert random_problem(10981).solve(threads=1).status == "optimal"
 
