@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate

@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, Simplices, least_move
 from fwdsl.backends.problem import PreparedProblem

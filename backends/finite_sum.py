@@ -12,7 +12,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES, smoothness
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.kernels.compile import Function, kernel

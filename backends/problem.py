@@ -11,7 +11,8 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, MatrixLike, VectorFunction
+from fwdsl.atoms.base import Array, MatrixLike, VectorFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.kernels.operators import Operator

@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.apg import APG
 from fwdsl.backends.baselines.common import (

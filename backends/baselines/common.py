@@ -19,7 +19,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.matrices import Spectral
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.columns import factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.coordinate.coordinates import is_ball

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.dcd.rows import DenseRows, RowsOf, SparseRows, chosen
 from fwdsl.backends.finite_sum import FiniteSum, matrix_by_rows

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses.squared import Squared
 from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.combined_maps import Adjoint, Compose, Scaled

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.family import Repeated
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import smoothness
 from fwdsl.backends.frank_wolfe.birkhoff import halves
 from fwdsl.backends.frank_wolfe.polytope import hulls, lifted

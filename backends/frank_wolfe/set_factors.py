@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.family import Repeated
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.matrices import Lines
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged

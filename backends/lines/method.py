@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import smoothness
 from fwdsl.backends import costs
 from fwdsl.backends.lines.state import LinesState

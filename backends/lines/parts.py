@@ -9,8 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
 from fwdsl.atoms.entries import EntrySum
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.lines.function import Along, uniform
 from fwdsl.backends.problem import PreparedProblem

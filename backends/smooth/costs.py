@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.columns import factor_and_matrix
 from fwdsl.backends.method import Estimate

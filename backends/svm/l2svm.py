@@ -36,7 +36,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses.squared_hinge import SquaredHinge
 from fwdsl.backends import costs
 from fwdsl.backends.kernels.compile import kernel

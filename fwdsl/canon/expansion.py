@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
+from ..atoms.base import Array
+from ..atoms.loss import LossFunction
 from ..atoms.losses import LOSSES
 from ..bind.instance import Instance
 from ..features.gram import GramOperator

@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
+from ..atoms.base import Array
+from ..atoms.loss import LossFunction
 from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.base import Array, VectorFunction
 from ..atoms.conic import Conic
+from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
 from ..bind.instance import Instance
 from ..features.factor import GramFactor

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
+from ..atoms.base import Array
+from ..atoms.loss import LossFunction
 from ..model import Expr, Model, Term
 from ..words import CONVEX
 from .data_maps import Matrix

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
-from ..atoms.loss import Loss
+from ..atoms.base import Array
+from ..atoms.loss import Loss, LossFunction
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
 from ..atoms.vectors.common import norm2

@@ -7,7 +7,8 @@ from collections.abc import Set
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.base import Array, VectorFunction
+from ..atoms.loss import LossFunction
 from ..atoms.vectors.common import largest, norm2
 from ..canon.form import Canonical, SumTerm
 from .verified import Point

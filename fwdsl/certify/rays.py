@@ -36,7 +36,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.base import Array, VectorFunction
+from ..atoms.loss import LossFunction
 from ..atoms.vectors import Ridged
 from ..atoms.vectors.common import largest, largest_share
 from ..canon.form import Canonical, SumTerm

@@ -29,7 +29,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.base import Array, VectorFunction
+from ..atoms.loss import LossFunction
 from ..atoms.matrices import dual_norm
 from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.common import largest, norm2

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
+from ..atoms.base import Array
+from ..atoms.loss import LossFunction
 from ..backends.method import Report
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical

@@ -49,7 +49,7 @@ class SolutionGrid:
         from .plot import plot_grid, require_plot
 
         require_plot(name)
-        plot_grid(name, self)
+        plot_grid(name, self.parameters, self.points, self.solutions)
 
 
 class SolutionPath(SolutionGrid):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
-from ..atoms.loss import Loss
+from ..atoms.base import Array
+from ..atoms.loss import Loss, LossFunction
 from ..backends.kernels import kernel
 from .compare import Where, close, require
 

@@ -69,7 +69,7 @@ def _tell(race: Race, plot: str | None, output: Output) -> int:
 
 def _plot(name: str, race: Race) -> list[Diagnostic]:
     try:
-        plot_race(name, race)
+        plot_race(name, race.entrants)
     except OSError as error:
         return [unwritable(name, reason_of(error))]
     return []
