@@ -25,8 +25,9 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.data_maps import Matrix, is_written
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.parts import Block
 from fwdsl.frozen import frozen
 
 

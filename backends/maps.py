@@ -12,8 +12,8 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.form import Block
 from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.parts import Block
 from fwdsl.frozen import frozen
 
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
-from fwdsl.canon.form import Block, Canonical, Stacked, SumTerm
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
+from fwdsl.canon.parts import Block, Stacked, SumTerm
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -31,7 +31,8 @@ from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Scaled
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import Block
 
 LEAST_WORK = 50_000
 """Stored numbers that a step touches at least, so that calls from Python do not dominate on small data."""

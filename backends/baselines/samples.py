@@ -26,8 +26,9 @@ from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.maps import CountedMap
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
-from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.matrix_maps import product
+from fwdsl.canon.parts import SumTerm
 
 Rows = NDArray[np.int64]
 

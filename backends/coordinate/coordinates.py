@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.groups import Partition, even
 from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm
-from fwdsl.atoms.vectors.groups import Partition, even
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.kernels.compile import kernel

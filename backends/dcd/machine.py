@@ -27,8 +27,9 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.signed_dual import SignedDual, best_shift
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.parts import Block
 
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:

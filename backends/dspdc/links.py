@@ -16,9 +16,10 @@ from fwdsl.atoms.vectors import Ridged
 from fwdsl.backends.dspdc.steps import Index
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
+from fwdsl.canon.parts import Block
 from fwdsl.frozen import frozen
 
 

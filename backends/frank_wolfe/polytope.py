@@ -17,8 +17,8 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses.squared import Squared
 from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.combined_maps import Adjoint, Compose, Scaled
-from fwdsl.canon.form import Block, Stacked, SumTerm
 from fwdsl.canon.maps import Identity, LinearMap
+from fwdsl.canon.parts import Block, Stacked, SumTerm
 from fwdsl.frozen import frozen
 
 

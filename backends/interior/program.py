@@ -20,7 +20,8 @@ from scipy.sparse.csgraph import connected_components
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic
 from fwdsl.backends.interior.blocked import Look, weighted_gram
-from fwdsl.canon.form import Block, Canonical, SumTerm
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import Block, SumTerm
 from fwdsl.frozen import frozen
 
 Index = NDArray[np.intp]

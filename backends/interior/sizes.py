@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import SumTerm
 
 WHOLE = 250
 """Unknowns and rows up to which a system is factored whole."""

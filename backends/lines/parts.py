@@ -16,7 +16,8 @@ from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.lines.function import Along, uniform
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.chains import Places, picked
-from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import SumTerm
 from fwdsl.frozen import frozen
 
 

@@ -23,8 +23,8 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.newton import MAX_DENSE
 from fwdsl.backends.problem import LARGEST_COLUMNS, PreparedProblem
 from fwdsl.canon.combined_maps import Scaled
-from fwdsl.canon.form import Block, SumTerm
 from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.parts import Block, SumTerm
 from fwdsl.frozen import frozen
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from fwdsl.backends.pdbfw.product import matrix_reasons, matrix_value_reasons
 from fwdsl.backends.pdbfw.vector import VectorSpace
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import Block
 from fwdsl.words import SETS
 
 TRACE_BALLS = tuple(name for name, word in SETS.items() if word.trace_norm)

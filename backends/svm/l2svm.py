@@ -46,7 +46,8 @@ from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import Block
 from fwdsl.frozen import frozen
 
 GAP_EVERY = 4

@@ -28,7 +28,7 @@ from .conic import Conic
 
 if TYPE_CHECKING:
     from .entries import Budget, EntrySum
-    from .vectors.groups import Partition
+    from .groups import Partition
 
 Y = TypeVar("Y")
 

@@ -17,9 +17,9 @@ from ..frozen import frozen
 from ..model import Dim, Expr, evaluate_dim
 from .combined_maps import Adjoint, added, compose, scaled
 from .data_maps import Matrix
-from .form import Block, Stacked
 from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
+from .parts import Block, Stacked
 
 LARGEST_FILLED = 50_000_000
 """Numbers up to which a sparse constant that is added to an expression may be filled up."""

@@ -24,13 +24,14 @@ from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
 from .emptiness import Empty, Region, check_box, check_meeting
-from .expansion import Expansion, expansion_of, unexpanded
+from .expansion import expansion_of, unexpanded
 from .factored import LARGEST_DENSE_FORM, factored_form
-from .form import Block, Canonical, Stacked, SumTerm
+from .form import Canonical, Expansion
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
 from .pairs import build, has_given_bounds, innermost, key_of
+from .parts import Block, Stacked, SumTerm
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader

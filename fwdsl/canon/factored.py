@@ -26,8 +26,8 @@ from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan
 from .data_matrix import DataMatrix
-from .forms import NO_EXPANSION, FormKind
 from .intercept import added, best_shift
+from .kinds import NO_EXPANSION, FormKind
 from .matrix_prediction import MatrixPrediction, Multipliers, matrix_prediction
 from .terms import bare_factor, loss_function
 

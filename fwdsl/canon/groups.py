@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.vectors.groups import members
+from ..atoms.groups import members
 from ..bind.instance import Instance
 from ..frozen import frozen
 from ..model import Expr

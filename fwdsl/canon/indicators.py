@@ -15,12 +15,12 @@ from .affine import AffineReader
 from .combined_maps import compose, scaled
 from .data_maps import Matrix
 from .emptiness import check_equations, check_halfspace
-from .form import Block, Shift, Stacked
 from .groups import overlapping, regrouped
 from .lines import SetLines, lines_of
 from .maps import Identity, LinearMap, Row
 from .matrix_maps import RightMultiply, Take
 from .pairs import build, innermost
+from .parts import Block, Shift, Stacked
 from .sets import SetReader
 
 

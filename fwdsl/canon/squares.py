@@ -13,7 +13,7 @@ from ..model import Expr, Model, Term
 from ..words import CONVEX
 from .data_maps import Matrix
 from .emptiness import ROUNDING
-from .form import Stacked, SumTerm
+from .parts import Stacked, SumTerm
 from .sets import BadArguments
 
 SQUARE_MISS = 1e-9

@@ -13,7 +13,7 @@ from ..model import Type, evaluate_dim
 from .affine import NotFinite, Unsupported
 from .arrange import Arrangement
 from .factored import has_trace_norm, unfactored
-from .forms import NO_VALUES
+from .kinds import NO_VALUES
 from .sets import BadArguments
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from ..atoms.base import Array, VectorFunction
 from ..atoms.loss import LossFunction
 from ..atoms.vectors.common import largest, norm2
-from ..canon.form import Canonical, SumTerm
+from ..canon.form import Canonical
+from ..canon.parts import SumTerm
 from .verified import Point
 
 LEAST_SHARE = 1e-6

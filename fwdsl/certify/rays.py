@@ -40,7 +40,8 @@ from ..atoms.base import Array, VectorFunction
 from ..atoms.loss import LossFunction
 from ..atoms.vectors import Ridged
 from ..atoms.vectors.common import largest, largest_share
-from ..canon.form import Canonical, SumTerm
+from ..canon.form import Canonical
+from ..canon.parts import SumTerm
 from ..words import CONVEX
 from .certificate import CertificateKind
 from .point import EPS, ROUNDING, sizes_of_terms

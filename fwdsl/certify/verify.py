@@ -34,9 +34,10 @@ from ..atoms.loss import LossFunction
 from ..atoms.matrices import dual_norm
 from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.common import largest, norm2
-from ..canon.form import Block, Canonical, SumTerm
+from ..canon.form import Canonical
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
+from ..canon.parts import Block, SumTerm
 from .certificate import CertificateKind
 from .point import LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
-from ..canon.expansion import Expansion, unexpanded
+from ..canon.expansion import unexpanded
 from ..canon.factored import unfactored
+from ..canon.form import Expansion
 from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..canon.rewrites import Rewritten, rewritten

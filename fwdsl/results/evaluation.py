@@ -20,8 +20,8 @@ from ..bind.instance import Instance
 from ..canon.affine import AffineReader, Unsupported
 from ..canon.build import LARGEST_FACTOR
 from ..canon.factored import LARGEST_DENSE_FORM
-from ..canon.form import Block
 from ..canon.on_factors import value_on_factors
+from ..canon.parts import Block
 from ..canon.terms import value_at
 from ..check.shapes import format_type
 from ..errors import DataError, PlanError, RunError

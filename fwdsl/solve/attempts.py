@@ -12,7 +12,8 @@ from ..atoms.base import Array, VectorFunction
 from ..backends.dual import repair
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.problem import PreparedProblem
-from ..canon.form import Block, Canonical
+from ..canon.form import Canonical
+from ..canon.parts import Block
 from ..certify.point import evaluate_point
 from ..certify.verified import Verified
 from ..certify.verify import verify

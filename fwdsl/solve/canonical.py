@@ -95,7 +95,7 @@ class SolvableCanonical:
 
     def terms(self, x: Array) -> dict[str, float]:
         """The values of terms by their own formulas."""
-        return term_values(self.form, x)
+        return term_values(self.form.instance, self.form.blocks, x)
 
     def warnings(self, x: Array) -> tuple[str, ...]:
         """A warning for data that x separates."""

@@ -13,7 +13,8 @@ from ..atoms.base import Array, VectorFunction
 from ..atoms.family import Repeated
 from ..atoms.vectors import ConvexSet
 from ..canon.affine import AffineReader
-from ..canon.form import Block, Canonical
+from ..canon.form import Canonical
+from ..canon.parts import Block
 from ..canon.sets import part_of_bounds, stated
 from ..model import ConstraintDecl
 from ..words import SETS, SetWord

@@ -11,7 +11,7 @@ from ..atoms.base import Array
 from ..backends.method import Report
 from ..backends.smo.problem import ExpansionProblem
 from ..canon.affine import AffineReader
-from ..canon.expansion import Expansion
+from ..canon.form import Expansion
 from ..canon.terms import bare_factor, value_at
 from ..certify.expansion import verify_expansion
 from ..certify.verified import Verified

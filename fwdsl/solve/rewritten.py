@@ -71,7 +71,7 @@ class SolvableRewritten:
 
     def terms(self, x: Array) -> dict[str, float]:
         """The values of the terms as they are written."""
-        return term_values(self.form.outer, x)
+        return term_values(self.form.outer.instance, self.form.outer.blocks, x)
 
     def warnings(self, x: Array) -> tuple[str, ...]:
         """Warnings about the program as it is written."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, within_form
+from ..groups import Partition, groups_kernel, partition, project_weighted, smallest
 from .common import Ball, checked_radius, face
-from .groups import Partition, groups_kernel, partition, project_weighted, smallest
 
 
 @dataclass(frozen=True, eq=False, repr=False)

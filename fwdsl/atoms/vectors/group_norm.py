@@ -10,8 +10,8 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic
+from ..groups import Partition, groups_kernel, partition, smallest
 from .common import Norm, scale_into
-from .groups import Partition, groups_kernel, partition, smallest
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,8 +15,9 @@ from ...frozen import frozen
 from ...model import Model, evaluate_dim, once_per_model
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
-from ..form import Block, Canonical, SumTerm
-from ..forms import FormKind
+from ..form import Canonical
+from ..kinds import FormKind
+from ..parts import Block, SumTerm
 from ..sets import part_of_bounds, stated
 from .definitions import defined
 from .draft import Draft, Duals, Key, RewritingStep, key_of_term
