@@ -28,7 +28,7 @@ from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.parts import Block
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 
 def reasons(
@@ -89,7 +89,7 @@ def matrix_by_rows(m: LinearMap) -> tuple[float, LinearMap] | None:
     return (c, m) if isinstance(m, KernelMatrix) and not m.transposed else None
 
 
-@frozen
+@light_dataclass
 class FiniteSum:
     """The problem above on kernels."""
 

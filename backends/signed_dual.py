@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 
-@frozen
+@light_dataclass
 class SignedDual:
     """h above."""
 

@@ -22,7 +22,7 @@ from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns, Indices
 from fwdsl.backends.coordinate.coordinates import Coordinates
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 DEPTH = 5
 """Epochs between two extrapolations, which combine so many."""
@@ -47,7 +47,7 @@ NEWTON_TASKS = 400
 """The same for matrices, whose epochs on the Gram matrix of one task cost less beside: extrapolated ones take over."""
 
 
-@frozen
+@light_dataclass
 class Solved:
     """The minimiser of a model as far as it was found, its epochs, and the measures of violation of the first and the last of them."""
 

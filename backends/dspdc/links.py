@@ -20,10 +20,10 @@ from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
 from fwdsl.canon.parts import Block
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 
-@frozen
+@light_dataclass
 class PlacedBlock:
     """A block: its slice of x, its g, the side `d` of a symmetric matrix (else 0), and whether its prox takes an eigendecomposition."""
 
@@ -69,7 +69,7 @@ def _places(block: Block, d: int) -> Iterator[PlacedBlock]:
         yield PlacedBlock(start, start + one.size, own, d, isinstance(one, Spectral))
 
 
-@frozen
+@light_dataclass
 class Link:
     """z += c * data(x[start:stop]), for all samples or, one map a task, for those of each task with the block of its own.
 
@@ -128,7 +128,7 @@ class Link:
             yield LinkPart(start, start + self.width, self.c, _some(self.maps[t], place[at]), at)
 
 
-@frozen
+@light_dataclass
 class LinkPart:
     """z[at] += c * map(x[start:stop])."""
 

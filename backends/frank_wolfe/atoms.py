@@ -17,7 +17,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.frank_wolfe import loops
 from fwdsl.backends.frank_wolfe.state import FWState
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 Places = NDArray[np.int64]
 
@@ -25,7 +25,7 @@ FEWEST = 16
 """Dropped atoms that are not worth moving the others for."""
 
 
-@frozen
+@light_dataclass
 class Atom:
     """A point of the set by its nonzeros."""
 

@@ -19,7 +19,7 @@ from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.combined_maps import Adjoint, Compose, Scaled
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.parts import Block, Stacked, SumTerm
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 
 def lifted(arrangement: Arrangement) -> dict[str, SumPlan]:
@@ -30,7 +30,7 @@ def lifted(arrangement: Arrangement) -> dict[str, SumPlan]:
     return {x: s for x, s in alone.items() if x is not None and sum(t.bare == x for t in plans) == 1}
 
 
-@frozen
+@light_dataclass
 class Hull:
     """Term `term` says that the `lines` of x, all entries in some order, are those of V'w; so x = points(w)."""
 

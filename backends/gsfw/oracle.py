@@ -30,13 +30,13 @@ from fwdsl.atoms.vectors.norm1_l2_ball import Norm1L2Ball
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.gsfw import loops
 from fwdsl.backends.kernels.compile import Function, kernel
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 from fwdsl.words import CONVEX, SETS
 
 Respond = Callable[[Array], Array]
 
 
-@frozen
+@light_dataclass
 class Oracle:
     """c -> argmin_x <c, x> + g(x); `mu` is the strong convexity of g.
 

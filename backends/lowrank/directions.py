@@ -18,10 +18,10 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.factors import project_l1
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 
-@frozen
+@light_dataclass
 class ThinFactors:
     """X = P diag(s) Q' by its thin SVD, s > 0: its face holds P M Q', M positive semidefinite, tr M <= R."""
 
@@ -30,7 +30,7 @@ class ThinFactors:
     Q: Array
 
 
-@frozen
+@light_dataclass
 class Away:
     """Z = R P a a'Q' by a, minus the slope of the objective along X - Z, and the longest step."""
 

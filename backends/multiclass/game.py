@@ -38,7 +38,7 @@ from fwdsl.backends.products import product_of
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.pairs import words_of
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 from fwdsl.words import CONVEX, SETS
 
 TINY = 1e-300
@@ -108,7 +108,7 @@ def _penalty(g: Any) -> float:
     return 0.0 if coercive is None else float(coercive[0])
 
 
-@frozen
+@light_dataclass
 class Game:
     """The game of a problem that passed `reasons` and `value_reasons`.
 

@@ -15,7 +15,7 @@ from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.matrix_maps import LeftMultiply
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 NS_PER_PAIR = {"dense": 0.03, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by BLAS, or pair by pair."""
@@ -39,7 +39,7 @@ FACTORED_STEPS = 3.0
 """Newton steps that are left where conjugate gradients give way to a factor."""
 
 
-@frozen
+@light_dataclass
 class SystemChoice:
     """A system, and its predicted nanoseconds: once, and in each Newton step."""
 

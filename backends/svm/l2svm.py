@@ -48,7 +48,7 @@ from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 GAP_EVERY = 4
 """Steps between two bounds, which take about as long as the vector operations of a step."""
@@ -75,7 +75,7 @@ class L2SVMState(State):
     best_t: Array = field(default_factory=lambda: np.zeros(0))  # the multipliers of the best D
 
 
-@frozen
+@light_dataclass
 class _View:
     """The problem in the notation above: `mu` has one number a coordinate of x, `free` is the intercept's place (-1: none), e = c y s."""
 

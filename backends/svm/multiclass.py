@@ -33,7 +33,7 @@ from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Tile
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 SPREAD = 4
 """Sparse data of which at least one number in so many is stored are kept dense too: their rows go through vector registers."""
@@ -85,7 +85,7 @@ def _intercept(m: LinearMap) -> float:
     return 1.0 if isinstance(m, Tile) else 0.0
 
 
-@frozen
+@light_dataclass
 class MulticlassMachine:
     """The problem by samples; `curvature` is c^2 |x_i|^2 / mu + t^2 / nu, `weston` which loss it is.
 

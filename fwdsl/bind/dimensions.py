@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..check.shapes import format_type
-from ..frozen import frozen
 from ..grammar.diagnostic import Label, Place
 from ..grammar.source import Span
+from ..light_dataclass import light_dataclass
 from ..model import DataDecl, Dim, Model, Type, once_per_model
 from ..model.types import split_dim
 from .bindings import RawDatum
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
 
 
-@frozen
+@light_dataclass
 class _Claim:
     """One statement of a dimension's size: `what` it counts ("columns") and the `datum` that has it (None for `--dim`)."""
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..check.describe import dimensions
 from ..check.shapes import format_type
-from ..frozen import frozen
 from ..grammar.diagnostic import Diagnostic
+from ..light_dataclass import light_dataclass
 from ..model import DataDecl, Dim, Model, Type, evaluate_dim
 from ..words import NUMBERS, SCALAR_TYPES
 
@@ -24,7 +24,7 @@ _OBSERVED = 0.1
 _PLAIN_CLASSES = 3
 
 
-@frozen
+@light_dataclass
 class Mock:
     """Random values: arrays by name, observed entries as (rows, columns, values), and a number for each parameter without a default."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Dim, Expr, evaluate_dim
 from .combined_maps import Adjoint, added, compose, scaled
 from .data_maps import Matrix
@@ -46,7 +46,7 @@ class NotFinite(Exception):
         self.expr = expr
 
 
-@frozen
+@light_dataclass
 class AffineExpression:
     """sum over variables of maps[v] x_v + offset; all of it flat in C order, `shape` being the expression's own."""
 

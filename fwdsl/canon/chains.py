@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike, VectorFunction
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from .combined_maps import Add, Compose, Scaled
 from .data_maps import Matrix, is_written
 from .maps import Diagonal, Identity, LinearMap, Select
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Places = NDArray[np.intp]
 
 
-@frozen
+@light_dataclass
 class Steps:
     """One term of the sum, f(c (x_{e+1} - x_e)) row by row: the edge e of each row, its factor, and the ends of the domain of f*, where f* is 0."""
 
@@ -40,7 +40,7 @@ class Steps:
     hi: float
 
 
-@frozen
+@light_dataclass
 class Chain:
     """The lines of one block: edge e leads from entry `order[e]` to `order[e + 1]` (None: entries as they are), and from one line to the next
     where no term acts on it.

@@ -20,7 +20,7 @@ from ..atoms.loss import LossFunction
 from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Term, evaluate_dim
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
@@ -35,7 +35,7 @@ LARGEST_DENSE_FORM = 5_000_000
 """Numbers of a variable up to which the dense canonical form is built beside the factored one."""
 
 
-@frozen
+@light_dataclass
 class EntryMap:
     """X -> (X_ij) over the places (i, j), one of them possibly more than once."""
 
@@ -58,7 +58,7 @@ class EntryMap:
         return X.at(self.rows, self.columns)
 
 
-@frozen
+@light_dataclass
 class ProductMap:
     """X -> A X, flat in C order: A a dense array of float64 or float32, or sparse."""
 
@@ -81,7 +81,7 @@ class ProductMap:
         return np.asarray((DataMatrix(self.A).matmat(X.U) @ X.V.T).reshape(-1))
 
 
-@frozen
+@light_dataclass
 class FreeIntercept:
     """A free variable b that is added to the predictions times d: one number (`columns` is 1), or one for each of the columns."""
 
@@ -91,7 +91,7 @@ class FreeIntercept:
     is_vector: bool
 
 
-@frozen
+@light_dataclass
 class FactoredTerm:
     """The loss in the user's words: `origin` is its place among the objective's terms."""
 
@@ -101,7 +101,7 @@ class FactoredTerm:
     is_constraint: bool = False
 
 
-@frozen
+@light_dataclass
 class Factored:
     """The problem of this module's docstring, in the sense of minimisation (`sense` is -1 where the program maximises).
 

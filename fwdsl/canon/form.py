@@ -20,8 +20,8 @@ from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
 from ..bind.instance import Instance
 from ..features.gram import GramOperator
-from ..frozen import frozen
 from ..grammar.diagnostic import Diagnostic
+from ..light_dataclass import light_dataclass
 from .chains import Chain, chains_of
 from .combined_maps import unscaled
 from .data_maps import Matrix
@@ -35,7 +35,7 @@ LOW_RANK = 0.25
 """The share of the samples that a small feature space has at most: methods that write its coordinates down are then as good."""
 
 
-@frozen
+@light_dataclass
 class Canonical:
     """The canonical form of an instance, with what is needed to speak of it in the user's words.
 
@@ -210,7 +210,7 @@ def _term(term: SumTerm) -> str:
     return f"{term.f.describe()} of {term.map.describe()} ({shape}): {'indicator' if term.is_indicator else 'norm'}"
 
 
-@frozen
+@light_dataclass
 class Offset:
     """The intercept b of predictions: d times b is added to each, and q b to the objective."""
 
@@ -219,7 +219,7 @@ class Offset:
     q: float
 
 
-@frozen
+@light_dataclass
 class Expansion:
     """The problem that `expansion.py` states, in the sense of minimisation. A point is the vector of a and, behind it, b."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..atoms.groups import members
 from ..bind.instance import Instance
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Expr
 from .matrix_maps import Take
 from .pairs import innermost
@@ -53,7 +53,7 @@ def _has_zero(instance: Instance, weights: Expr | None) -> bool:
         return False
 
 
-@frozen
+@light_dataclass
 class Regrouped:
     """Disjoint groups as the atoms take them, of `length` entries a line, and the map that takes these from `count` lines."""
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..atoms.base import Array, MatrixLike, VectorFunction
 from ..atoms.family import Repeated
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import ConstraintDecl, SetRef
 from ..words import BOX, SETS, SIMPLEX
 from .affine import AffineReader
@@ -24,7 +24,7 @@ from .parts import Block, Shift, Stacked
 from .sets import SetReader
 
 
-@frozen
+@light_dataclass
 class Indicator:
     """0 where map(x) is in a set, else inf; `side` tells what its multiplier is of."""
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Expr
 
 Multipliers = tuple[tuple[str, Expr | None], ...]
 """The multipliers around an expression, from the outside in: ("neg", None), ("mul", k) or ("div", k), k a constant scalar."""
 
 
-@frozen
+@light_dataclass
 class MatrixPrediction:
     """k K X + d b + constants: `kind` is "entries" or "product", `data` the observed entries or the matrix to the left.
 

@@ -14,13 +14,13 @@ from ..atoms.base import Array, VectorFunction
 from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
 from ..features.factor import GramFactor
-from ..frozen import frozen
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
+from ..light_dataclass import light_dataclass
 from .maps import LinearMap
 
 
-@frozen
+@light_dataclass
 class Block:
     """One variable's place in x and its proximable part. `in_sum` names what could not stay in g and went into the sum.
 
@@ -67,7 +67,7 @@ class Block:
         return slice(self.start, self.stop)
 
 
-@frozen
+@light_dataclass
 class Stacked:
     """x -> sum over blocks of K_B x_B + offset: an affine map of the whole x. `shape` is that of the expression, flat in C order here."""
 
@@ -110,7 +110,7 @@ class Stacked:
         return " + ".join(words) if words else "0"
 
 
-@frozen
+@light_dataclass
 class Shift:
     """The shift of a right-hand side that a constraint's multiplier is the derivative in, where that is not f's own argument.
 
@@ -121,7 +121,7 @@ class Shift:
     shape: tuple[int, ...]
 
 
-@frozen
+@light_dataclass
 class SumTerm:
     """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`.
 

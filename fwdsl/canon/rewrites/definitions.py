@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...atoms.base import Array
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, Term
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
@@ -21,7 +21,7 @@ MOST_USES = 2
 """The places where a variable may stand besides its equality: each is to be computed by itself afterwards."""
 
 
-@frozen
+@light_dataclass
 class Definition:
     """k s + rest == 0, `key` being the equality's. `held` are the terms and constraints of s, with the number that multiplies s in each."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Dim, Expr, Term, VarDecl
 from ...words import HINGE, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
@@ -27,7 +27,7 @@ from .draft import Draft, Duals, Key
 from .expressions import length, number_and_rest, sum_of
 
 
-@frozen
+@light_dataclass
 class DualMachine:
     """a as the slopes of a loss of u and b."""
 

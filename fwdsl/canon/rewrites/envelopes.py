@@ -17,7 +17,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import Expr, Term, VarDecl
 from ...words import HUBER, LOSSES, SIZES
 from ..affine import AffineReader
@@ -25,7 +25,7 @@ from .draft import Draft, Duals, Key
 from .expressions import changed, multiples, number_and_rest, parts, split, times
 
 
-@frozen
+@light_dataclass
 class Outliers:
     """c |z + k o|^2 + m |o|_1 without o. The squares' multiplier is the loss's; that of |o|_1 is held by o's own block."""
 
@@ -98,7 +98,7 @@ def _outliers(draft: Draft, name: str, i: int, j: int) -> tuple[Draft, Outliers]
     return draft.without(name, [i, j], [], [(key, loss)]), step
 
 
-@frozen
+@light_dataclass
 class Parts:
     """x = u - v in the place of u and v."""
 

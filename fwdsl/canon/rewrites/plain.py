@@ -19,7 +19,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term
 from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
 from ..affine import AffineReader
@@ -27,7 +27,7 @@ from .draft import Draft, Duals, Key
 from .expressions import changed, length, number_and_rest, parts, plus, times
 
 
-@frozen
+@light_dataclass
 class Plain:
     """The expressions that were said more plainly, with c of each by its key."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Dim, Expr, Term, VarDecl
 from .draft import Draft, Key
 from .expressions import number_and_rest
@@ -15,7 +15,7 @@ END = 1 << 40
 Range = tuple[int, int]
 
 
-@frozen
+@light_dataclass
 class SlicePiece:
     """A function or a set of c w[a:b]."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...atoms.base import Array
 from ...check import algebra, shapes
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Dim, Expr, SetRef, Term, Type, VarDecl, shift_dim
 from ...words import BOX, CONVEX, GROUPED
 from ..affine import AffineReader
@@ -27,7 +27,7 @@ MOST_PARTS = 3
 """The parts that a variable is split into at most: each has its own columns of the data."""
 
 
-@frozen
+@light_dataclass
 class Share:
     """The entries from `start` of what was made that the multiplier of a piece is."""
 
@@ -37,7 +37,7 @@ class Share:
     at: Range
 
 
-@frozen
+@light_dataclass
 class Slices:
     """A variable in parts, each from a position to the next."""
 
