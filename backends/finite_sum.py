@@ -22,6 +22,7 @@ from fwdsl.backends.kernels.rows import csr_row_squares, row_kernels, rows_of
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.requirements import one_variable
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.data_maps import Matrix, is_written
@@ -56,8 +57,7 @@ def reasons(
             found.append(f"`{term.text}` is not smooth")
         if term.atom in LOSSES and not LOSSES[term.atom].compiled:
             found.append(f"`{term.text}`: {term.atom} has no compiled kernels, which its loops over samples call")
-    if len(arrangement.blocks) != 1:
-        found.append(f"it takes one variable, and the program has {', '.join(b.name for b in arrangement.blocks)}")
+    found += one_variable(arrangement)
     for block in arrangement.blocks:
         if sets is not None and block.set not in sets:
             found.append(f"{block.name} is in {block.set or 'no set'}: it takes {_listed(sets)}")

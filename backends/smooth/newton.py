@@ -144,7 +144,7 @@ class Newton(Method):
     @classmethod
     def is_unrivalled(cls, canonical: Canonical) -> bool:
         """True on a quadratic: no other method gets as far with as many products as conjugate gradients, and a factor ends it at once."""
-        return costs.is_quadratic(canonical)
+        return canonical.is_quadratic
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
@@ -159,7 +159,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         super().__init__(problem)
         canonical = problem.canonical
         self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in canonical.blocks])
-        self.quadratic = costs.is_quadratic(canonical)
+        self.quadratic = canonical.is_quadratic
         kind = system or costs.choose(canonical).kind
         self.system = None if kind == "cg" else self._system(kind)
         # conjugate gradients that take long give way to a factor, unless they were asked for

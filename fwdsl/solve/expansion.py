@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
-from ..backends.method import Report
 from ..backends.smo.problem import ExpansionProblem
 from ..canon.affine import AffineReader
 from ..canon.form import Expansion
@@ -17,11 +16,11 @@ from ..certify.expansion import verify_expansion
 from ..certify.verified import Verified
 from ..model.options import Options
 from ..results.solution import Solution
-from .forms import Start, default_threads
-from .start import flaw, realigned, refused, values_of
+from .forms import AsWritten, Start, default_threads
+from .start import dual_point_of, origin_of, realigned, require_fit, values_of
 
 
-class SolvableExpansion:
+class SolvableExpansion(AsWritten):
     """An `Expansion` that can be solved (`fwdsl.solve.forms.Solvable`)."""
 
     def __init__(self, form: Expansion, options: Options) -> None:
@@ -38,26 +37,15 @@ class SolvableExpansion:
         if given is None:
             return Start(np.zeros(form.size), None, "zero")
         values = realigned(given, form.instance) if isinstance(given, Solution) else values_of(given)
-        shapes: dict[str, tuple[int, ...]] = {form.name: (form.n,)}
-        if form.intercept is not None:
-            shapes[form.intercept.name] = ()
-        known = [n for n in values if n in shapes]
-        unknown = [n for n in values if n not in shapes]
-        names = ", ".join(f"`{n}`" for n in shapes)
-        wrong = [found for n in known if (found := flaw(n, values[n], shapes[n]))]
-        if unknown and not (isinstance(given, Solution) and known):
-            wrong += [f"there is no variable `{n}`; the program has {names}" for n in unknown]
-        if wrong:
-            raise refused(wrong)
+        intercept: dict[str, tuple[int, ...]] = {} if form.intercept is None else {form.intercept.name: ()}
+        require_fit(values, {form.name: (form.n,), **intercept}, known_only=not isinstance(given, Solution))
         a = np.asarray(values.get(form.name, np.zeros(form.n)), dtype=np.float64)
         b = float(values.get(form.intercept.name, 0.0)) if form.intercept is not None else 0.0
         x = form.joined(a, b)
-        if not isinstance(given, Solution):
-            return Start(x, None, f"given values of {', '.join(values)}")
-        ys = given.record.get("dual_point")
-        fits = ys is not None and values is given.variables and [y.size for y in ys] == [form.n]
-        origin = f"a solution by {given.method} with objective {given.objective:.6g}"
-        return Start(x, list(ys) if fits and ys is not None else None, origin)
+        ys = dual_point_of(given, values)
+        return Start(
+            x, ys if ys is not None and form.dual_sizes(ys) == [y.size for y in ys] else None, origin_of(given)
+        )
 
     def verify(
         self,
@@ -74,12 +62,6 @@ class SolvableExpansion:
     def measure(self, x: Array) -> tuple[Array, Verified]:
         """P at x as it is."""
         return x, verify_expansion(self.form, x, bounded=False)[1]
-
-    def restart(self, at: Start) -> Start:
-        return at
-
-    def report(self, report: Report) -> Report:
-        return report
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
         """Nothing: there are no constraints."""
@@ -119,7 +101,3 @@ class SolvableExpansion:
             if form.intercept is not None and block.name == form.intercept.name:
                 total += float(m.apply(np.array([b]))[0])
         return total
-
-    def warnings(self, x: Array) -> tuple[str, ...]:
-        """No warnings: a ridge bounds the function."""
-        return ()

@@ -9,7 +9,6 @@ import numpy as np
 from ..atoms.base import Array
 from ..atoms.low_rank import LARGEST_WRITTEN, LowRank, squared_norm, trace_norm
 from ..backends.lowrank.problem import FactoredProblem
-from ..backends.method import Report
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
 from ..canon.terms import bare_factor
@@ -18,11 +17,11 @@ from ..certify.verified import Verified
 from ..model.options import Options
 from ..results.solution import Solution
 from ..words import CONVEX
-from .forms import Start, default_threads
-from .start import flaw, realigned, refused, values_of
+from .forms import AsWritten, Start, default_threads
+from .start import flaw, origin_of, realigned, refused, values_of
 
 
-class SolvableFactored:
+class SolvableFactored(AsWritten):
     """A `Factored` that can be solved (`fwdsl.solve.forms.Solvable`) once: bounds by chance count the attempts of a run."""
 
     def __init__(self, form: Factored, options: Options) -> None:
@@ -58,9 +57,7 @@ class SolvableFactored:
             raise refused([found])
         if not isinstance(value, LowRank):
             value = LowRank.of(np.asarray(value, dtype=np.float64))
-        if isinstance(given, Solution):
-            return Start(value, None, f"a solution by {given.method} with objective {given.objective:.6g}")
-        return Start(value, None, f"given values of {', '.join(values)}")
+        return Start(value, None, origin_of(given))
 
     def verify(
         self,
@@ -83,12 +80,6 @@ class SolvableFactored:
         self._attempts += 1
         tol = o.tol if o.gap == "relative" else o.tol / max(self.form.scale, 1e-300)
         return verify_factored(self.form, x, tol, attempt, o.seed, stop)
-
-    def restart(self, at: Start) -> Start:
-        return at
-
-    def report(self, report: Report) -> Report:
-        return report
 
     def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, object]:
         """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""
@@ -121,7 +112,3 @@ class SolvableFactored:
                 value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** word.degree * size
             out[term.name] = out.get(term.name, 0.0) + value
         return out
-
-    def warnings(self, x: LowRank) -> tuple[str, ...]:
-        """No warnings: a trace norm bounds the matrix."""
-        return ()

@@ -91,6 +91,20 @@ class Solvable(Protocol):
         """Warnings that only the answer can show, a sentence each."""
 
 
+class AsWritten:
+    """The part of `Solvable` that is the same for forms of the program as it is written: points and reports are what they are."""
+
+    def restart(self, at: Start) -> Start:
+        return at
+
+    def report(self, report: Report) -> Report:
+        return report
+
+    def warnings(self, x: Any) -> tuple[str, ...]:
+        """No warnings."""
+        return ()
+
+
 def default_threads() -> int:
     """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
