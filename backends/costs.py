@@ -104,6 +104,11 @@ def condition(canonical: Canonical) -> float:
     return max(1.0, top / ridge)
 
 
+def is_quadratic(canonical: Canonical) -> bool:
+    """True if the sum is of losses of entries alone, whose second derivatives are constant."""
+    return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
+
+
 def apg(canonical: Canonical, tol: float) -> Estimate:
     """2 to 6 times sqrt(kappa) iterations to 1e-6, as measured, and at most 20 to 40, where Newton steps on the identified face take over.
 

@@ -85,7 +85,7 @@ def _is_whole(canonical: Canonical, n: int, d: int, nnz: int, kind: str, tasks: 
     if d > MOST_GRAM:
         return False
     # one that changes with x is formed again and again
-    share = 1.0 if canonical.is_quadratic else 0.1
+    share = 1.0 if costs.is_quadratic(canonical) else 0.1
     is_small = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz * tasks
     return is_small or (n >= d and all(b.g.pair[0] is None and not is_ball(b.g) for b in canonical.blocks))
 
@@ -115,7 +115,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     """A few steps of a pass each, and epochs over the columns of the support, which is taken to be a fifth of them at most; or the Gram matrix."""
     shape = n, d, nnz, kind, tasks = _shape(canonical)
     digits = max(1.0, -math.log10(tol)) / 6.0
-    quadratic = canonical.is_quadratic
+    quadratic = costs.is_quadratic(canonical)
     models = 1.0 if quadratic else 6.0
     # the multiplier of a ball is searched for
     searches = BALL if any(is_ball(b.g) for b in canonical.blocks) else 1.0

@@ -51,7 +51,7 @@ class SystemChoice:
 
 def choose(canonical: Canonical) -> SystemChoice:
     """The system of least predicted time."""
-    steps = 1.0 if canonical.is_quadratic else STEPS
+    steps = 1.0 if costs.is_quadratic(canonical) else STEPS
     return min([*_factored(canonical), _iterative(canonical)], key=lambda c: c.once + steps * c.step)
 
 
@@ -60,7 +60,7 @@ def factored_after(canonical: Canonical) -> tuple[str, int] | None:
 
     Conjugate gradients that have taken so many give way to it: together they cost at most twice what the better one does.
     """
-    steps = 1.0 if canonical.is_quadratic else FACTORED_STEPS
+    steps = 1.0 if costs.is_quadratic(canonical) else FACTORED_STEPS
     cheapest = min(_factored(canonical), key=lambda c: c.once + steps * c.step, default=None)
     if cheapest is None:
         return None
@@ -131,7 +131,9 @@ def _iterative(canonical: Canonical) -> SystemChoice:
     rows = sum(t.map.rows for t in canonical.terms)
     most = 1.5 * min(canonical.size, rows)
     root = math.sqrt(costs.condition(canonical))
-    products = min(8.0 + 1.5 * root, 500.0, most) if canonical.is_quadratic else min(3.0 + 0.5 * root, 40.0, most)
+    products = (
+        min(8.0 + 1.5 * root, 500.0, most) if costs.is_quadratic(canonical) else min(3.0 + 0.5 * root, 40.0, most)
+    )
     return SystemChoice("cg", 0.0, products * product, products)
 
 
@@ -161,7 +163,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     """A few Newton steps, each with its system."""
     digits = max(1.0, -math.log10(tol)) / 6.0
     chosen = choose(canonical)
-    steps = 1.0 if canonical.is_quadratic else STEPS - 1.0 + digits
+    steps = 1.0 if costs.is_quadratic(canonical) else STEPS - 1.0 + digits
     passes = 2.0 + 3.0 * steps
     extra = chosen.once + steps * chosen.step * (digits if chosen.kind == "cg" else 1.0)
     order = {"primal": canonical.size, "dual": sum(t.map.rows for t in canonical.terms), "cg": 0}[chosen.kind]

@@ -27,6 +27,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.losses import LOSSES, smoothness
+from fwdsl.backends.costs import is_quadratic
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
@@ -144,7 +145,7 @@ class Newton(Method):
     @classmethod
     def is_unrivalled(cls, canonical: Canonical) -> bool:
         """True on a quadratic: no other method gets as far with as many products as conjugate gradients, and a factor ends it at once."""
-        return canonical.is_quadratic
+        return is_quadratic(canonical)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
@@ -159,7 +160,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         super().__init__(problem)
         canonical = problem.canonical
         self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in canonical.blocks])
-        self.quadratic = canonical.is_quadratic
+        self.quadratic = is_quadratic(canonical)
         kind = system or costs.choose(canonical).kind
         self.system = None if kind == "cg" else self._system(kind)
         # conjugate gradients that take long give way to a factor, unless they were asked for

@@ -140,11 +140,6 @@ class Canonical:
             total += float(w @ (z * z))
         return total
 
-    @property
-    def is_quadratic(self) -> bool:
-        """True if the sum is of losses of entries alone, whose second derivatives are constant."""
-        return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in self.terms)
-
     @cached_property
     def conics(self) -> tuple[Conic | None, ...]:
         """The conic forms of the terms and then of the blocks; None of those that have none. The planner and the method ask for them."""

@@ -67,7 +67,7 @@ def root_of_form(term: Term, root_of: str, given: Expr, P: Any) -> Matrix:
     if given.type.kind != "psd" and not np.array_equal(P, P.T):
         raise BadArguments(f"the matrix of `{term.text}` is not symmetric", term.span)
     values, vectors = np.linalg.eigh(P)
-    if values.size and values[0] < -1e-10 * max(1.0, abs(float(values[-1]))):
+    if values.size and values[0] < -1e-10 * abs(float(values[-1])):
         raise BadArguments(
             f"the matrix of `{term.text}` is not positive semidefinite: it has the eigenvalue {values[0]:.3g}",
             term.span,

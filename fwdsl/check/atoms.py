@@ -10,6 +10,7 @@ from ..words import CONVEX, LOSSES, ConvexWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, option
 from .context import Context
+from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
 from .operands import affine, constant, is_finite, wrong_kind
@@ -288,7 +289,7 @@ def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
 
 
 def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
-    """The matrix of `quad_form`. Its declaration, or the numbers of a literal, prove that it is positive semidefinite."""
+    """The matrix of `quad_form`. Its declaration, or the numbers of literals that it is made of, prove that it is positive semidefinite."""
     p = constant(ctx, node, part)
     if p is None:
         return None
@@ -300,13 +301,13 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         return p
     what = "is not known to be positive semidefinite"
     entry = ctx.entries.get(p.name) if p.op == "data" else None
-    values = p.value if p.op == "literal" else entry.literal if entry is not None else None
+    values = values_of(ctx, p)
     if isinstance(values, tuple):
         if not is_symmetric(values):
             what = "is not symmetric"
         elif is_psd(values):
             # A user may bind other values to data in place of their literal, so the canonical form checks them again.
-            return p if p.op == "data" else replace(p, type=Type("psd", (d,)))
+            return p if any(e.op == "data" for e in p.walk()) else replace(p, type=Type("psd", (d,)))
         else:
             what = f"is not positive semidefinite: its smallest eigenvalue is {smallest_eigenvalue(values):.6g}"
     ctx.error(
