@@ -58,7 +58,7 @@ class DiagonalMetric:
 
 
 @light_dataclass
-class Simplices:
+class SimplexMetric:
     """w_i^2 (diag(p_i) - p_i p_i') for each row, `mass` being the rows w_i^2 p_i."""
 
     mass: Array

@@ -73,8 +73,8 @@ class OnColumns:
         else:
             root = np.sqrt(h[:: columns.tasks])
             self.stored, self.cols = columns.weighted(self.main, root)
-            given = columns.split(y)
-            self.scale, self.r = 1.0, np.divide(given, root, out=np.zeros_like(given), where=root > 0.0)
+            y_of_groups = columns.split(y)
+            self.scale, self.r = 1.0, np.divide(y_of_groups, root, out=np.zeros_like(y_of_groups), where=root > 0.0)
             self.extra = columns.extra * root
         size = self.scale * columns.sizes(self.stored, self.cols, self.extra, start) + ridge[start[:-1]]
         self.size = np.where(np.isfinite(size), size, 0.0)

@@ -130,13 +130,13 @@ def _bring_in(cls: type[Loss], word: LossWord) -> None:
         raise TypeError(f"{cls.__name__} calls itself `{cls.name}`, and its record says `{word.name}`")
     cls.name = word.name
     kernels = {name: getattr(cls, name, None) for name in (*KERNELS, "curvature")}
-    given = [name for name, kernel in kernels.items() if kernel is not None and not is_plain(kernel)]
-    cls.compiled = bool(given)
-    if not given:
+    written = [name for name, kernel in kernels.items() if kernel is not None and not is_plain(kernel)]
+    cls.compiled = bool(written)
+    if not written:
         for kernel in _references_as_kernels(cls):
             setattr(cls, kernel.__name__, staticmethod(kernel))
-    elif missing := [name for name in KERNELS if name not in given]:
-        raise TypeError(f"{cls.__name__} has the kernel {given[0]} and lacks {', '.join(missing)}: give all or none")
+    elif missing := [name for name in KERNELS if name not in written]:
+        raise TypeError(f"{cls.__name__} has the kernel {written[0]} and lacks {', '.join(missing)}: give all or none")
 
 
 def is_plain(kernel: Callable[..., Any]) -> bool:

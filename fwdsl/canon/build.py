@@ -364,13 +364,13 @@ class _Builder:
 
     def _factored(self, term: Term, root_of: str, stacked: Stacked) -> Stacked:
         """x'Px as |L x|^2 with P = L'L by the eigenvalues of P."""
-        given = dict(term.options)[root_of]
-        given_P = self.reader.constant(given)
+        matrix = dict(term.options)[root_of]
+        P = self.reader.constant(matrix)
         # what is computed for the form alone may have the place of another one in memory
-        factor = self.roots.get(id(given_P)) if given.op == "data" else None
+        factor = self.roots.get(id(P)) if matrix.op == "data" else None
         if factor is None:
-            factor = root_of_form(term, root_of, given, given_P)
-            self.roots[id(given_P)] = factor
+            factor = root_of_form(term, root_of, matrix, P)
+            self.roots[id(P)] = factor
         parts = tuple((b, compose(factor, m)) for b, m in stacked.parts)
         return Stacked(parts, factor.apply(stacked.offset), (factor.rows,))
 

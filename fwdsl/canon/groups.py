@@ -38,9 +38,9 @@ def same_groups(a: Given, b: Given) -> bool:
 def weightless(instance: Instance) -> frozenset[tuple[str, int]]:
     """The terms and constraints that have a group of weight 0: it is not penalised or bounded, so the rest has no prox of the whole."""
     model = instance.model
-    given = [("term", i, term.options) for i, term in enumerate(model.terms)]
-    given += [("constraint", i, innermost(c.set).args) for i, c in enumerate(model.constraints) if c.set is not None]
-    return frozenset((kind, i) for kind, i, args in given if _has_zero(instance, dict(args).get("weights")))
+    applied = [("term", i, term.options) for i, term in enumerate(model.terms)]
+    applied += [("constraint", i, innermost(c.set).args) for i, c in enumerate(model.constraints) if c.set is not None]
+    return frozenset((kind, i) for kind, i, args in applied if _has_zero(instance, dict(args).get("weights")))
 
 
 def _has_zero(instance: Instance, weights: Expr | None) -> bool:

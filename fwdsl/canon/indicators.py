@@ -91,17 +91,17 @@ class IndicatorReader:
 
     def _equations(self, constraint: ConstraintDecl, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
         """A x = b, or a'x <= b, for each line."""
-        given = dict(own.args)
+        args = dict(own.args)
         A: MatrixLike
         equations = SETS[own.name].written_as == "equations"
         if equations:
-            lo, A, name = 0.0, self.reader.constant(given["A"]), given["A"].name or "A"
-            b = self.reader.vector(given["b"], A.shape[0])
+            lo, A, name = 0.0, self.reader.constant(args["A"]), args["A"].name or "A"
+            b = self.reader.vector(args["b"], A.shape[0])
             if not self.empty:
                 check_equations(A, b, constraint.text, own.span)
         else:
-            lo, A, name = -math.inf, self.reader.vector(given["a"], lines.length)[None, :], given["a"].name or "a"
-            b = self.reader.vector(given["b"], 1)
+            lo, A, name = -math.inf, self.reader.vector(args["a"], lines.length)[None, :], args["a"].name or "a"
+            b = self.reader.vector(args["b"], 1)
             if not self.empty:
                 check_halfspace(A[0], float(b[0]), constraint.text, own.span)
         outer: LinearMap

@@ -52,8 +52,8 @@ def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: 
 
 def _parameters(reader: AffineReader, term: Term, loss: type[Loss]) -> Array:
     """The parameters of a loss, by the term's options where it is the loss itself; the defaults else."""
-    given: Mapping[str, Expr] = dict(term.options) if term.kind == "loss" else {}
-    return np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
+    options: Mapping[str, Expr] = dict(term.options) if term.kind == "loss" else {}
+    return np.array([reader.scalar(options[o.name]) if o.name in options else o.default for o in loss.word.options])
 
 
 def labels_of_signs(f: LossFunction, stacked: Stacked) -> tuple[LossFunction, Stacked, Array] | None:

@@ -27,13 +27,13 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     prediction = affine(ctx, node, bound["prediction"])
     target = _target(ctx, node, bound["target"], signature, prediction)
     options = tuple((p.name, option(ctx, name, p, bound.get(p.name))) for p in signature.options)
-    given = tuple((n, v) for n, v in options if v is not None)
-    if prediction is None or target is None or len(given) < len(options):
+    known_options = tuple((n, v) for n, v in options if v is not None)
+    if prediction is None or target is None or len(known_options) < len(options):
         return None
     prediction = _as_samples(prediction, target, signature)
     if not _fit(ctx, node, bound, prediction, target, signature):
         return None
-    body = AppliedAtom("loss", name, prediction, target, options=given, text=ctx.text(node), span=node.span)
+    body = AppliedAtom("loss", name, prediction, target, options=known_options, text=ctx.text(node), span=node.span)
     return Combination((Summand(algebra.ONE, body, span=node.span),), prediction.type.array_shape[0], node.span)
 
 

@@ -189,8 +189,8 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
         return None
     shape: list[Dim] = []
     resolved: list[Item] = []
-    for axis, (dim, given, part) in enumerate(zip(axes, items, node.items, strict=False)):
-        item = _resolved(given, dim)
+    for axis, (dim, written, part) in enumerate(zip(axes, items, node.items, strict=False)):
+        item = _resolved(written, dim)
         if item is not None and _is_unnamed(item):
             _no_size(ctx, part, dim) if isinstance(item, tuple) else _no_position(ctx, part)
             return None

@@ -34,7 +34,7 @@ def run_sweep(command: Literal["path", "grid"], description: str, argv: Sequence
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
     swept, known.set = split_sets(known.set, command)
-    given = bindings_of(known)
+    bindings = bindings_of(known)
     outputs = {"--out": known.out, "--plot": known.plot}
     require_outputs(outputs)
     if known.plot is not None:
@@ -42,7 +42,7 @@ def run_sweep(command: Literal["path", "grid"], description: str, argv: Sequence
     from ..studies.grid import at_point, points_of
 
     names, points = tuple(swept), points_of(swept)
-    at = [at_point(given, names, point) for point in points]
+    at = [at_point(bindings, names, point) for point in points]
     first = opened_to_solve(name, known, at[0], output, outputs)
     for there in at:
         first.bound_to(there).check_bindings()

@@ -35,21 +35,21 @@ class SolvableCanonical(AsWritten):
         """The maps and functions on kernels."""
         return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
 
-    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
         """Zero, values by name, or a solution with its dual point where that fits."""
-        if given is None:
+        if start is None:
             return Start(np.zeros(self.form.size), None, "zero")
         form = self.form
-        values = realigned(given, form.instance) if isinstance(given, Solution) else values_of(given)
+        values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
         shapes = {b.name: b.user_shape for b in form.blocks if not b.auxiliary}
-        require_fit(values, shapes, known_only=not isinstance(given, Solution))
-        if not isinstance(given, Solution):
-            return Start(form.join(values), None, origin_of(given))
+        require_fit(values, shapes, known_only=not isinstance(start, Solution))
+        if not isinstance(start, Solution):
+            return Start(form.join(values), None, origin_of(start))
         sizes = {b.name: b.user_shape for b in form.blocks if b.auxiliary}
-        weights = {n: w for n, w in given.record.get("weights", {}).items() if sizes.get(n) == np.shape(w)}
-        ys = dual_point_of(given, values)
+        weights = {n: w for n, w in start.record.get("weights", {}).items() if sizes.get(n) == np.shape(w)}
+        ys = dual_point_of(start, values)
         fits = ys is not None and form.dual_sizes(ys) == [y.size for y in ys]
-        return Start(form.join({**values, **weights}), ys if fits else None, origin_of(given))
+        return Start(form.join({**values, **weights}), ys if fits else None, origin_of(start))
 
     def verify(
         self,

@@ -31,20 +31,20 @@ class SolvableExpansion(AsWritten):
         """The dual in the notation of its methods."""
         return ExpansionProblem(self.form, self._options.threads or default_threads())
 
-    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, Any] | None) -> Start:
         """Zero, values by name, or a solution with its dual point where that fits."""
         form = self.form
-        if given is None:
+        if start is None:
             return Start(np.zeros(form.size), None, "zero")
-        values = realigned(given, form.instance) if isinstance(given, Solution) else values_of(given)
+        values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
         intercept: dict[str, tuple[int, ...]] = {} if form.intercept is None else {form.intercept.name: ()}
-        require_fit(values, {form.name: (form.n,), **intercept}, known_only=not isinstance(given, Solution))
+        require_fit(values, {form.name: (form.n,), **intercept}, known_only=not isinstance(start, Solution))
         a = np.asarray(values.get(form.name, np.zeros(form.n)), dtype=np.float64)
         b = float(values.get(form.intercept.name, 0.0)) if form.intercept is not None else 0.0
         x = form.joined(a, b)
-        ys = dual_point_of(given, values)
+        ys = dual_point_of(start, values)
         return Start(
-            x, ys if ys is not None and form.dual_sizes(ys) == [y.size for y in ys] else None, origin_of(given)
+            x, ys if ys is not None and form.dual_sizes(ys) == [y.size for y in ys] else None, origin_of(start)
         )
 
     def verify(

@@ -34,14 +34,14 @@ class SolvableFactored(AsWritten):
         o = self._options
         return FactoredProblem(self.form, o.threads or default_threads(), o.tol, o.gap == "absolute", o.seed)
 
-    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
         """A point of rank 0, or the factors of a value."""
         form = self.form
-        if given is None:
+        if start is None:
             return Start(LowRank(*(np.zeros((size, 0)) for size in form.shape)), None, "zero")
-        values = realigned(given, form.instance) if isinstance(given, Solution) else values_of(given)
+        values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
         known = (form.name, *([form.intercept.name] if form.intercept is not None else []))
-        wrong = [] if isinstance(given, Solution) else [n for n in values if n not in known]
+        wrong = [] if isinstance(start, Solution) else [n for n in values if n not in known]
         if wrong or form.name not in values:
             name = (wrong or list(values) or ["nothing"])[0]
             raise refused([f"there is no variable `{name}`; the program has `{form.name}`"])
@@ -57,7 +57,7 @@ class SolvableFactored(AsWritten):
             raise refused([found])
         if not isinstance(value, LowRank):
             value = LowRank.of(np.asarray(value, dtype=np.float64))
-        return Start(value, None, origin_of(given))
+        return Start(value, None, origin_of(start))
 
     def verify(
         self,

@@ -60,7 +60,7 @@ class Solvable(Protocol):
     def prepare(self) -> Prepared:
         """The form on kernels, threads and devices, for the methods; whoever asks closes it."""
 
-    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
         """The point that a solution or values by name stand for, zero without. Raises `DataError` FW0203 for values that do not fit."""
 
     def verify(

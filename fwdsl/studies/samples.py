@@ -131,16 +131,16 @@ def _rows_of(decl: DataDecl, value: Any, rows: Any) -> Any:
     return value[rows]
 
 
-def part_of(samples: Samples, instance: Instance, rows: Any, given: Bindings) -> Bindings:
-    """Bindings of the program to some of its samples: all other data and sizes are the instance's, and parameters those that are `given`."""
+def part_of(samples: Samples, instance: Instance, rows: Any, bindings: Bindings) -> Bindings:
+    """Bindings of the program to some of its samples: all other data and sizes are the instance's, and parameters those of `bindings`."""
     named = {d.name for d in samples.data}
     others = {d.name: d for d in samples.model.data if d.name not in named}
     whole = {n: _whole(d, instance.values[n]) for n, d in others.items()}
     params = {p.name for p in samples.model.params}
     sizes = {n: size for n, size in instance.dims.items() if n != samples.dim and "(" not in n}
     return Bindings(
-        data={**whole, **rows_of(samples, instance, rows), **{n: v for n, v in given.data.items() if n in params}},
-        params=given.params,
+        data={**whole, **rows_of(samples, instance, rows), **{n: v for n, v in bindings.data.items() if n in params}},
+        params=bindings.params,
         dims=sizes,
         labels={d.name: codes for d in samples.model.data if (codes := _codes(instance, d))},
     )

@@ -85,7 +85,7 @@ def mocked(
     hidden = {n: made.dims[n] for n in dimensions(model) if n in made.dims and not is_shown(n, model)}
     values: dict[str, Any] = {**made.arrays, **made.entries, **made.params, **dict(params or {}), **hidden}
     quiet = session.solved_with(session.options, Raising())
-    sessions = [quiet.bound_to(given) for given in _layouts(model, session.base, values)]
+    sessions = [quiet.bound_to(layout) for layout in _layouts(model, session.base, values)]
     for one in sessions:
         one.bind()
     return sessions

@@ -32,8 +32,8 @@ class GroupBall(Ball):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r", checked_radius(self.r))
-        given = self.groups
-        parts = given if isinstance(given, Partition) else partition(given, self.weights, self.size)
+        groups = self.groups
+        parts = groups if isinstance(groups, Partition) else partition(groups, self.weights, self.size)
         object.__setattr__(self, "parts", parts)
 
     def norm(self, x: Array) -> float:

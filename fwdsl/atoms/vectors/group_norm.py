@@ -29,8 +29,8 @@ class GroupNorm(Norm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self.groups
-        parts = given if isinstance(given, Partition) else partition(given, self.weights, self.size)
+        groups = self.groups
+        parts = groups if isinstance(groups, Partition) else partition(groups, self.weights, self.size)
         object.__setattr__(self, "parts", parts)
 
     def norm(self, x: Array) -> float:

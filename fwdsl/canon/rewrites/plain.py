@@ -256,11 +256,11 @@ def _implied(c: ConstraintDecl, sums: dict[str, float]) -> ConstraintDecl | None
     """The constraint without bounds that a given sum of nonnegative entries implies; None where nothing is left of it."""
     if c.set is None or c.argument.op != "var" or c.argument.name not in sums or c.set.inner is not None:
         return c
-    r, given = sums[c.argument.name], dict(c.set.args)
+    r, args = sums[c.argument.name], dict(c.set.args)
     lo, hi = algebra.numeric_bounds(c.set)
     if lo == 0.0 and hi is not None and np.isfinite(hi) and hi >= r:
         return replace(c, set=SetRef(NONNEGATIVE, span=c.set.span))
-    radius = algebra.number(given["r"]) if "r" in given else None
+    radius = algebra.number(args["r"]) if "r" in args else None
     word = c.set.word
     if radius is not None and radius >= r and word.norm and not word.grouped and word.norm in CONVEX:
         # of nonnegative entries with sum r every norm of vectors is at most r
