@@ -136,9 +136,7 @@ class L2SVMDual(Method):
         # the method is the dual of this one loss, by its formula
         loss = "`squared_hinge` loss"
         reasons = one_loss(arrangement, lambda t: t.kind == "loss" and t.atom == SquaredHinge.name, loss, loss)
-        free = [
-            b for b in arrangement.blocks if b.set is None and b.norm is None and not b.ridges and b.type.kind == "real"
-        ]
+        free = [b for b in arrangement.blocks if b.set is None and b.norm is None and not b.ridges and b.type.is_scalar]
         reasons += ridges_alone(b for b in arrangement.blocks if b not in free)
         if len(free) > 1:
             names = ", ".join(b.name for b in free)

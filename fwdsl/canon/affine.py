@@ -130,9 +130,9 @@ class AffineReader:
     def _var(self, expr: Expr) -> AffineExpression:
         block = self.blocks[expr.name]
         m: LinearMap = Identity(block.size)
-        if expr.type.kind in ("symmetric", "psd"):
+        if expr.type.is_symmetric:
             m = Symmetrise(block.shape[0])
-        elif expr.type.element is not None and expr.type.element.kind in ("symmetric", "psd"):
+        elif expr.type.element is not None and expr.type.element.is_symmetric:
             m = Symmetrise(block.shape[1], block.shape[0])
         return AffineExpression({expr.name: m}, np.zeros(block.size), block.shape)
 

@@ -29,7 +29,7 @@ from .parts import Block
 def unexpanded(arrangement: Arrangement) -> tuple[str, ...]:
     """The reasons why a program has no such form, one sentence each, from names alone; empty where it may have one."""
     over = [b for b in arrangement.blocks if b.implicit]
-    if len(over) != 1 or over[0].type.kind != "vector":
+    if len(over) != 1 or not over[0].type.is_vector:
         return ("no one vector is over an implicit feature map",)
     (block,), reasons = over, []
     if block.norm is not None or block.set is not None:
@@ -46,7 +46,7 @@ def unexpanded(arrangement: Arrangement) -> tuple[str, ...]:
     if len(others) > 1:
         reasons.append(f"it takes one intercept, and the program has {', '.join(b.name for b in others)}")
     for other in others:
-        if other.norm is not None or other.set is not None or other.ridges or other.type.kind != "real":
+        if other.norm is not None or other.set is not None or other.ridges or not other.type.is_scalar:
             reasons.append(f"{other.name} is no free number")
     return tuple(reasons)
 

@@ -209,7 +209,7 @@ def has_trace_norm(block: BlockPlan, only: bool = False) -> bool:
 def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
     """The reasons why a program has no factored form, one sentence each, from names alone; empty where it has one."""
     losses = [s for s in arrangement.sums if s.kind == "loss"]
-    matrices = [b for b in arrangement.blocks if b.type.kind == "matrix"]
+    matrices = [b for b in arrangement.blocks if b.type.is_matrix]
     if len(matrices) != 1:
         if len(matrices) > 1:
             return ("there are several matrix variables, and one is needed",)
@@ -248,7 +248,7 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
     model, reader = instance.model, AffineReader(instance, {})
     if not all(model.terms[i].argument.is_constant for i in arrangement.linear):
         return None
-    (block,) = (b for b in arrangement.blocks if b.type.kind == "matrix")
+    (block,) = (b for b in arrangement.blocks if b.type.is_matrix)
     (plan,) = arrangement.sums
     n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
     sense = 1 if model.sense == "minimize" else -1

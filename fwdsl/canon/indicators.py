@@ -62,7 +62,7 @@ class IndicatorReader:
             return Indicator(bounds(-math.inf if constraint.relation == "le" else 0.0, stacked.rows), stacked)
         type_, shape = constraint.argument.type, stacked.shape
         own = innermost(ref)
-        lines = lines_of(ref, type_.kind == "family", shape)
+        lines = lines_of(ref, type_.is_family, shape)
         word = SETS[own.name]
         if word.written_as in ("equations", "inequality"):
             return self._equations(constraint, own, lines, stacked)
@@ -72,7 +72,7 @@ class IndicatorReader:
             return self._groups(own, lines, stacked)
         if word.given_bounds and self.empty:
             return self._bounds_apart(own, lines, stacked)
-        inner = shape[1:] if type_.kind == "family" else shape
+        inner = shape[1:] if type_.is_family else shape
         spec = self.sets.set_spec(key, [constraint], math.prod(inner))
         return Indicator(self.sets.function(None, spec, type_, shape, [ref.span]), stacked)
 
@@ -80,7 +80,7 @@ class IndicatorReader:
         """The block of weights of a polytope's vertices: for each vector that is to be in it, a point of the simplex."""
         ref, argument = constraint.set, constraint.argument
         assert ref is not None
-        lines = lines_of(ref, argument.type.kind == "family", self.reader.shape(argument))
+        lines = lines_of(ref, argument.type.is_family, self.reader.shape(argument))
         count = int(self.reader.constant(dict(innermost(ref).args)["V"]).shape[0])
         g = build(None, (SIMPLEX, {"r": 1.0}), count)
         shape: tuple[int, ...] = (count,)

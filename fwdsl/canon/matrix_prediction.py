@@ -49,7 +49,7 @@ def matrix_prediction(expr: Expr, path: Multipliers = ()) -> MatrixPrediction | 
     else:
         return None
     variable, steps = _bare(inside)
-    if variable.op != "var" or variable.type.kind != "matrix":
+    if variable.op != "var" or not variable.type.is_matrix:
         return None
     return MatrixPrediction(kind, variable.name, data, (*path, *more, *steps))
 
@@ -60,7 +60,7 @@ def _sum(expr: Expr, path: Multipliers) -> MatrixPrediction | None:
     intercept = None
     if len(live) == 2:
         free = [(a, *_bare(a)) for a in live]
-        free = [(a, b, steps) for a, b, steps in free if b.op == "var" and b.type.kind in ("real", "vector")]
+        free = [(a, b, steps) for a, b, steps in free if b.op == "var" and (b.type.is_scalar or b.type.is_vector)]
         if len(free) != 1:
             return None
         term, b, steps = free[0]

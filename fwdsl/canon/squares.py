@@ -64,7 +64,7 @@ def completed_square(f: LossFunction, stacked: Stacked, q: Array) -> tuple[LossF
 def root_of_form(term: Term, root_of: str, matrix: Expr, P: Any) -> Matrix:
     """L of P = L'L, from the eigenvalues of P. `BadArguments` where P has no root."""
     P = np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64)
-    if matrix.type.kind != "psd" and not np.array_equal(P, P.T):
+    if not matrix.type.is_psd and not np.array_equal(P, P.T):
         raise BadArguments(f"the matrix of `{term.text}` is not symmetric", term.span)
     values, vectors = np.linalg.eigh(P)
     if values.size and values[0] < -1e-10 * abs(float(values[-1])):

@@ -95,7 +95,7 @@ def value_at(reader: AffineReader, term: Term, z: Any) -> float:
         return c * float(np.reshape(z, -1)[0])
     if term.kind == "loss":
         return c * _loss(reader, term, z)
-    blocks: Any = z if term.argument.type.kind == "family" else (z,)  # a regulariser adds up over blocks
+    blocks: Any = z if term.argument.type.is_family else (z,)  # a regulariser adds up over blocks
     return c * sum(_function(reader, term, block) for block in blocks)
 
 

@@ -23,7 +23,7 @@ def feature_map(ctx: Context, node: tree.Call) -> Expr | None:
     known_options = tuple((n, v) for n, v in options if v is not None)
     if data is None or len(known_options) < len(options):
         return None
-    if not shapes.is_matrix(data.type):
+    if not shapes.has_two_axes(data.type):
         wrong_kind(
             ctx, node, bound["X"], data.type, "a data matrix", "a feature map takes a `matrix[n, p]`, a row a sample"
         )

@@ -56,11 +56,7 @@ def _columns(ctx: Context, node: tree.Call) -> Dim | None:
     value = ctx.infer(ctx, part)
     if value is None:
         return None
-    if (
-        isinstance(value, Expr)
-        and value.is_constant
-        and (value.type.kind == "features" or shapes.is_matrix(value.type))
-    ):
+    if isinstance(value, Expr) and value.is_constant and (value.type.is_features or shapes.has_two_axes(value.type)):
         return value.type.array_shape[1]
     ctx.error(
         "FW2020",

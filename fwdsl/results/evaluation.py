@@ -124,7 +124,7 @@ def _chosen(model: Model, names: Sequence[str]) -> dict[str, Part]:
 
 
 def _has_value(part: Part) -> bool:
-    return isinstance(part, tuple) or part.type.kind != "features"
+    return isinstance(part, tuple) or not part.type.is_features
 
 
 def _is_data(part: Part) -> bool:

@@ -95,7 +95,7 @@ def _moves(old: Instance, new: Instance) -> dict[Any, list[int]]:
     moves: dict[Any, list[int]] = {}
     for decl in new.model.data:
         now, before = (i.maps.get(f"{decl.name}.columns", ()) for i in (new, old))
-        if decl.type.kind != "entries" and now != before and sorted(now) == sorted(before):
+        if not decl.type.is_entries and now != before and sorted(now) == sorted(before):
             moves[decl.type.shape[1]] = list(match(now, before).positions)
     return moves
 

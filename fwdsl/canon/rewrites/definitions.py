@@ -56,7 +56,9 @@ def defined(draft: Draft) -> tuple[Draft, Definition] | None:
         if constraint.relation != "eq":
             continue
         for variable in draft.model.variables:
-            if variable.name not in constraint.argument.variables or variable.type.kind not in ("vector", "real"):
+            if variable.name not in constraint.argument.variables or not (
+                variable.type.is_vector or variable.type.is_scalar
+            ):
                 continue
             if variable.type.array_shape != constraint.argument.type.array_shape:
                 continue

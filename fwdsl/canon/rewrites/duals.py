@@ -72,7 +72,7 @@ class DualMachine:
 def machine(draft: Draft) -> tuple[Draft, DualMachine] | None:
     """The machine that a program is the dual of; None where it is no such dual."""
     model = draft.model
-    if len(model.variables) != 1 or model.variables[0].type.kind != "vector":
+    if len(model.variables) != 1 or not model.variables[0].type.is_vector:
         return None
     (variable,) = model.variables
     found = _objective(draft, variable.name, 1.0 if model.sense == "minimize" else -1.0)

@@ -57,7 +57,7 @@ def enveloped(draft: Draft) -> tuple[Draft, Outliers] | None:
     """The model without the first variable that squares and sizes alone hold."""
     for variable in draft.model.variables:
         terms, constraints = draft.using(variable.name)
-        if variable.type.kind != "vector" or constraints or len(terms) != 2:
+        if not variable.type.is_vector or constraints or len(terms) != 2:
             continue
         for i, j in (terms, terms[::-1]):
             found = _outliers(draft, variable.name, i, j)
@@ -121,7 +121,7 @@ class Parts:
 
 def parted(draft: Draft) -> tuple[Draft, Parts] | None:
     """The model with one variable for the first two that are its parts."""
-    own = [v for v in draft.model.variables if v.type.kind in ("vector", "matrix") and _is_signed(draft, v.name)]
+    own = [v for v in draft.model.variables if (v.type.is_vector or v.type.is_matrix) and _is_signed(draft, v.name)]
     for u in own:
         for v in own:
             if u is not v and u.type == v.type:

@@ -110,7 +110,7 @@ class Slack:
 def slackened(draft: Draft) -> tuple[Draft, Slack] | None:
     """The model without the first slack variable."""
     for variable in draft.model.variables:
-        if variable.type.kind in ("vector", "real"):
+        if variable.type.is_vector or variable.type.is_scalar:
             found = _without(draft, variable)
             if found is not None:
                 return found
@@ -333,7 +333,7 @@ class BoundedSizes:
 def bounded_sizes(draft: Draft) -> tuple[Draft, BoundedSizes] | None:
     """The model without the first variable that bounds sizes, and has a bounded sum itself."""
     for variable in draft.model.variables:
-        if variable.type.kind == "vector" and not draft.using(variable.name)[0]:
+        if variable.type.is_vector and not draft.using(variable.name)[0]:
             found = _ball(draft, variable)
             if found is not None:
                 return found

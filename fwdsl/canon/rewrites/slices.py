@@ -79,7 +79,7 @@ def _at(position: int, n: int) -> int:
 def sliced(draft: Draft) -> tuple[Draft, Slices] | None:
     """The model with the first variable in parts whose slices have functions of their own."""
     for variable in draft.model.variables:
-        if variable.type.kind == "vector":
+        if variable.type.is_vector:
             found = _in_parts(draft, variable)
             if found is not None:
                 return found
