@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _KEPT: dict[int, tuple[ref[object], Operator]] = {}
-"""The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
+"""The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice.
+
+It is the process's own, as nothing else lives as long as the data: an instance is bound anew for each parameter, and a user may give one matrix to
+several problems. The keys are identities, as sparse matrices have no hash; a weak reference tells whether the matrix is still the same.
+"""
 
 
 def operator_of(A: MatrixLike, pool: Pool) -> Operator:

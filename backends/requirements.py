@@ -29,7 +29,7 @@ def one_loss(
 
 
 def one_variable(arrangement: Arrangement) -> list[str]:
-    """One variable."""
+    """The program has one variable."""
     if len(arrangement.blocks) == 1:
         return []
     return [f"it takes one variable, and the program has {', '.join(b.name for b in arrangement.blocks)}"]

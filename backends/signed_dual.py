@@ -20,7 +20,7 @@ from fwdsl.light_dataclass import light_dataclass
 
 @light_dataclass
 class SignedDual:
-    """h above."""
+    """The function h that this module's docstring states."""
 
     t: Array
     s: Array

@@ -83,7 +83,7 @@ class OnColumns:
         self.first = x, self.r.copy()
 
     def reset(self) -> None:
-        """Return to x."""
+        """Put the point and what is kept of it back to where the model was made."""
         self.u, self.r = self.first[0].copy(), self.first[1].copy()
 
     def square(self) -> float | None:
@@ -147,7 +147,7 @@ class OnGram:
         self.first = x, self.slope.copy()
 
     def reset(self) -> None:
-        """Return to x."""
+        """Put the point and what is kept of it back to where the model was made."""
         self.u, self.slope = self.first[0].copy(), self.first[1].copy()
 
     def square(self) -> float | None:

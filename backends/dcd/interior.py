@@ -46,7 +46,7 @@ JITTER = 1e-14
 
 @light_dataclass
 class Part:
-    """The problem above."""
+    """The problem that this module's docstring states, for a part of the samples."""
 
     Z: RowsOf
     r: Array

@@ -38,7 +38,7 @@ class Atom:
         return self.places.tobytes() + self.numbers.tobytes()
 
     def dense(self, size: int) -> Array:
-        """The point."""
+        """The atom as a dense vector of `size` entries."""
         x = np.zeros(size)
         x[self.places] = self.numbers
         return x
@@ -73,7 +73,7 @@ class ActiveState(FWState):
         return self.count - self.dropped
 
     def atom(self, i: int) -> Atom:
-        """Atom i: views."""
+        """Atom i, as views of the arrays of all."""
         at = slice(int(self.starts[i]), int(self.starts[i + 1]))
         return Atom(self.places[at], self.numbers[at])
 

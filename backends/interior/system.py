@@ -274,7 +274,7 @@ class System:
         self.P, self.A, self.At, self.equations, self.solve = P, A, At, equations, solve
 
     def __call__(self, p: Array, r: Array) -> tuple[Array, Array]:
-        """dv and u."""
+        """The solution (dv, u) for the right-hand sides p and r."""
         n, k = p.size, self.equations
         right = np.concatenate([p, r])
         found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf

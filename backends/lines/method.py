@@ -90,7 +90,7 @@ class LinesMethod(Method):
 
     @classmethod
     def load(cls) -> None:
-        """The steps."""
+        """Import the steps."""
         from fwdsl.backends.lines.run import LinesRun
 
         cls.run, LinesRun.method = LinesRun, cls

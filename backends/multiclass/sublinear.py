@@ -233,7 +233,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
 
     @staticmethod
     def _forget(s: SublinearState) -> None:
-        """Empty sums."""
+        """Begin the sums for the means anew."""
         s.U_sum, s.V_sum = np.zeros_like(s.U), np.zeros_like(s.V)
         # the lazy sums are U_sum + A (U~ - c / U~): with A at 0 nothing is pending
         s.scale[1] = 0.0

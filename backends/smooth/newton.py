@@ -104,7 +104,7 @@ class Newton(Method):
 
     @classmethod
     def load(cls) -> None:
-        """The systems."""
+        """Import the linear systems of Newton steps."""
         import_module("fwdsl.backends.smooth.systems")
 
     @classmethod
@@ -187,7 +187,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> NewtonState:
-        """The point itself."""
+        """The state at x: there is nothing to move it into."""
         x, problem = x.copy(), self.problem
         zs = problem.forward(x)
         losses, ys = problem.losses_gradient(zs)

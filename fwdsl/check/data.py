@@ -27,7 +27,7 @@ class DataItem:
 
 
 def data_item(ctx: Context, item: tree.Item) -> DataItem:
-    """Enter one datum."""
+    """Enter one declared datum: its type, its source or its literal."""
     name, type_ = item.name.name, resolve_type(ctx, item.type, "data")
     if type_ is not None and not TYPES[item.type.name.name].data:
         ctx.error(

@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matrix products `a @ b`: their shapes, their signs, and messages where the shapes do not fit."""
 
 from __future__ import annotations
 

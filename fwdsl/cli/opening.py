@@ -151,7 +151,7 @@ def solve(
     resume: Any = None,
     on_state: Callable[[Any], None] | None = None,
 ) -> Solution:
-    """Solve, with progress."""
+    """Solve the session's program, and show progress while it runs."""
     from .progress import reporting
 
     # so that what they find is told before the first line of progress

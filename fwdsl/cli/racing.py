@@ -39,7 +39,7 @@ def watching(output: Output, options: Options, count: int) -> Iterator[tuple[OnP
 
 
 def _silent(_name: str, _progress: Progress) -> None:
-    """Nothing is shown."""
+    """Show no progress."""
 
 
 @contextmanager

@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def chosen(self) -> Candidate:
-        """The chosen candidate."""
+        """The candidate of the chosen method."""
         return self.look(self.method)
 
     def rivals(self) -> tuple[Candidate, ...]:

@@ -64,7 +64,7 @@ class SolvableExpansion(AsWritten):
         return x, verify_expansion(self.form, x, bounded=False)[1]
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
-        """Nothing: there are no constraints."""
+        """No multipliers, as the form has no constraints."""
         return {}
 
     def terms(self, x: Array) -> dict[str, float]:

@@ -162,7 +162,7 @@ class Relay:
 
     @cached_property
     def lanes(self) -> list[Lane]:
-        """All lanes."""
+        """The lane that runs, and those that may take over."""
         return [self._first, *self.others()]
 
     def __post_init__(self) -> None:

@@ -68,7 +68,7 @@ class GroupNorm(Norm):
 
     @property
     def has_faces(self) -> bool:
-        """False: curved."""
+        """False: the norm of a group is curved wherever it is not 0."""
         return False
 
     def conic(self) -> Conic:

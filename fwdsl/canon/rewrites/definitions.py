@@ -47,7 +47,7 @@ class Definition:
         duals.known[self.key] = left / self.k
 
     def inward(self, duals: Duals) -> None:
-        """Nothing was made."""
+        """A definition makes no constraint, so no multiplier is led inwards."""
 
 
 def defined(draft: Draft) -> tuple[Draft, Definition] | None:

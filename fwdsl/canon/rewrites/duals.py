@@ -50,7 +50,7 @@ class DualMachine:
             x[block.slice] = np.maximum(-y / reader.scalar(self.kappa), 0.0)
 
     def multipliers(self, duals: Duals) -> None:
-        """u and b."""
+        """The multipliers u and b of the program as it is written."""
         duals.known[self.squares] = duals.known[("point", self.u)]
         if self.equality is not None:
             duals.known[self.equality] = duals.known[("point", self.b)]

@@ -116,7 +116,7 @@ class Parts:
         """The signs are held by the variables' own blocks."""
 
     def inward(self, duals: Duals) -> None:
-        """Nothing to add."""
+        """The equivalent program has no constraint whose multiplier it would add."""
 
 
 def parted(draft: Draft) -> tuple[Draft, Parts] | None:

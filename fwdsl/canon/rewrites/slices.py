@@ -52,7 +52,7 @@ class Slices:
         return [(_at(a, n), _at(b, n)) for _, (a, b) in self.parts]
 
     def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
-        """Nothing to add: the parts are where they belong."""
+        """Leave the values alone: the parts are where they belong."""
 
     def multipliers(self, duals: Duals) -> None:
         """The entries of each piece."""
