@@ -301,6 +301,15 @@ class PreparedProblem:
         """sum_B g_B(x_B)."""
         return sum(g.value(x[b.slice]) for b, g in zip(self.canonical.blocks, self.g, strict=True))
 
+    def vertex(self, c: Array) -> Array:
+        """argmin of <c, v> over the product of the sets, which all have a linear minimisation oracle."""
+        v = np.zeros_like(c)
+        for block in self.canonical.blocks:
+            found = block.g.lmo(c[block.slice])
+            assert found is not None, "requires_values() asks for an oracle"
+            v[block.slice] = found
+        return v
+
     def conjugates(self, ys: Sequence[Array]) -> float:
         """sum_i f_i*(y_i) - <b_i, y_i>."""
         return sum(

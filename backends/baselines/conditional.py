@@ -123,15 +123,7 @@ class ConditionalRun(BaselineRun[C]):
 def towards(problem: PreparedProblem, s: ConditionalState, slope: Array, gamma: float) -> None:
     """x <- x + gamma (v - x), v the vertex for the slope."""
     s.vertices += 1
-    s.x = s.x + gamma * (vertex(problem, slope) - s.x)
-
-
-def vertex(problem: PreparedProblem, c: Array) -> Array:
-    """argmin over C of <c, x>."""
-    (block,) = problem.canonical.blocks
-    found = block.g.lmo(c)
-    assert found is not None, "requires_values() asks for an oracle"
-    return found
+    s.x = s.x + gamma * (problem.vertex(slope) - s.x)
 
 
 def diameter(problem: PreparedProblem) -> float:
@@ -176,7 +168,7 @@ def conditional_gradient(
     most = math.ceil(turns) + 1 if turns < MOST_VERTICES else MOST_VERTICES
     while s.turns < most:
         slope = s.slope + beta * (x - u)
-        direction = vertex(problem, slope) - x
+        direction = problem.vertex(slope) - x
         s.vertices += 1
         gap = -float(slope @ direction)
         square = float(direction @ direction)
