@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, Simplices, least_move
+from fwdsl.backends.functions import FastVector
 from fwdsl.backends.problem import PreparedProblem
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
