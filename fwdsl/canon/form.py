@@ -26,6 +26,7 @@ from .chains import Chain, chains_of
 from .combined_maps import unscaled
 from .data_maps import Matrix
 from .kinds import NO_EXPANSION, NO_VALUES, FormKind
+from .matrix_maps import LeftMultiply
 from .parts import Block, SumTerm
 
 if TYPE_CHECKING:
@@ -77,20 +78,20 @@ class Canonical:
 
     @cached_property
     def stretch(self) -> float | None:
-        """A guess of L = sigma_max(K' diag(w f'') K), the curvature of one loss of rows of one matrix in memory; None for other problems.
+        """A guess of L = sigma_max(K' diag(w f'') K), the curvature of one loss of one matrix in memory times a variable; None for other problems.
 
         It is the Rayleigh quotient at the squared norms of the columns, which bind has measured: a lower bound, for one product with the data.
-        On the data sets of docs/papers/pdbfw.md L was at most 2.5 times as large.
+        On the data sets of docs/papers/pdbfw.md L was at most 2.5 times as large. For losses of rows of predictions it is that of one class.
         """
         values, stats = self.instance.values, self.instance.stats
         if len(self.terms) != 1 or any(s.mapped for s in stats.values()):
             return None
         (term,) = self.terms
-        if not (isinstance(term.f, LossFunction) and term.is_smooth) or len(term.map.parts) != 1:
+        if not (isinstance(term.f, LossFunction | VectorLossFunction) and term.is_smooth) or len(term.map.parts) != 1:
             return None
         ((_, m),) = term.map.parts
         factor, m = unscaled(m)
-        if not isinstance(m, Matrix) or m.transposed:
+        if not isinstance(m, Matrix if isinstance(term.f, LossFunction) else LeftMultiply) or m.transposed:
             return None
         norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
         if norms is None:
@@ -98,7 +99,7 @@ class Canonical:
         with np.errstate(all="ignore"):
             v = norms**2
             v /= max(float(v.max(initial=0.0)), 1e-300)
-            z = factor * m.apply(v)
+            z = factor * Matrix(m.A).apply(v)
             found = term.curvature * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
         return found if math.isfinite(found) else None
 

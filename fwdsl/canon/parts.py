@@ -151,7 +151,7 @@ class SumTerm:
     @property
     def curvature(self) -> float:
         """The largest second derivative of a loss, for guesses: 1 where it is not differentiable, 0 where there is no largest."""
-        assert isinstance(self.f, LossFunction)
+        assert isinstance(self.f, LossFunction | VectorLossFunction)
         found = self.f.loss.smoothness or 1.0
         return found if math.isfinite(found) else 0.0
 
