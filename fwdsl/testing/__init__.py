@@ -20,8 +20,9 @@ from ..atoms.vectors.common import ConvexSet
 from ..extend import Parameter, SetWord, VectorSet, register, unregister
 from ..words import SETS
 from .compare import close, fail, require
-from .functions import FUNCTION_CHECKS, SET_CHECKS, FunctionCase, Tolerances, is_permutable, is_polyhedral
+from .functions import FUNCTION_CHECKS, FunctionCase, Tolerances
 from .losses import LOSS_CHECKS, cases_of
+from .sets import SET_CHECKS, is_permutable, is_polyhedral
 
 __all__ = ["check_loss", "check_set", "registered"]
 

@@ -13,7 +13,8 @@ from scipy.optimize import linprog
 
 from fwdsl.atoms.vectors import SETS, build
 from fwdsl.testing import check_set
-from fwdsl.testing.functions import SET_CHECKS, FunctionCase
+from fwdsl.testing.functions import FunctionCase
+from fwdsl.testing.sets import SET_CHECKS
 from tests.atoms.pairs import OF_VECTORS, SIZE, Case, checked, each_set, each_vector_set, points, sets
 
 
