@@ -11,8 +11,22 @@ from keyword import iskeyword
 from typing import Any, TypeVar
 
 from . import words
-from .atoms.base import Array
-from .atoms.loss import Loss
+from .atoms.base import Array, Face
+from .atoms.conic import (
+    Cone,
+    Conic,
+    ConicRow,
+    MatrixEntries,
+    box_form,
+    budget_form,
+    by_entries,
+    norm1_form,
+    norm2_form,
+    norm_inf_form,
+    within_form,
+)
+from .atoms.conic import entries as matrix_entries
+from .atoms.loss import Loss, first_parameter, no_kink
 from .atoms.losses import LOSSES
 from .atoms.matrices import maker
 from .atoms.vectors import SETS
@@ -24,15 +38,30 @@ from .words.set_word import SetWord, set_word
 
 __all__ = [
     "Array",
+    "Cone",
+    "Conic",
+    "ConicRow",
+    "Face",
     "Loss",
     "LossWord",
+    "MatrixEntries",
     "Parameter",
     "SetWord",
     "VectorSet",
+    "box_form",
+    "budget_form",
+    "by_entries",
+    "first_parameter",
     "loss_word",
+    "matrix_entries",
+    "no_kink",
+    "norm1_form",
+    "norm2_form",
+    "norm_inf_form",
     "register",
     "set_word",
     "unregister",
+    "within_form",
 ]
 
 C = TypeVar("C", bound=type[Loss] | type[VectorSet])

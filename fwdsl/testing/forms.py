@@ -32,7 +32,9 @@ def least(form: Conic, z: Array) -> float | None:
         return fixed if _inside(form, rows, 1e-9 * size) else math.inf
     if set(kinds) - set(LINEAR):
         return None
-    d, e = (np.broadcast_to(np.asarray(v, dtype=float), (form.extra,)) for v in (form.extra_curvature, form.extra_slope))
+    d, e = (
+        np.broadcast_to(np.asarray(v, dtype=float), (form.extra,)) for v in (form.extra_curvature, form.extra_slope)
+    )
     if d.any():
         found = _least_square(d, e, G, rows, kinds)
         return None if found is None else fixed + found

@@ -282,13 +282,13 @@ def face_holds_what_is_near(case: FunctionCase) -> None:
 
 
 FUNCTION_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (
+    arguments_are_kept,
     prox_is_in_the_domain,
     prox_is_optimal_and_moreau_holds,
     conjugate_bounds_every_point,
     domain_of_the_conjugate,
     infimum_coercivity_and_radius,
     is_the_sum_of_its_entries,
-    arguments_are_kept,
     face_is_flat,
     face_holds_what_is_near,
 )

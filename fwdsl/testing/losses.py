@@ -261,7 +261,9 @@ def _changing(case: LossCase, j: int, order: int, count: int) -> int:
     slopes = f.loss.gradient_naive(grid, np.full_like(grid, f.b[j]), f.p)
     left, middle, right = slopes[:-2:2], slopes[1::2], slopes[2::2]
     change = np.maximum(np.abs(right - middle), np.abs(middle - left)) if order == 1 else left - 2.0 * middle + right
-    size = np.abs(left) + np.abs(middle) + np.abs(right) + (f.loss.smoothness or 0.0) * np.abs(grid[1::2])
+    bound = f.loss.smoothness or 0.0
+    size = np.abs(left) + np.abs(middle) + np.abs(right)
+    size = size + bound * np.abs(grid[1::2]) if math.isfinite(bound) else size
     return int((np.abs(change) > 1e-13 * case.slack * (1 + size)).sum())
 
 
@@ -340,6 +342,7 @@ def arguments_are_kept(case: LossCase) -> None:
 
 
 LOSS_CHECKS: tuple[Callable[[LossCase], None], ...] = (
+    arguments_are_kept,
     values_of_kernels,
     prox_and_conjugate_of_kernels,
     domain_of_the_conjugate,
@@ -354,7 +357,6 @@ LOSS_CHECKS: tuple[Callable[[LossCase], None], ...] = (
     dual_kink_is_that_of_the_conjugate,
     conic_form_is_the_loss,
     translation_is_the_loss,
-    arguments_are_kept,
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..atoms.base import Array, VectorFunction
+from ..atoms.base import Array
 from ..atoms.vectors import ConvexSet
 from .compare import close, require
 from .forms import least, least_linear, translated_projection
@@ -88,8 +88,8 @@ def members_are_told(case: FunctionCase) -> None:
 LEAST = 0.01
 """The share of its distance from the set, over its size and those of its projection and of the set, that a point's violation has at least.
 
-One inequality <a, x> <= b that cuts the point off has all of it: |a|'|x| + |b| <= |a| (|x| + |Px|). Where several meet at a sharp angle, none is missed
-by as much as the point is away.
+One inequality <a, x> <= b that cuts the point off has all of it: |a|'|x| + |b| <= |a| (|x| + |Px|). Where several meet at a sharp angle, none is
+missed by as much as the point is away.
 """
 
 
@@ -116,6 +116,10 @@ def violation_is_relative_to_sizes(case: FunctionCase) -> None:
             once, twice = g.violation(y, sizes), g.violation(y, 2.0 * sizes)
             what = f"for terms of twice the size `violation` is less, and not less than half: {once:g} and {twice:g}"
             require(once * (0.5 - 1e-12) <= twice <= once * (1 + 1e-12), what, told)
+            far = g.violation(y, np.full(g.size, 1e12 * float(np.abs(y).max())))
+            require(
+                far <= 1e-6 or not y.any(), f"beside terms that are far larger nothing is missed, not {far:g}", told
+            )
 
 
 def radius_is_reached(case: FunctionCase) -> None:

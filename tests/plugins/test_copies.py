@@ -14,7 +14,7 @@ from fwdsl.backends.gsfw.oracle import compiled
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon import canonicalise
 from fwdsl.testing import check_loss, check_set, registered
-from tests.plugins.copies import Between, Quadratic, Shares, Sizes
+from tests.plugins.copies import Bend, Between, Clipped, Cube, Distance, Quadratic, Shares, Sizes, Tube
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
@@ -41,7 +41,7 @@ HINGE = "mean(hinge(X @ w, s)) + 0.1 * sum_squares(w)"
 @pytest.fixture(autouse=True)
 def words() -> Iterator[None]:
     """The words for the time of a test."""
-    with registered(Sizes, Shares, Between, Quadratic):
+    with registered(Sizes, Shares, Between, Cube, Quadratic, Bend, Distance, Tube, Clipped):
         yield
 
 
@@ -69,7 +69,38 @@ def test_the_copies_conform() -> None:
     check_set(Sizes)
     check_set(Shares)
     check_set(Between, {"low": -0.3, "high": 0.7}, {"low": np.linspace(-1.0, 0.0, 5), "high": np.linspace(0.5, 2.0, 5)})
-    check_loss(Quadratic)
+    check_set(Cube)
+    for loss in (Quadratic, Bend, Distance, Tube, Clipped):
+        check_loss(loss)
+
+
+LOSSES = {
+    "hinge(X @ w, s)": "bend(X @ w, s)",
+    "absolute(X @ w, y)": "distance(X @ w, y)",
+    "epsilon_insensitive(X @ w, y, eps=0.2)": "tube(X @ w, y, eps=0.2)",
+    "huber(X @ w, y, delta=0.5)": "clipped(X @ w, y, delta=0.5)",
+}
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        " + 0.1 * sum_squares(w)",
+        " + 0.1 * norm1(w)",
+        "\nsubject to\n  whole: sum(w) == 1",
+        "\nsubject to\n  inside: w in l1_ball(1)",
+    ],
+    ids=["free", "ridge", "norm", "equality", "ball"],
+)
+@pytest.mark.parametrize("ours", LOSSES)
+def test_a_loss_gets_the_method_of_ours(ours: str, rest: str) -> None:
+    """The conic form, the kink of the conjugate and the pieces are facts of the class."""
+    free = PROGRAM.partition("subject to")[0].rstrip()
+    found = compare(free.format(f"mean({ours})") + rest, free.format(f"mean({LOSSES[ours]})") + rest, "auto")
+    assert found[2] == "optimal" and found[3] == "exact"
+    for method in ("dcd", "interior", "coordinate_descent", "apg", "pdhg"):
+        compare(free.format(f"mean({ours})") + rest, free.format(f"mean({LOSSES[ours]})") + rest, method)
 
 
 @pytest.mark.parametrize("objective", [SQUARED, LOGISTIC, HINGE, f"{LOGISTIC} + 0.05 * norm1(w)"])
