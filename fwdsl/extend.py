@@ -68,7 +68,7 @@ C = TypeVar("C", bound=type[Loss] | type[VectorSet])
 
 _NUMBERS = tuple(name for name in words.NUMBERS if name != "seed")
 _SHAPES = ("number", "bound", "entries", "columns")
-_SETTABLE = ("elsewhere", "of", "compact", "polyhedral", "permutable", "place")
+_SETTABLE = ("elsewhere", "compact", "polyhedral", "permutable", "place")
 
 
 def register(cls: C) -> C:
@@ -153,12 +153,15 @@ def _check_parameters(word: LossWord | SetWord) -> None:
 
 
 def _check_set(cls: type[VectorSet], word: SetWord) -> None:
-    plain = set_word(word.name, word.formula, *word.parameters, ends=word.ends, total=word.total)
+    of, same = ("entrywise" if word.of == "entrywise" else "vector"), word.permutable
+    plain = set_word(
+        word.name, word.formula, *word.parameters, of=of, permutable=same, ends=word.ends, total=word.total
+    )
     other = [
         f.name for f in fields(word) if f.name not in _SETTABLE and getattr(word, f.name) != getattr(plain, f.name)
     ]
-    if other or word.of != "vector":
-        raise TypeError(f"the record of `{word.name}` says what only ours may: {', '.join(other or ['of'])}")
+    if other:
+        raise TypeError(f"the record of `{word.name}` says what only ours may: {', '.join(other)}")
     _check_traits(word)
     if "__dataclass_fields__" not in cls.__dict__:
         raise TypeError(f"{cls.__name__} must be a dataclass: `@dataclass(frozen=True, eq=False)` above it")
@@ -177,7 +180,7 @@ def _check_set(cls: type[VectorSet], word: SetWord) -> None:
 
 
 def _check_traits(word: SetWord) -> None:
-    """True if what a set bounds is told by its parameters."""
+    """Refuse a record whose `total` or `ends` is not told by its parameters."""
     names = [p.name for p in word.parameters]
     if word.total and (names != ["r"] or not word.compact):
         raise ValueError(f"`{word.name}` bounds a total: it is bounded, and its one parameter is the radius `r`")
