@@ -153,9 +153,14 @@ def _check_parameters(word: LossWord | SetWord) -> None:
 
 
 def _check_set(cls: type[VectorSet], word: SetWord) -> None:
-    of, same = ("entrywise" if word.of == "entrywise" else "vector"), word.permutable
     plain = set_word(
-        word.name, word.formula, *word.parameters, of=of, permutable=same, ends=word.ends, total=word.total
+        word.name,
+        word.formula,
+        *word.parameters,
+        of="entrywise" if word.of == "entrywise" else "vector",
+        permutable=word.permutable,
+        ends=word.ends,
+        total=word.total,
     )
     other = [
         f.name for f in fields(word) if f.name not in _SETTABLE and getattr(word, f.name) != getattr(plain, f.name)
@@ -175,8 +180,6 @@ def _check_set(cls: type[VectorSet], word: SetWord) -> None:
         what = "bounded" if word.compact else "not bounded"
         told = "".join(f"\n  {name}: {getattr(cls, name).__doc__}" for name in missing)
         raise TypeError(f"`{word.name}` is {what}, and {cls.__name__} lacks {', '.join(missing)}{told}")
-    if cls.compiled is True and cls.prox_kernel is None:
-        raise TypeError(f"{cls.__name__} says that it is compiled, and has no prox_kernel")
 
 
 def _check_traits(word: SetWord) -> None:

@@ -233,7 +233,7 @@ def curvature_is_the_slope_of_the_gradient(case: LossCase) -> None:
 
 
 def pieces_are_as_told(case: LossCase) -> None:
-    """`quadratic`: slopes change by `smoothness` times the way. `piecewise_linear`, `piecewise_quadratic`: slopes change, or bend, at a few places only."""
+    """`quadratic`: slopes change by `smoothness` times the way. `piecewise_...`: slopes change, or bend, at a few places only."""
     f, z, loss = case.f, case.z, case.f.loss
     if loss.quadratic:
         told = "`quadratic`: slopes change by `smoothness` times the way"

@@ -23,6 +23,8 @@ class SetWord(Word):
     """
 
     of: Of
+    #: It is the solution set of finitely many linear inequalities.
+    polyhedral: bool
     scalar: bool = False
     #: It is made of a vector set, which it asks of each row, of each column or of all entries.
     inner: Literal["", "rows", "columns", "entries"] = ""
@@ -32,8 +34,6 @@ class SetWord(Word):
     trace_norm: bool = False
     #: It is bounded. A box is, where its bounds are finite.
     compact: bool = True
-    #: It is the solution set of finitely many linear inequalities.
-    polyhedral: bool = True
     #: The least and the largest value of each entry, which are all that it says: numbers, or parameters, `-r` for less a parameter.
     #: Several such sets meet in a box.
     ends: tuple[End, End] | None = None

@@ -115,6 +115,16 @@ class Between(VectorSet):
 
 
 @dataclass(frozen=True, eq=False)
+class Budget(Sizes):
+    """`l1_ball`, of matrices too."""
+
+    size: int
+    r: float
+
+    word = set_word("budget", "sum |x_i| <= r.", RADIUS, total="sizes", of="entrywise")
+
+
+@dataclass(frozen=True, eq=False)
 class Cube(Sizes):
     """`linf_ball`."""
 

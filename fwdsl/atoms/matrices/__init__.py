@@ -129,9 +129,7 @@ def _of_entries(norm: str | None, on: str | None, within: str | None) -> Maker |
         return None
     if norm != _FRO and on != _FRO_BALL:
         # it knows of which set of ours one from outside is a copy
-        return lambda norm, set, shape: build_vector(
-            norm, _arguments(set)["set"] if within else set, math.prod(shape)
-        )
+        return lambda norm, set, shape: build_vector(norm, _arguments(set)["set"] if within else set, math.prod(shape))
     return lambda norm, set, shape: joint(_coefficient(norm), inside(set, shape))
 
 

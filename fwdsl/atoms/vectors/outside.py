@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...words import SetWord
-from ..base import Array
+from ..base import Array, VectorFunction
 from ..entries import EntrySum
 from .common import ConvexSet
 
@@ -45,6 +45,11 @@ class VectorSet(ConvexSet):
         given = {p.name: getattr(self, p.name) for p in self.word.parameters}
         written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in given.items())
         return f"{self.word.name}({', '.join(written)})" if given else self.word.name
+
+    @property
+    def has_faces(self) -> bool:
+        """True if the class tells faces."""
+        return type(self).face is not VectorFunction.face
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
