@@ -51,11 +51,6 @@ class VectorSet(ConvexSet):
         """True if the class tells faces."""
         return type(self).face is not VectorFunction.face
 
-    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
-        vertex = self.lmo(c) if self.polyhedral else None
-        return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
-
     def entries(self) -> EntrySum | None:
         """The bounds, where these are all of it."""
         return EntrySum(0.0, 0.0, *self.bounds()) if self.entrywise else None
