@@ -127,6 +127,7 @@ def with_slope(self: Any, x: Array) -> Face:
         (Sizes, {"conic": lambda self: type(self._ours)(self.size, 1.5 * self.r).conic()}, "`conic`"),
         (Ellipsoid, {"conic": lambda self: Conic(self.size)}, "`conic` leaves out a point outside the set"),
         (Ellipsoid, {"cvxpy": lambda self, x: Ellipsoid.cvxpy(self, 0.9 * x)}, "`cvxpy` has the same projection"),
+        (Sizes, {"vertex_id": lambda self, c: (0,)}, "one name of a vertex is of one vertex"),
         (Cube, {"lmo": lambda self, c: Cube.lmo(self, c) * np.linspace(1.0, 0.9, self.size)}, "`lmo`|lmo"),
     ],
 )
