@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 
 from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
 from fwdsl.backends.method import Estimate
-from fwdsl.backends.newton import MAX_DENSE
+from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.form import Canonical
 from fwdsl.words import SETS
 
@@ -21,8 +22,14 @@ NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
 
+NS_PER_SCORE = 4.0
+"""One prediction of a loss of rows, its value and gradient (softmax: 5, the others: 3)."""
+
 NS_PER_THRESHOLD = 25.0
 """The cost that `apg` adds on a ball or simplex: another search for the bound, backtracking, the face (docs/papers/pdbfw.md, wide sets)."""
+
+FACE_STEPS = 6.0
+"""Newton steps on an identified face."""
 
 OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""
@@ -43,6 +50,7 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     share = dense / max(1, dense + sparse)
     per_pass = canonical.nnz * (share * NS_PER_NONZERO["dense"] + (1 - share) * NS_PER_NONZERO["csr"])
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
+    samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))
     per_iteration = 1.7 * samples + NS_PER_COORDINATE * canonical.size
     return 1e-9 * (passes * per_pass + iterations * per_iteration) + iterations * OVERHEAD
 
@@ -114,6 +122,9 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     rate = 4.0 * math.sqrt(condition(canonical))
     iterations = (min(25.0, rate) if finishes else rate) * digits + 4.0
     passes = 1.8 * iterations
+    if finishes and any(isinstance(t.f, VectorLossFunction) for t in canonical.terms):
+        # f'' of rows of predictions is applied, never formed
+        passes += 2.0 * FACE_STEPS * min(CG_STEPS, 3.0 + rate / 8.0)
     why = f"about {iterations:.0f} iterations of one A x and one A'y{' until Newton steps on the support finish' if finishes else ''}"
     searched = sum(b.size for b in canonical.blocks if b.g.pair[1] in SETS and SETS[b.g.pair[1]].threshold)
     return Estimate(

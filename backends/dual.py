@@ -22,10 +22,14 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, LossFunction, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, Simplices, least_move
+from fwdsl.backends.functions import FastVector
 from fwdsl.backends.problem import PreparedProblem
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """The share of the sizes of its terms by which an equality may be missed, as `fwdsl.certify.verify` has it."""
+
+NEWTON_STEPS, HALVES = 20, 60
+"""Most steps to the boundary of a domain, and halvings where they do not lead there."""
 
 ROUNDS = 4
 """Corrections of a dual point, each for what the one before left."""
@@ -53,14 +57,42 @@ def feasible_scale(problem: PreparedProblem, kty: Array) -> float:
         if not qb.any():
             s = min(s, g.f.dual_scale(-kb))
             continue
-        lo, hi = 0.0, s
         if not math.isfinite(g.conjugate(-qb)):
             return 0.0
-        for _ in range(60):
-            mid = 0.5 * (lo + hi)
-            lo, hi = (mid, hi) if math.isfinite(g.conjugate(-(qb + mid * kb))) else (lo, mid)
-        s = lo
+        s = _largest_inside(g, -qb, -kb, s)
     return s
+
+
+def _largest_inside(g: FastVector, at: Array, along: Array, most: float) -> float:
+    """The largest s in [0, most] with at + s along in the domain of g*, `at` being in it: to rounding, and never beyond it.
+
+    Newton steps on the distance from the domain, which is convex in s, fall to the boundary from outside; what rounding hides of it is left out
+    afterwards. Where they do not, as the nearest point is not known well enough, halving does.
+    """
+
+    def inside(s: float) -> bool:
+        return math.isfinite(g.conjugate(at + s * along))
+
+    if inside(most):
+        return most
+    hi = most
+    for _ in range(NEWTON_STEPS):
+        v = at + hi * along
+        missed = v - g.f.dual_project(v)
+        slope = float(missed @ along)
+        if not slope > 0.0:
+            break
+        before, hi = hi, hi - float(missed @ missed) / slope
+        if not 1e-12 * before < before - hi < before:
+            break
+    for share in (0.0, *(2.0**-k for k in range(50, 20, -6))):
+        if 0.0 < hi <= most and inside(hi * (1.0 - share)):
+            return hi * (1.0 - share)
+    lo, hi = 0.0, most
+    for _ in range(HALVES):
+        mid = 0.5 * (lo + hi)
+        lo, hi = (mid, hi) if inside(mid) else (lo, mid)
+    return lo
 
 
 def repair(

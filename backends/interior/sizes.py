@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.form import Block, Canonical, SumTerm
+from fwdsl.canon.maps import LinearMap
 
 WHOLE = 250
 """Unknowns and rows up to which a system is factored whole."""
@@ -105,8 +106,8 @@ def least_of(form: Canonical, order: int) -> float:
 def _is_chain(form: Canonical) -> bool:
     """True if each row meets neighbours alone, as differences of a signal do: the factor is a narrow band."""
     for term in form.terms:
-        for _, m in term.map.parts:
-            if m.nnz > NEIGHBOURS * m.rows:
+        for block, m in term.map.parts:
+            if _entries(block, m) > NEIGHBOURS * m.rows:
                 return False
             A = m.sparse()
             first = A.indptr[:-1][np.diff(A.indptr) > 0]
@@ -118,6 +119,11 @@ def _is_chain(form: Canonical) -> bool:
 
 
 def _products(term: SumTerm) -> float:
-    """The squared lengths of the rows of a term's map, all rows taken to be alike; of a matrix variable each column has rows of its own."""
-    across = sum(m.nnz * (block.shape[-1] if len(block.shape) > 1 else 1) for block, m in term.map.parts)
+    """The squared lengths of the rows of a term's map, all rows taken to be alike."""
+    across = sum(_entries(block, m) for block, m in term.map.parts)
     return float(across) ** 2 / max(1, term.map.rows)
+
+
+def _entries(block: Block, m: LinearMap) -> int:
+    """The entries of a map as a matrix; of a matrix variable each column has rows of its own."""
+    return m.nnz * (block.shape[-1] if len(block.shape) > 1 else 1)

@@ -34,6 +34,9 @@ FEW = 64
 STEPS = 7.0
 """Newton steps on a loss that is not quadratic."""
 
+TRUSTED = 3.0
+"""The multiple of the predicted passes up to which Newton's method is taken to be on its way, whatever its gap."""
+
 FACTORED_STEPS = 3.0
 """Newton steps that are left where conjugate gradients give way to a factor."""
 
@@ -183,4 +186,6 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         seconds,
         costs.memory(canonical, 14, 12, 8.0 * 4.0 * order**2),
         costs.with_copy(canonical, why),
+        # the bound of a Newton step is of use only once its model is good
+        trusted=TRUSTED if steps > 1.0 else 1.0,
     )

@@ -29,6 +29,7 @@ from .combined_maps import unscaled
 from .data_maps import Matrix
 from .forms import NO_EXPANSION, NO_VALUES, FormKind
 from .maps import LinearMap
+from .matrix_maps import LeftMultiply
 
 if TYPE_CHECKING:
     from .expansion import Expansion
@@ -166,7 +167,7 @@ class SumTerm:
     @property
     def curvature(self) -> float:
         """The largest second derivative of a loss, for guesses: 1 where it is not differentiable, 0 where there is no largest."""
-        assert isinstance(self.f, LossFunction)
+        assert isinstance(self.f, LossFunction | VectorLossFunction)
         found = self.f.loss.smoothness or 1.0
         return found if math.isfinite(found) else 0.0
 
@@ -218,20 +219,20 @@ class Canonical:
 
     @cached_property
     def stretch(self) -> float | None:
-        """A guess of L = sigma_max(K' diag(w f'') K), the curvature of one loss of rows of one matrix in memory; None for other problems.
+        """A guess of L = sigma_max(K' diag(w f'') K), the curvature of one loss of one matrix in memory times a variable; None for other problems.
 
         It is the Rayleigh quotient at the squared norms of the columns, which bind has measured: a lower bound, for one product with the data.
-        On the data sets of docs/papers/pdbfw.md L was at most 2.5 times as large.
+        On the data sets of docs/papers/pdbfw.md L was at most 2.5 times as large. For losses of rows of predictions it is that of one class.
         """
         values, stats = self.instance.values, self.instance.stats
         if len(self.terms) != 1 or any(s.mapped for s in stats.values()):
             return None
         (term,) = self.terms
-        if not (isinstance(term.f, LossFunction) and term.is_smooth) or len(term.map.parts) != 1:
+        if not (isinstance(term.f, LossFunction | VectorLossFunction) and term.is_smooth) or len(term.map.parts) != 1:
             return None
         ((_, m),) = term.map.parts
         factor, m = unscaled(m)
-        if not isinstance(m, Matrix) or m.transposed:
+        if not isinstance(m, Matrix | LeftMultiply) or m.transposed:
             return None
         norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
         if norms is None:
@@ -239,7 +240,7 @@ class Canonical:
         with np.errstate(all="ignore"):
             v = norms**2
             v /= max(float(v.max(initial=0.0)), 1e-300)
-            z = factor * m.apply(v)
+            z = factor * Matrix(m.A).apply(v)
             found = term.curvature * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
         return found if math.isfinite(found) else None
 

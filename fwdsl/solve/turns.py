@@ -94,7 +94,8 @@ def _following(relay: Relay, lane: Lane, outcome: Outcome, is_over: bool) -> tup
     if is_over:
         # a turn without a step tells what ended the run
         return (lane, "") if outcome.paused else None
-    lane.look(outcome.own_gap, outcome.seconds - outcome.verify_seconds)
+    lane.look(outcome.own_gap, max(0.0, outcome.seconds - outcome.verify_seconds - relay.predicting))
+    relay.predicting = 0.0
     return relay.next(lane, outcome.reason)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import fwdsl as fw
 from fwdsl.backends.method import Estimate
+from fwdsl.canon.matrix_maps import LeftMultiply
 
 NEAREST_CORRELATION = "data S: matrix[d, d]\nvar Z: psd[d]\nminimize sum_squares(Z - S)\nsubject to diag(Z) == 1\n"
 
@@ -31,3 +33,12 @@ def test_a_matrix_cone_too_large_for_its_scaling_is_left_to_others() -> None:
     plan = bound(160).plan()
     assert plan.method == "pdhg"
     assert "12,880 rows" in str(plan)
+
+
+def test_the_size_of_a_loss_of_rows_is_told_without_its_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The map of 26 columns as a matrix has 26 times the data's entries: no prediction may form it."""
+    monkeypatch.setattr(LeftMultiply, "sparse", lambda self: pytest.fail("formed"))
+    rng = np.random.default_rng(0)
+    text = "data X: matrix[n, p], y: labels[n, k]\nvar W: matrix[p, k]\nminimize sum_squares(W) + sum(multiclass_hinge(X @ W, y))\n"
+    data = {"X": rng.standard_normal((300, 16)), "y": np.arange(300) % 26}
+    assert estimate(fw.parse(text).bind(**data)) is not None

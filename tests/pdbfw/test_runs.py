@@ -115,6 +115,18 @@ def test_the_curvature_is_guessed_from_below_and_closely(layout: str, signed: bo
     assert costs.condition(problem.canonical) == pytest.approx(max(1.0, problem.canonical.stretch / 0.2))
 
 
+def test_the_curvature_of_softmax_is_that_of_one_class() -> None:
+    """Without it the condition is taken to be 1, and a Newton step to need four products."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((40, 6)) * np.array([5.0, 1.0, 1.0, 0.3, 2.0, 1.0])
+    text = "data X: matrix[n, p], y: labels[n, k]\nvar W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.1 * sum_squares(W)\n"
+    form = fw.parse(text).bind(X=X, y=np.arange(40) % 4).canonical
+    exact = 0.5 * float(np.linalg.eigvalsh(X.T @ X / 40.0)[-1])
+    assert form.stretch is not None
+    assert exact / 5.0 < form.stretch <= exact * (1 + 1e-12)
+    assert costs.condition(form) == pytest.approx(max(1.0, form.stretch / 0.2))
+
+
 HEAD = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p]\n"
 RIDGE = " + 0.1 * sum_squares(x)"
 

@@ -48,7 +48,7 @@ def classes(layout: str = "dense") -> fw.Problem:
 @pytest.mark.parametrize("d", [25, 90])
 @pytest.mark.parametrize("system", [SYSTEMS[0], SYSTEMS[1]])
 def test_steps_are_the_plain_ones(system: dict[str, Any], d: int) -> None:
-    """x <- x - H^-1 grad with H = [A 1]' diag(q (1 - q)) [A 1] + R, where the slope falls by half."""
+    """x <- x - t H^-1 grad with H = [A 1]' diag(q (1 - q)) [A 1] + R: t is 1 where that leaves a tenth of the slope, else one that does."""
     A, b = data(d=d)
     y = np.where(b > 0.0, 1.0, -1.0)
     K, R = np.column_stack([A, np.ones(60)]), np.append(np.full(d, 0.7), 0.0)
@@ -58,12 +58,17 @@ def test_steps_are_the_plain_ones(system: dict[str, Any], d: int) -> None:
         q = 1.0 / (1.0 + np.exp(y * (K @ x)))
         grad = K.T @ (-y * q) + R * x
         step = -np.linalg.solve(K.T @ ((q * (1.0 - q))[:, None] * K) + np.diag(R), grad)
-        ahead = x + step
-        slope = (K.T @ (-y / (1.0 + np.exp(y * (K @ ahead)))) + R * ahead) @ step
-        assert abs(slope) <= 0.5 * abs(grad @ step)
-        x = ahead
+
+        def left(t: float, x: np.ndarray = x, step: np.ndarray = step, slope: float = float(grad @ step)) -> float:
+            ahead = x + t * step
+            return abs((K.T @ (-y / (1.0 + np.exp(y * (K @ ahead)))) + R * ahead) @ step / slope)
+
         run.step()
-        np.testing.assert_allclose(run.state.x, x, rtol=0, atol=1e-9)
+        t = float((run.state.x - x) @ step / (step @ step))
+        np.testing.assert_allclose(run.state.x, x + t * step, rtol=0, atol=1e-9)
+        assert left(t) <= 0.1 + 1e-6
+        assert t == pytest.approx(1.0) or left(1.0) > 0.1 - 1e-6
+        x = run.state.x
 
 
 @pytest.mark.parametrize("layout", ["dense", "fortran", "csr", "csc"])

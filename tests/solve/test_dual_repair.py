@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import closing
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.dual import repair
+from fwdsl.backends.dual import feasible_scale, repair
 from fwdsl.backends.dual_step import DiagonalMetric, least_move
 from fwdsl.backends.problem import PreparedProblem
 
@@ -120,3 +123,33 @@ def test_columns_at_rows_are_those_of_the_map(map_: str) -> None:
         rows = [np.arange(count)[: t.map.rows] for t in problem.terms]
         at = np.concatenate([start + own for start, own in zip(starts, rows, strict=False)])
         np.testing.assert_allclose(problem.columns(free, rows), whole[np.ix_(at, free)], atol=1e-14)
+
+
+DOMAINS = {
+    "cone": "var X: symmetric[d]\nminimize sum_squares(A @ diag(X) - y) + 0.3 * trace(X)\nsubject to X in psd\n",
+    "signs": "var x: vector[d]\nminimize sum_squares(A @ x - y) + 0.3 * sum(x)\nsubject to x >= 0\n",
+    "sizes": "var x: vector[d]\nminimize sum_squares(A @ x - y) + 0.3 * sum(x) + norm1(x)\n",
+    "groups": "var x: vector[d]\nminimize sum_squares(A @ x - y) + 0.3 * sum(x) + norm2(x)\n",
+}
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("kind", DOMAINS)
+def test_the_largest_scale_of_a_dual_point_is_on_the_boundary(kind: str, unit: float) -> None:
+    rng = np.random.default_rng(5)
+    text = "data A: matrix[n, d], y: vector[n]\n" + DOMAINS[kind]
+    problem = PreparedProblem(fw.parse(text).bind(A=rng.standard_normal((6, 4)), y=rng.standard_normal(6)).canonical, 1)
+    (g,) = problem.g
+
+    def inside(s: float) -> bool:
+        return math.isfinite(g.conjugate(-(problem.q + s * kty)))
+
+    with closing(problem):
+        found = []
+        for _ in range(20):
+            kty = unit * rng.standard_normal(problem.size)
+            s = feasible_scale(problem, kty)
+            assert 0.0 < s <= 1.0 and inside(s)
+            assert s == 1.0 or not inside(s * (1.0 + 1e-7))
+            found.append(s)
+    assert (min(found) < 1.0) == (unit >= 1.0)

@@ -130,6 +130,23 @@ def test_work_is_counted_and_only_far_slower_methods_are_timed() -> None:
     assert not a.is_slow(a.passes, 0.0)
 
 
+def test_a_slow_beginning_is_not_held_against_a_method_for_ever() -> None:
+    a = lane("a", 1.0)
+    Relay(a, list, TOL)
+    work(a, 14.0, 0.1, seconds=2.0)
+    assert a.second == pytest.approx(2.0 / 14.0)
+    work(a, 20.0, 0.01, seconds=0.1)
+    assert a.second == pytest.approx(0.1 / 20.0)
+    assert not a.is_slow(a.passes, 0.0)
+
+
+def test_the_time_of_predicting_the_others_is_not_the_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay.time, "perf_counter", iter([1.0, 3.5]).__next__)
+    turns = Relay(lane("a", 1.0), lambda: [lane("b", 2.0)], TOL)
+    assert [other.name for other in turns.lanes] == ["a", "b"]
+    assert turns.predicting == 2.5
+
+
 def test_a_trial_is_timed_sooner_than_the_leader() -> None:
     a, b = lane("a", 1.0), lane("b", 2.0)
     turns = Relay(a, lambda: [b], TOL)
