@@ -232,7 +232,7 @@ class Canonical:
             return None
         ((_, m),) = term.map.parts
         factor, m = unscaled(m)
-        if not isinstance(m, Matrix | LeftMultiply) or m.transposed:
+        if not isinstance(m, Matrix if isinstance(term.f, LossFunction) else LeftMultiply) or m.transposed:
             return None
         norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
         if norms is None:
