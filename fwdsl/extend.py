@@ -11,8 +11,22 @@ from keyword import iskeyword
 from typing import Any, TypeVar
 
 from . import words
-from .atoms.base import Array
-from .atoms.loss import Loss
+from .atoms.base import Array, Face
+from .atoms.conic import (
+    Cone,
+    Conic,
+    ConicRow,
+    MatrixEntries,
+    box_form,
+    budget_form,
+    by_entries,
+    norm1_form,
+    norm2_form,
+    norm_inf_form,
+    within_form,
+)
+from .atoms.conic import entries as matrix_entries
+from .atoms.loss import Loss, first_parameter, no_kink
 from .atoms.losses import LOSSES
 from .atoms.matrices import maker
 from .atoms.vectors import SETS
@@ -24,22 +38,37 @@ from .words.set_word import SetWord, set_word
 
 __all__ = [
     "Array",
+    "Cone",
+    "Conic",
+    "ConicRow",
+    "Face",
     "Loss",
     "LossWord",
+    "MatrixEntries",
     "Parameter",
     "SetWord",
     "VectorSet",
+    "box_form",
+    "budget_form",
+    "by_entries",
+    "first_parameter",
     "loss_word",
+    "matrix_entries",
+    "no_kink",
+    "norm1_form",
+    "norm2_form",
+    "norm_inf_form",
     "register",
     "set_word",
     "unregister",
+    "within_form",
 ]
 
 C = TypeVar("C", bound=type[Loss] | type[VectorSet])
 
 _NUMBERS = tuple(name for name in words.NUMBERS if name != "seed")
 _SHAPES = ("number", "bound", "entries", "columns")
-_SETTABLE = ("elsewhere", "of", "compact", "polyhedral", "permutable", "place")
+_SETTABLE = ("elsewhere", "compact", "polyhedral", "permutable", "place")
 
 
 def register(cls: C) -> C:
@@ -124,12 +153,20 @@ def _check_parameters(word: LossWord | SetWord) -> None:
 
 
 def _check_set(cls: type[VectorSet], word: SetWord) -> None:
-    plain = set_word(word.name, word.formula, *word.parameters, ends=word.ends, total=word.total)
+    plain = set_word(
+        word.name,
+        word.formula,
+        *word.parameters,
+        of="entrywise" if word.of == "entrywise" else "vector",
+        permutable=word.permutable,
+        ends=word.ends,
+        total=word.total,
+    )
     other = [
         f.name for f in fields(word) if f.name not in _SETTABLE and getattr(word, f.name) != getattr(plain, f.name)
     ]
-    if other or word.of != "vector":
-        raise TypeError(f"the record of `{word.name}` says what only ours may: {', '.join(other or ['of'])}")
+    if other:
+        raise TypeError(f"the record of `{word.name}` says what only ours may: {', '.join(other)}")
     _check_traits(word)
     if "__dataclass_fields__" not in cls.__dict__:
         raise TypeError(f"{cls.__name__} must be a dataclass: `@dataclass(frozen=True, eq=False)` above it")
@@ -143,12 +180,10 @@ def _check_set(cls: type[VectorSet], word: SetWord) -> None:
         what = "bounded" if word.compact else "not bounded"
         told = "".join(f"\n  {name}: {getattr(cls, name).__doc__}" for name in missing)
         raise TypeError(f"`{word.name}` is {what}, and {cls.__name__} lacks {', '.join(missing)}{told}")
-    if cls.compiled is True and cls.prox_kernel is None:
-        raise TypeError(f"{cls.__name__} says that it is compiled, and has no prox_kernel")
 
 
 def _check_traits(word: SetWord) -> None:
-    """True if what a set bounds is told by its parameters."""
+    """Refuse a record whose `total` or `ends` is not told by its parameters."""
     names = [p.name for p in word.parameters]
     if word.total and (names != ["r"] or not word.compact):
         raise ValueError(f"`{word.name}` bounds a total: it is bounded, and its one parameter is the radius `r`")

@@ -43,6 +43,15 @@ def require(cls: type, facts: tuple[str, ...]) -> None:
         raise TypeError(f"the atom {cls.__name__} lacks {', '.join([*missing, *abstract])}{lines}")
 
 
+def _check_kernel(cls: type[VectorFunction]) -> None:
+    """Fail at import where a function says that it is compiled, and has no kernel to compile."""
+    require(cls, ("prox_kernel",))
+    if cls.compiled is True and cls.prox_kernel is None:
+        raise TypeError(
+            f"{cls.__name__} says that it is compiled, and has no prox_kernel: give one, or `compiled = False`"
+        )
+
+
 _FACTS = {
     "smoothness": "sup of l'' over z; None where l is not differentiable, math.inf where l'' has no bound",
 }
@@ -108,13 +117,14 @@ class VectorFunction(ABC):
             if cls.__dict__.get("polyhedral", word.polyhedral) != word.polyhedral:
                 raise TypeError(f"{cls.__name__} and its record differ on whether it is polyhedral")
             cls.polyhedral = word.polyhedral
-            require(cls, ("prox_kernel",))
+            _check_kernel(cls)
             return
         # the frames that several functions share name no pair
         own = cls.__dict__.get("pair")
         if not isinstance(own, tuple):
             return
-        require(cls, ("polyhedral", "prox_kernel"))
+        require(cls, ("polyhedral",))
+        _check_kernel(cls)
         norm, set_ = own
         if norm is not None:
             record_of(cls, norm, CONVEX)

@@ -61,7 +61,10 @@ def joined(parts: Sequence[MatrixEntries]) -> MatrixEntries:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Conic:
-    """The form above for z of `size` entries and `extra` further unknowns."""
+    """constant + min over u of <a, z^2> / 2 + <c, z> + <d, u^2> / 2 + <e, u> with the rows F z + G u + h in a product of cones.
+
+    z has `size` entries, u is `extra` further unknowns. Of a set the numbers a, c, d, e and the constant are 0.
+    """
 
     size: int
     extra: int = 0

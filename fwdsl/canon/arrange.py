@@ -208,7 +208,7 @@ def _arrange_block(
                 sets.setdefault(key, []).append(i)
     if kind_of(type_) == "vector":
         _recognise_simplex(model, name, sets, facts)
-    groups = _merge_boxes(sets)
+    groups = _merge_boxes(sets, list(norms), type_)
     pairs = [(n, s) for n in (*norms, None) for s in (*sorted(groups, key=rank), None) if in_block(n, s, type_)]
     pairs = [pair for pair in pairs if _of_same_groups(model, norms, groups, pair)]
     # keeping both beats keeping the set, which beats keeping the norm: points then satisfy the set exactly
@@ -275,11 +275,16 @@ _SUMS = {
 }
 
 
-def _merge_boxes(sets: dict[str, list[int]]) -> dict[str, list[int]]:
-    """Boxes intersect to a box, and a set that is one is written as one; a set given twice is one (of the smaller radius)."""
+def _merge_boxes(sets: dict[str, list[int]], norms: list[str], type_: Type) -> dict[str, list[int]]:
+    """Boxes intersect to a box, and a set that is one is written as one; a set given twice is one (of the smaller radius).
+
+    One that is known by its bounds alone, as those from outside are, is written as a box where only a box has a joint prox with a norm.
+    """
     boxes = [s for s in sets if s in SETS and SETS[s].bounds]
     if len(boxes) < 2:
-        return {BOX if s in boxes and SETS[s].given_bounds else s: ids for s, ids in sets.items()}
+        joint = [n for n in norms if in_block(n, BOX, type_)]
+        as_box = {s for s in boxes if SETS[s].given_bounds or any(not in_block(n, s, type_) for n in joint)}
+        return {BOX if s in as_box else s: ids for s, ids in sets.items()}
     rest = {s: ids for s, ids in sets.items() if s not in boxes}
     return {**rest, BOX: [i for s in boxes for i in sets[s]]}
 

@@ -18,7 +18,7 @@ from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, Type, VarDecl, evaluate_dim, once_per_model
-from ..words import CONVEX, SETS
+from ..words import BOX, CONVEX, SETS
 from .affine import AffineReader, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
@@ -239,7 +239,9 @@ class _Builder:
         set_ = self.sets.set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
         own = plan.type.element if plan.type.element is not None else plan.type
         if set_ is not None and has_given_bounds(set_[0]) and own.is_symmetric:
-            set_ = set_[0], self.sets.symmetric_box(set_[1], inner)
+            # the spec is a box's, whatever the name of the bounds
+            lo, hi = set_[1].values()
+            set_ = set_[0], self.sets.symmetric_box(lo, hi, inner)
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self.sets.function(norm, set_, plan.type, shape, places)
         return Ridged(g, ridge) if ridge > 0.0 else g
@@ -293,7 +295,8 @@ class _Builder:
     def _symmetric(self, region: Region, shape: tuple[int, ...]) -> Region:
         if not has_given_bounds(region.key):
             return region
-        return replace(region, args=self.sets.symmetric_box(region.args, shape))
+        lo, hi = SETS[region.key].bounds_of(region.args, float, np.negative)
+        return replace(region, key=BOX, args=self.sets.symmetric_box(lo, hi, shape))
 
     def _entry(self, variable: str, type_: Type) -> Callable[[int], str]:
         """A function that writes the entry at a flat place of a variable; of a family, that of any block."""

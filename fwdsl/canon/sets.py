@@ -39,9 +39,9 @@ class SetReader:
         self.reader = reader
 
     @staticmethod
-    def symmetric_box(args: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, object]:
-        """Bounds that the transpose of a symmetric matrix meets too."""
-        lo, hi = (np.broadcast_to(np.reshape(args[k], shape if np.size(args[k]) > 1 else ()), shape) for k in _ENDS)
+    def symmetric_box(low: Any, high: Any, shape: tuple[int, ...]) -> dict[str, object]:
+        """The box of bounds that the transpose of a symmetric matrix meets too."""
+        lo, hi = (np.broadcast_to(np.reshape(v, shape if np.size(v) > 1 else ()), shape) for v in (low, high))
         both = ordered(np.maximum(lo, lo.T).reshape(-1), np.minimum(hi, hi.T).reshape(-1))
         return dict(zip(_ENDS, both, strict=True))
 
@@ -76,6 +76,8 @@ class SetReader:
     def set_spec(self, key: str, constraints: list[ConstraintDecl], size: int) -> tuple[str, dict[str, object]]:
         """A set as the registries take it, `constraints` being those that were merged into it."""
         if "(" not in key:
+            # bounds of any name are a box's, whatever the shape of their numbers
+            key = BOX if SETS[key].given_bounds else key
             return key, self._merged_args(key, constraints, size)
         ref = constraints[0].set
         assert ref is not None

@@ -236,8 +236,10 @@ class Translator(ExpressionTranslator):
             return [self._function(_NORM_OF[name], x / (r or 1.0), args) <= (1.0 if r else 0.0)]
         if name == "nonnegative":
             return [x >= 0]
-        if name == "box":
-            return self._box(x, self.expr(args["lo"]), self.expr(args["hi"]))
+        if ref.word.bounds:
+            return self._box(
+                x, *ref.word.bounds_of({n: dense(self.expr(e)) for n, e in args.items()}, float, np.negative)
+            )
         if name in ("simplex", "solid_simplex"):
             return [x >= 0, cp.sum(x) == r if name == "simplex" else cp.sum(x) <= r]
         if name == "simplex_product":
@@ -292,6 +294,9 @@ def set_of_atom(name: str, x: Any, arguments: Mapping[str, Any]) -> list[Any]:
     """The constraints that say that x is in a set; `RunError` FW0312 where the class has no translation."""
     counts = {p.name for p in words.SETS[name].parameters if p.domain == "count"}
     given = {n: int(v) if n in counts else v for n, v in arguments.items()}
+    if x.ndim > 1:
+        # an entrywise set is one of all entries as a vector
+        x = require_cvxpy().vec(x, order="C")
     constraints = SETS[name](x.size, **given).cvxpy(x) if name in SETS else None  # type: ignore[call-arg]
     if constraints is None:
         raise _untranslated(name, "cvxpy(self, x)")

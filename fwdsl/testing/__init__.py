@@ -20,8 +20,9 @@ from ..atoms.vectors.common import ConvexSet
 from ..extend import Parameter, SetWord, VectorSet, register, unregister
 from ..words import SETS
 from .compare import close, fail, require
-from .functions import FUNCTION_CHECKS, SET_CHECKS, FunctionCase, Tolerances, is_permutable, is_polyhedral
+from .functions import FUNCTION_CHECKS, FunctionCase, Tolerances
 from .losses import LOSS_CHECKS, cases_of
+from .sets import SET_CHECKS, is_permutable, is_polyhedral
 
 __all__ = ["check_loss", "check_set", "registered"]
 
@@ -35,7 +36,8 @@ def check_loss(cls: type[Loss], *, targets: ArrayLike | None = None, slack: floa
     real numbers where the loss is one of z - b, counts else. `slack` multiplies the tolerances, which are those of formulas
     that are exact to rounding. Kernels are compared with the references. Of the references are checked: Fenchel's equality at
     the prox, tangents, the conjugate against a numeric supremum and outside its domain, the infimum, the curvature against
-    differences, `smoothness` and `strong_convexity` against samples.
+    differences, `smoothness`, `strong_convexity` and the pieces against samples, `dual_kink` against the conjugate, `conic` and
+    (where cvxpy is installed) `cvxpy` against the value. No function may write into its arguments.
     """
     given = None if targets is None else np.asarray(targets, dtype=np.float64)
     for case in cases_of(cls, given, slack):
@@ -47,8 +49,9 @@ def check_set(cls: type[ConvexSet], *arguments: Mapping[str, object], size: int 
     """Check a set of vectors, made as `cls(size, **a)` for each of the `arguments`; without them with some that fit the record.
 
     `slack` multiplies the tolerances. The kernel is compared with the reference. Of the references are checked: projections
-    (Fenchel's equality, Moreau's identity), the support function and its domain, linear minimisation, membership, and the
-    facts of class and record.
+    (Fenchel's equality, Moreau's identity), the support function and its domain, linear minimisation (also by a linear program
+    and by projections), the size of violations, faces, the radius, `conic` and (where cvxpy is installed) `cvxpy`, and the
+    facts of class and record. No method may write into its argument.
     """
     word = cls.word if issubclass(cls, VectorSet) else SETS[str(cls.pair[1])]
     for given in arguments or (_drawn(word, size),):

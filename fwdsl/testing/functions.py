@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..atoms.base import Array, VectorFunction
-from ..atoms.vectors import ConvexSet
+from ..atoms.base import Array, Face, VectorFunction
 from ..backends.kernels import kernel
 from .compare import Where, close, require, shown
 
@@ -179,75 +178,6 @@ def infimum_coercivity_and_radius(case: FunctionCase) -> None:
         close(value, lowest, "the value at the prox of a long step is `infimum`", atol=1e-4)
 
 
-# --- of sets ---------------------------------------------------------------------------------------------------------
-
-
-def lmo_attains_the_support_function(case: FunctionCase) -> None:
-    """`lmo` is a point of the set at which <c, x> is -g*(-c), where the set is bounded; a vertex has one name."""
-    g, allowed = case.g, case.tolerances
-    feasible = case.feasible(11)
-    costs = [*case.points(9)]
-    for c in costs:
-        told = case.at(c=c)
-        x = g.lmo(c)
-        bounded = math.isfinite(g.radius())
-        require(
-            (x is not None) == bounded,
-            f"`lmo` finds a point where the set is bounded (`radius` = {g.radius():g})",
-            told,
-        )
-        if x is None:
-            continue
-        missed = g.violation(x)
-        require(missed <= allowed.inside, f"`lmo` is in the set but for {missed:.1e}", told)
-        best, size = float(c @ x), 1 + float(np.abs(c).sum())
-        atol = 1e-12 * allowed.slack * (1 + np.abs(c).sum() * np.abs(x).max(initial=0.0))
-        close(best, -g.conjugate(-c), "<c, lmo(c)> is minus the support function at -c", told, atol=atol)
-        least = all(best <= float(c @ y) + 1e-11 * allowed.slack * size for y in feasible)
-        require(least, "no point of the set has a lower <c, x> than `lmo`", told)
-        named = g.vertex_id(c)
-        if named is not None:
-            hash(named)
-            same = [g.lmo(other) for other in case.points(10) if g.vertex_id(other) == named]
-            require(
-                [np.array_equal(x, y) for y in same if y is not None], "one name of a vertex is of one vertex", told
-            )
-
-
-def members_are_told(case: FunctionCase) -> None:
-    """Points of the set have no violation; points that the projection moves have one; `diameter` is no less than a distance."""
-    g = case.g
-    if not isinstance(g, ConvexSet):
-        return
-    feasible = case.feasible(11)
-    for x in feasible:
-        missed = g.violation(x)
-        inside = missed <= case.tolerances.inside
-        require(inside, f"a point of the set has no violation, not {missed:.1e}", case.at(x=x))
-    reached = max((float(np.linalg.norm(x - y)) for x in feasible for y in feasible), default=0.0)
-    most = g.diameter()
-    require(
-        reached <= most * (1 + 1e-12) + 1e-14, f"`diameter` = {most:.17g} is no less than {reached:.17g}, a distance"
-    )
-    for v in case.points(12) if g.proximable else ():
-        distance = float(np.abs(v - g.prox(v, 1.0)).max(initial=0.0))
-        if distance > 1e-6 * (1 + float(np.abs(v).max(initial=0.0))):
-            outside = g.violation(v) > 1e-12
-            require(outside, "a point that the projection moves has a violation", case.at(v=v))
-
-
-def bounds_its_sum(case: FunctionCase) -> None:
-    """Check that the set of `budget` has the same support function."""
-    budget = case.g.budget()
-    if budget is None or not case.g.size:
-        return
-    for v in case.points(18):
-        most = float(np.abs(v).max() if budget.signed else v.max())
-        most = most if budget.exact else max(most, 0.0)
-        what = "`total`: the support function is that of the sum that the record bounds"
-        close(case.g.conjugate(v), budget.r * most, what, case.at(v=v), 1e-12)
-
-
 def is_the_sum_of_its_entries(case: FunctionCase) -> None:
     """Check that the sum of `entries` has the same prox, and the same domain of the conjugate."""
     g, found = case.g, case.g.entries()
@@ -264,43 +194,102 @@ def is_the_sum_of_its_entries(case: FunctionCase) -> None:
             close(g.dual_project(v), y, "`entries`: the conjugate has the same domain", case.at(v=v), 1e-12, 1e-12)
 
 
+def arguments_are_kept(case: FunctionCase) -> None:
+    """No method writes into its arguments, and what the prox returns is an array of its own."""
+    g = case.g
+    calls = {
+        "prox": lambda v: g.prox(v, 0.7) if g.proximable else None,
+        "conjugate": g.conjugate,
+        "violation": lambda v: g.violation(v, np.abs(v)),
+        "value": g.value,
+        "dual_scale": g.dual_scale,
+        "dual_project": g.dual_project,
+        "lmo": g.lmo,
+        "vertex_id": g.vertex_id,
+        "face": g.face,
+    }
+    for v in case.points(19):
+        for name, call in calls.items():
+            # the value and the face are asked for at points of the domain only
+            given = g.prox(v, 0.7) if name in ("value", "face") and g.proximable else v.copy()
+            before = given.copy()
+            found = call(given)
+            require(np.array_equal(given, before), f"`{name}` leaves its argument as it is", case.at(v=before))
+            if name in ("prox", "dual_project") and isinstance(found, np.ndarray) and g.size:
+                require(not np.shares_memory(found, given), f"`{name}` returns an array of its own", case.at(v=before))
+
+
+def face_is_flat(case: FunctionCase) -> None:
+    """Along a face of g the domain goes on both ways for a while, and g is affine but for its curvature."""
+    g, rng = case.g, np.random.default_rng(20)
+    for v in case.points(8) if g.proximable else ():
+        x = g.prox(v, 0.5)
+        face = g.face(x)
+        if face is None or not face.free.size:
+            continue
+        d = rng.normal(size=face.free.size)
+        if face.normals.size:
+            d -= np.linalg.pinv(face.normals) @ (face.normals @ d)
+        size = max(float(np.abs(x).max()), 1e-3 * float(np.abs(v).max())) or 1.0
+        if float(np.abs(d).max()) <= 1e-9:
+            # of a face that is a point rounding is left
+            continue
+        d = d / float(np.abs(d).max())
+        flat = any(_is_flat(case, x, face, size * 10.0**-k * d) for k in range(1, 10))
+        require(flat, "`face`: along it the set goes on both ways, and g is affine there", case.at(x=x))
+
+
+def _is_flat(case: FunctionCase, x: Array, face: Face, step: Array) -> bool:
+    """True if g is affine but for its curvature from x - step to x + step, and both are in the domain."""
+    g = case.g
+    for d in (step, -step):
+        y = x.copy()
+        y[face.free] += d
+        expected = g.value(x) + float(face.slope @ d) + 0.5 * g.curvature * float(d @ d)
+        allowed = case.tolerances.slack * (1e-12 * abs(expected) + 1e-14)
+        if not (abs(g.value(y) - expected) <= allowed and g.violation(y) <= max(1e-14, case.tolerances.inside)):
+            return False
+    return True
+
+
+def face_holds_what_is_near(case: FunctionCase) -> None:
+    """Proxes of points nearby lie on the same face, nearly everywhere: it lacks no direction in which g is flat."""
+    g, rng = case.g, np.random.default_rng(21)
+    left, told = [], 0
+    for scale in np.repeat([0.1, 1.0, 10.0], 8) if g.proximable else ():
+        v, near = scale * rng.normal(size=(2, g.size))
+        if case.symmetric:
+            v, near = (a.reshape(case.shape) + a.reshape(case.shape).T for a in (v, near))
+            v, near = v.reshape(-1), near.reshape(-1)
+        x = g.prox(v, 0.5)
+        face = g.face(x)
+        if face is None or not g.size:
+            continue
+        told += 1
+        moved = g.prox(v + 1e-6 * near, 0.5) - x
+        off = np.delete(moved, face.free)
+        along = face.normals @ moved[face.free] if face.normals.size else np.zeros(0)
+        most = 1e-4 * 1e-6 * float(np.abs(near).max())
+        if float(np.abs(off).max(initial=0.0)) > most or float(np.abs(along).max(initial=0.0)) > most * max(
+            1.0, float(np.abs(face.normals).max(initial=0.0))
+        ):
+            left.append(x)
+    require(
+        2 * len(left) <= told,
+        "`face`: proxes of points nearby lie on the same face",
+        lambda j: case.at(x=left[j])(0),
+    )
+
+
 FUNCTION_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (
+    arguments_are_kept,
     prox_is_in_the_domain,
     prox_is_optimal_and_moreau_holds,
     conjugate_bounds_every_point,
     domain_of_the_conjugate,
     infimum_coercivity_and_radius,
     is_the_sum_of_its_entries,
+    face_is_flat,
+    face_holds_what_is_near,
 )
 """The checks of functions with a prox."""
-
-
-SET_CHECKS: tuple[Callable[[FunctionCase], None], ...] = (
-    lmo_attains_the_support_function,
-    members_are_told,
-    bounds_its_sum,
-)
-
-
-# --- of records ------------------------------------------------------------------------------------------------------
-
-
-def is_permutable(case: FunctionCase) -> None:
-    """The support function is the same for every order of the entries."""
-    rng = np.random.default_rng(15)
-    for v in case.points(14):
-        v = case.g.dual_project(v)
-        a, b = case.g.conjugate(v), case.g.conjugate(case.g.dual_project(rng.permutation(v)))
-        what = "`permutable`: the support function is the same for every order of the entries"
-        close(b, a, what, case.at(v=v), 1e-9, 1e-9)
-
-
-def is_polyhedral(case: FunctionCase) -> None:
-    """A small change of the cost leaves the vertex of a polytope as it is, nearly everywhere."""
-    rng = np.random.default_rng(16)
-    costs: Sequence[Array] = [c for _ in range(20) if (c := rng.normal(size=case.g.size)).any()]
-    if case.g.size < 2 or case.g.lmo(costs[0]) is None:
-        return
-    near = [(case.g.lmo(c), case.g.lmo(c + 1e-7 * rng.normal(size=c.size))) for c in costs]
-    still = [np.allclose(a, b, rtol=1e-12, atol=1e-12) for a, b in near if a is not None and b is not None]
-    require(sum(still) > len(still) // 2, "`polyhedral`: the vertex stays the same under small changes of the cost")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..atoms.base import Array
 from ..atoms.loss import Loss, LossFunction
 from ..backends.kernels import kernel
 from .compare import Where, close, require
+from .forms import least, translated_loss
 
 SAMPLES = 400
 
@@ -230,7 +232,117 @@ def curvature_is_the_slope_of_the_gradient(case: LossCase) -> None:
     close(out[at], slope[at], "`curvature` is the slope of the gradient", lambda j: where(int(at[j])), 1e-3, 1e-4)
 
 
+def pieces_are_as_told(case: LossCase) -> None:
+    """`quadratic`: slopes change by `smoothness` times the way. `piecewise_...`: slopes change, or bend, at a few places only."""
+    f, z, loss = case.f, case.z, case.f.loss
+    if loss.quadratic:
+        told = "`quadratic`: slopes change by `smoothness` times the way"
+        require(loss.piecewise_quadratic, "what is quadratic is piecewise quadratic")
+        beta = math.nan if loss.smoothness is None else loss.smoothness
+        other = np.random.default_rng(8).normal(0.0, 3.0, f.size)
+        change = loss.gradient_naive(other, f.b, f.p) - loss.gradient_naive(z, f.b, f.p)
+        allowed = 1e-12 * case.slack * beta * (1 + np.abs(other) + np.abs(z) + np.abs(f.b))
+        require(np.abs(change - beta * (other - z)) <= allowed, told, case.at("z", z))
+    for order, name in ((1, "piecewise_linear"), (2, "piecewise_quadratic")):
+        if not getattr(loss, name):
+            continue
+        verb = "change" if order == 1 else "bend"
+        for j in range(4):
+            few, many = (_changing(case, j, order, count) for count in (1000, 4000))
+            # a kink is in one interval, or at the end of two, however short they are; a curve is in four times as many
+            what = f"`{name}`: slopes {verb} at a few places only, not in {many} of 4000 intervals"
+            require(many <= 2 * few + 4, f"{what}, for b = {f.b[j]:.17g}")
+
+
+def _changing(case: LossCase, j: int, order: int, count: int) -> int:
+    """The number of intervals about the target of a sample in which the derivative of this order of the slope is not 0."""
+    f = case.f
+    grid = np.linspace(f.b[j] - 12.3, f.b[j] + 12.1, 2 * count + 1)
+    slopes = f.loss.gradient_naive(grid, np.full_like(grid, f.b[j]), f.p)
+    left, middle, right = slopes[:-2:2], slopes[1::2], slopes[2::2]
+    change = np.maximum(np.abs(right - middle), np.abs(middle - left)) if order == 1 else left - 2.0 * middle + right
+    bound = f.loss.smoothness or 0.0
+    size = np.abs(left) + np.abs(middle) + np.abs(right)
+    size = size + bound * np.abs(grid[1::2]) if math.isfinite(bound) else size
+    return int((np.abs(change) > 1e-13 * case.slack * (1 + size)).sum())
+
+
+def dual_kink_is_that_of_the_conjugate(case: LossCase) -> None:
+    """`dual_kink`: on its domain l*(u; b) = s u^2 / 2 + b u + e |u|, with s = 1 / smoothness, or 0 where l is not smooth."""
+    f, loss = case.f, case.f.loss
+    if loss.dual_kink is None:
+        return
+    e = float(loss.dual_kink(f.p))
+    lo, hi = loss.dual_bounds_naive(f.b, f.p)
+    s = 0.0 if loss.smoothness is None else 1.0 / loss.smoothness
+    drawn = np.random.default_rng(9).normal(0.0, 2.0, f.size)
+    u = np.clip(drawn * np.minimum(hi - lo, 1.0), lo, hi)
+    expected = 0.5 * s * u * u + f.b * u + e * np.abs(u)
+    what = f"`dual_kink`: the conjugate is {s:g} u^2 / 2 + b u + {e:g} |u| on its domain"
+    rounding = 1e-12 * case.slack
+    close(loss.conjugate_naive(u, f.b, f.p), expected, what, case.at("u", u), rounding, rounding)
+    require(e >= 0.0, f"`dual_kink` is not negative, as {e:g} is")
+
+
+def conic_form_is_the_loss(case: LossCase) -> None:
+    """The least of a conic form over its own unknowns is the value, of each sample with its weight."""
+    few = case.first(12)
+    f, loss = few.f, few.f.loss
+    if loss.conic is None:
+        return
+    for j in range(f.size):
+        one = slice(j, j + 1)
+        found = least(loss.conic(f.b[one], f.w[one], f.p), few.z[one])
+        if found is None:
+            return
+        told = f"`conic` has the value of the loss, at {few.at('z', few.z)(j)} with weight {f.w[j]:.17g}"
+        expected = f.w[one] * loss.value_naive(few.z[one], f.b[one], f.p)
+        close(found, expected, told, rtol=1e-7 * case.slack, atol=1e-7 * case.slack)
+
+
+def translation_is_the_loss(case: LossCase) -> None:
+    """The expression of `cvxpy`, where it is installed, has the value of the loss, and is convex by its rules."""
+    few = case.first(40)
+    f, loss = few.f, few.f.loss
+    found = None if loss.cvxpy is None else translated_loss(loss.cvxpy, few.z, f.b, f.p)
+    if found is None:
+        return
+    expected = loss.value_naive(few.z, f.b, f.p)
+    close(found[0], expected, "`cvxpy` has the value of the loss", few.at("z", few.z), 1e-9, 1e-9)
+    require(found[1], "`cvxpy` is convex by the rules of cvxpy")
+
+
+def arguments_are_kept(case: LossCase) -> None:
+    """No function writes into its arguments, but kernels into the last one."""
+    f, loss = case.f, case.f.loss
+    u = np.clip(np.zeros(f.size), *loss.dual_bounds_naive(f.b, f.p))
+    out, t = np.empty(f.size), np.full(f.size, 0.7)
+    calls: dict[str, tuple[Any, ...]] = {
+        "value_naive": (case.z, f.b, f.p),
+        "gradient_naive": (case.z, f.b, f.p),
+        "curvature_naive": (case.z, f.b, f.p),
+        "prox_naive": (case.z, t, f.b, f.p),
+        "conjugate_naive": (u, f.b, f.p),
+        "dual_bounds_naive": (f.b, f.p),
+        "infimum_naive": (f.b, f.p),
+        "value": (case.z, f.b, f.w, f.p),
+        "value_gradient": (case.z, f.b, f.w, f.p, out),
+        "curvature": (case.z, f.b, f.w, f.p, out),
+        "prox": (case.z, 0.7, f.b, f.w, f.p, out),
+        "conjugate": (f.w * u, f.b, f.w, f.p),
+    }
+    for name, arguments in calls.items():
+        function = getattr(loss, name)
+        if function is None:
+            continue
+        given = [a.copy() if isinstance(a, np.ndarray) and a is not out else a for a in arguments]
+        (function if name.endswith("_naive") else kernel(function))(*given)
+        same = [np.array_equal(a, b) for a, b in zip(given, arguments, strict=True) if b is not out]
+        require(same, f"`{name}` leaves its arguments as they are")
+
+
 LOSS_CHECKS: tuple[Callable[[LossCase], None], ...] = (
+    arguments_are_kept,
     values_of_kernels,
     prox_and_conjugate_of_kernels,
     domain_of_the_conjugate,
@@ -241,6 +353,10 @@ LOSS_CHECKS: tuple[Callable[[LossCase], None], ...] = (
     infimum_is_lowest,
     facts_hold,
     curvature_is_the_slope_of_the_gradient,
+    pieces_are_as_told,
+    dual_kink_is_that_of_the_conjugate,
+    conic_form_is_the_loss,
+    translation_is_the_loss,
 )
 
 

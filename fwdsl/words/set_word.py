@@ -23,6 +23,8 @@ class SetWord(Word):
     """
 
     of: Of
+    #: It is the solution set of finitely many linear inequalities.
+    polyhedral: bool
     scalar: bool = False
     #: It is made of a vector set, which it asks of each row, of each column or of all entries.
     inner: Literal["", "rows", "columns", "entries"] = ""
@@ -32,8 +34,6 @@ class SetWord(Word):
     trace_norm: bool = False
     #: It is bounded. A box is, where its bounds are finite.
     compact: bool = True
-    #: It is the solution set of finitely many linear inequalities.
-    polyhedral: bool = True
     #: The least and the largest value of each entry, which are all that it says: numbers, or parameters, `-r` for less a parameter.
     #: Several such sets meet in a box.
     ends: tuple[End, End] | None = None
@@ -114,6 +114,7 @@ def set_word(
     name: str,
     formula: str,
     *parameters: Parameter,
+    of: Literal["", "vector", "entrywise"] = "",
     compact: bool = True,
     polyhedral: bool = False,
     permutable: bool = False,
@@ -121,16 +122,23 @@ def set_word(
     total: Total = "",
     elsewhere: tuple[str, ...] = (),
 ) -> SetWord:
-    """The record of a set of vectors; see `SetWord`. What `ends` and `total` imply need not be said."""
+    """The record of a set of vectors, or of vectors and all entries of matrices alike ("entrywise"); see `SetWord`.
+
+    What `ends` and `total` imply need not be said: bounds of the entries are entrywise, and the same for every order of them where they are numbers.
+    """
+    numbers = not any(p.shape in ("bound", "entries") for p in parameters)
+    permutable = permutable or bool(total) or (ends is not None and numbers)
+    entrywise = of == "entrywise" or (not of and ends is not None)
     return SetWord(
         name=name,
         formula=formula,
         parameters=parameters,
         elsewhere=elsewhere,
-        of="vector",
+        of="entrywise" if entrywise else "vector",
         compact=compact,
         polyhedral=polyhedral or ends is not None or bool(total),
-        permutable=permutable or bool(total),
+        permutable=permutable,
+        transposable=entrywise and (permutable or ends is not None),
         ends=ends,
         total=total,
         nested=total in ("most", "sizes"),

@@ -82,6 +82,19 @@ OF_MATRICES: dict[str, list[dict[str, Any]]] = {
         for name in ("rows", "columns")
     },
 }
+#: Arguments of the sets that may be of no entries at all; of those with a radius it is 0.
+OF_NOTHING: dict[str, dict[str, Any]] = {
+    **{name: {"r": 0.0} for name, word in words.SETS.items() if [p.name for p in word.parameters] == ["r"]},
+    **{name: {} for name in ("nonnegative", "psd", "simplex_product")},
+    "box": {"lo": 0.0, "hi": 1.0},
+    "ksupport_ball": {"k": 2, "r": 0.0},
+    "group_ball": {"r": 0.0, "groups": []},
+    "halfspace": {"a": 1.0, "b": 0.0},
+    "affine": {"A": np.zeros((0, 0)), "b": 0.0},
+    "polytope": {"V": np.zeros((1, 0))},
+    "permutahedron": {"c": 0.0},
+    **{name: {"set": ("simplex", {"r": 0.0})} for name in ("rows", "columns", "vec")},
+}
 SIZE = 5
 
 
@@ -146,6 +159,9 @@ SETS_OF_VECTORS = [case for case in VECTORS if case.norm is None]
 SETS_OF_MATRICES = [case for case in MATRICES if case.norm is None]
 
 each = pytest.mark.parametrize("case", [*VECTORS, *PROXIMABLE], ids=str)
+each_of_nothing = pytest.mark.parametrize(
+    "case", [case for case in (*VECTORS, *PROXIMABLE) if case.on is None or case.on in OF_NOTHING], ids=str
+)
 each_vector = pytest.mark.parametrize("case", VECTORS, ids=str)
 each_matrix = pytest.mark.parametrize("case", PROXIMABLE, ids=str)
 each_set = pytest.mark.parametrize("case", [*SETS_OF_VECTORS, *SETS_OF_MATRICES], ids=str)

@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from fwdsl.atoms.vectors import Ridged
+from fwdsl.atoms.vectors import ConvexSet, Ridged
 from tests.atoms.pairs import GROUPS, SIZE, Case, each_matrix, each_vector, functions, set_within
 
 #: The prox is as far off as the root of the gap.
@@ -26,8 +26,11 @@ def norm_of_vectors(name: str, x: Any) -> Any:
 
 
 def constraints_of_vectors(on: Any, x: Any) -> list[Any]:
-    """x in the set."""
+    """x in the set: as its class says it, or else as is said here."""
     name = on.pair[1]
+    own = on.cvxpy(x) if isinstance(on, ConvexSet) else None
+    if own is not None:
+        return own
     if name == "box":
         return [x >= on.lo, x <= on.hi]
     if name == "halfspace":

@@ -109,6 +109,14 @@ def test_lines_are_as_long_as_their_set_is() -> None:
         LinesSet((3, 2), 0, build_matrix(None, ("rows", {"set": ("simplex", {"r": 1.0})}), (2, 3)).inner)
 
 
+def test_a_function_that_says_it_is_compiled_has_a_kernel() -> None:
+    """Of ours as of one from outside, where the class is made and not in a solve."""
+    body = {k: v for k, v in vars(SETS["l1_ball"]).items() if not k.startswith("__")}
+    with pytest.raises(TypeError, match=r"Made says that it is compiled, and has no prox_kernel"):
+        type("Made", SETS["l1_ball"].__bases__, {**body, "prox_kernel": None})
+    assert not type("Made", SETS["l1_ball"].__bases__, {**body, "prox_kernel": None, "compiled": False}).compiled
+
+
 def test_a_matrix_without_norm_and_set_is_free() -> None:
     free = build_matrix(None, None, (3, 2))
     assert free is not None and free.size == 6 and free.describe() == "free"

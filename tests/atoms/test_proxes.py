@@ -11,7 +11,7 @@ import pytest
 from fwdsl.atoms.matrices import Lines, build_matrix
 from fwdsl.atoms.vectors import NORMS, Norm, build
 from fwdsl.testing.functions import FUNCTION_CHECKS, FunctionCase, compiled_prox
-from tests.atoms.pairs import OF_MATRICES, Case, checked, each
+from tests.atoms.pairs import OF_MATRICES, OF_NOTHING, Case, checked, each, each_of_nothing
 
 
 @each
@@ -21,20 +21,9 @@ def test_functions(case: Case, check: Callable[[FunctionCase], None]) -> None:
         check(one)
 
 
-@each
+@each_of_nothing
 def test_no_entries(case: Case) -> None:
-    empty: dict[str, dict[str, Any]] = {
-        **{name: {} for name in ("nonnegative", "psd", "simplex_product")},
-        "box": {"lo": 0.0, "hi": 1.0},
-        "ksupport_ball": {"k": 2, "r": 0.0},
-        "group_ball": {"r": 0.0, "groups": []},
-        "halfspace": {"a": 1.0, "b": 0.0},
-        "affine": {"A": np.zeros((0, 0)), "b": 0.0},
-        "polytope": {"V": np.zeros((1, 0))},
-        "permutahedron": {"c": 0.0},
-        **{name: {"set": ("simplex", {"r": 0.0})} for name in ("rows", "columns", "vec")},
-    }
-    on = (case.on, empty.get(case.on, {"r": 0.0})) if case.on else None
+    on = (case.on, OF_NOTHING[case.on]) if case.on else None
     if case.matrix:
         # rows of no entries could not sum to 1
         shape = (0, 3) if case.on == "simplex_product" else (0, 0)

@@ -52,6 +52,20 @@ def test_kernels_match_references(name: str, k: int) -> None:
     assert kernel(loss.conjugate)(y.reshape(f.shape), f.y, f.w) == pytest.approx(f.conjugate(y), rel=1e-12, abs=1e-13)
 
 
+def test_small_values_of_softmax_keep_their_relative_accuracy() -> None:
+    """The value alone, the value with the slope and the reference, where the class is nearly certain."""
+    loss, one = VECTOR_LOSSES["softmax"], np.ones(1)
+    for gap in (0.0, 1.0, 30.0, 60.0, 700.0):
+        for own in range(3):
+            z = np.full((1, 3), 5.0 - gap)
+            z[0, own] = 5.0
+            y = np.array([own])
+            found = kernel(loss.value)(z, y, one), kernel(loss.value_gradient)(z, y, one, np.empty((1, 3)))
+            assert found[0] == pytest.approx(found[1], rel=1e-15)
+            assert found == pytest.approx((math.log1p(2.0 * math.exp(-gap)),) * 2, rel=1e-14)
+            assert float(loss.value_naive(z, y)[0]) == pytest.approx(found[0], rel=1e-14)
+
+
 @each
 def test_conjugate_is_infinite_outside_its_domain(name: str) -> None:
     loss, f, _ = sample(name, 12)

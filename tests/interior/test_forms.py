@@ -108,7 +108,7 @@ def test_functions_of_matrices(case: Case) -> None:
     check(case, 2)
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", [name for name, loss in LOSSES.items() if loss.conic is not None])
 def test_losses(name: str) -> None:
     """Weights that differ, one of them 0."""
     loss = LOSSES[name]
@@ -117,9 +117,7 @@ def test_losses(name: str) -> None:
     p = np.array([0.3] * len(loss.word.options))
     f = LossFunction(loss, b, np.array([1.0, 0.5, 0.0, 2.0]), p)
     form = f.conic()
-    if form is None:
-        assert not loss.piecewise_quadratic
-        return
+    assert form is not None
     for z in rng.normal(size=(3, 4)) * 2.0:
         assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)
 

@@ -11,10 +11,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import fwdsl as fw
+from fwdsl.atoms.losses import LOSSES as CLASSES
 from fwdsl.certify.certificate import Certificate
 from fwdsl.oracle import OracleResult, check_certificate, compare, solve_oracle
 from fwdsl.oracle import solve as oracle_solve
-from fwdsl.oracle.conjugates import dual_norm, loss_conjugate
+from fwdsl.oracle.conjugates import CONJUGATES, dual_norm, loss_conjugate
 from fwdsl.oracle.solve import OUT_OF_TIME, TOO_LARGE
 from fwdsl.results.solution import Solution, Times
 from fwdsl.words import LOSSES
@@ -132,7 +133,13 @@ VALUES = {
 OPTIONS = {"tau": 0.3, "delta": 0.8, "eps": 0.2}
 
 
-@pytest.mark.parametrize("name", [n for n, loss in LOSSES.items() if not loss.scores])
+def test_every_conjugate_is_here_or_taken_from_a_translation():
+    assert set(VALUES) == set(CONJUGATES)
+    elsewhere = [name for name, loss in LOSSES.items() if not loss.scores and name not in CONJUGATES]
+    assert all(CLASSES[name].cvxpy is not None for name in elsewhere)
+
+
+@pytest.mark.parametrize("name", CONJUGATES)
 @pytest.mark.parametrize("t", [0.05, 0.3, 0.65])
 def test_conjugates_against_a_numeric_supremum(name: str, t: float):
     b = 1.0 if LOSSES[name].target == "signs" else 0.6

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwdsl.atoms.loss import no_kink
+from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.losses.squared import Squared
 from fwdsl.atoms.vectors.box import box_kernel
 from fwdsl.atoms.vectors.l1_ball import L1Ball
+from fwdsl.atoms.vectors.linf_ball import LinfBall
 from fwdsl.atoms.vectors.simplex import Simplex
-from fwdsl.extend import Array, Loss, Parameter, VectorSet, loss_word, set_word
+from fwdsl.extend import Array, Loss, Parameter, VectorSet, loss_word, no_kink, set_word
 
 RADIUS = Parameter("r", "positive")
 
@@ -113,6 +114,31 @@ class Between(VectorSet):
         return 0.0, *self.bounds()
 
 
+@dataclass(frozen=True, eq=False)
+class Budget(Sizes):
+    """`l1_ball`, of matrices too."""
+
+    size: int
+    r: float
+
+    word = set_word("budget", "sum |x_i| <= r.", RADIUS, total="sizes", of="entrywise")
+
+
+@dataclass(frozen=True, eq=False)
+class Cube(Sizes):
+    """`linf_ball`."""
+
+    size: int
+    r: float
+
+    word = set_word("cube", "|x_i| <= r.", RADIUS, ends=("-r", "r"))
+    prox_kernel = staticmethod(LinfBall.prox_kernel)
+
+    @property
+    def _ours(self) -> LinfBall:  # type: ignore[override]
+        return LinfBall(self.size, self.r)
+
+
 class Quadratic(Loss):
     """`squared`."""
 
@@ -128,3 +154,19 @@ class Quadratic(Loss):
     prox_naive, conjugate_naive = staticmethod(Squared.prox_naive), staticmethod(Squared.conjugate_naive)
     curvature_naive = staticmethod(lambda z, b, p: np.full(z.size, 2.0))
     dual_bounds_naive = staticmethod(Squared.dual_bounds_naive)
+
+
+def copy_of(ours: str, name: str) -> type[Loss]:
+    """A loss of ours with all its facts, formulas and kernels, under another name."""
+    cls = LOSSES[ours]
+    body = {k: v for k, v in vars(cls).items() if not k.startswith("_") and k not in ("name", "word")}
+    word = loss_word(name, cls.word.formula, *cls.word.options, target=cls.word.target, residual=cls.word.residual)
+    return type(name.title(), (Loss,), {"word": word, **body})
+
+
+Bend, Distance, Tube, Clipped = (
+    copy_of("hinge", "bend"),
+    copy_of("absolute", "distance"),
+    copy_of("epsilon_insensitive", "tube"),
+    copy_of("huber", "clipped"),
+)

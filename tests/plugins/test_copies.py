@@ -13,8 +13,10 @@ from fwdsl.backends.frank_wolfe.starts import combination
 from fwdsl.backends.gsfw.oracle import compiled
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon import canonicalise
+from fwdsl.oracle import compare as compare_with_oracle
+from fwdsl.oracle import solve_oracle
 from fwdsl.testing import check_loss, check_set, registered
-from tests.plugins.copies import Between, Quadratic, Shares, Sizes
+from tests.plugins.copies import Bend, Between, Budget, Clipped, Cube, Distance, Quadratic, Shares, Sizes, Tube
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
@@ -41,7 +43,7 @@ HINGE = "mean(hinge(X @ w, s)) + 0.1 * sum_squares(w)"
 @pytest.fixture(autouse=True)
 def words() -> Iterator[None]:
     """The words for the time of a test."""
-    with registered(Sizes, Shares, Between, Quadratic):
+    with registered(Sizes, Shares, Between, Cube, Quadratic, Bend, Distance, Tube, Clipped):
         yield
 
 
@@ -69,7 +71,38 @@ def test_the_copies_conform() -> None:
     check_set(Sizes)
     check_set(Shares)
     check_set(Between, {"low": -0.3, "high": 0.7}, {"low": np.linspace(-1.0, 0.0, 5), "high": np.linspace(0.5, 2.0, 5)})
-    check_loss(Quadratic)
+    check_set(Cube)
+    for loss in (Quadratic, Bend, Distance, Tube, Clipped):
+        check_loss(loss)
+
+
+LOSSES = {
+    "hinge(X @ w, s)": "bend(X @ w, s)",
+    "absolute(X @ w, y)": "distance(X @ w, y)",
+    "epsilon_insensitive(X @ w, y, eps=0.2)": "tube(X @ w, y, eps=0.2)",
+    "huber(X @ w, y, delta=0.5)": "clipped(X @ w, y, delta=0.5)",
+}
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        " + 0.1 * sum_squares(w)",
+        " + 0.1 * norm1(w)",
+        "\nsubject to\n  whole: sum(w) == 1",
+        "\nsubject to\n  inside: w in l1_ball(1)",
+    ],
+    ids=["free", "ridge", "norm", "equality", "ball"],
+)
+@pytest.mark.parametrize("ours", LOSSES)
+def test_a_loss_gets_the_method_of_ours(ours: str, rest: str) -> None:
+    """The conic form, the kink of the conjugate and the pieces are facts of the class."""
+    free = PROGRAM.partition("subject to")[0].rstrip()
+    found = compare(free.format(f"mean({ours})") + rest, free.format(f"mean({LOSSES[ours]})") + rest, "auto")
+    assert found[2] == "optimal" and found[3] == "exact"
+    for method in ("dcd", "interior", "coordinate_descent", "apg", "pdhg"):
+        compare(free.format(f"mean({ours})") + rest, free.format(f"mean({LOSSES[ours]})") + rest, method)
 
 
 @pytest.mark.parametrize("objective", [SQUARED, LOGISTIC, HINGE, f"{LOGISTIC} + 0.05 * norm1(w)"])
@@ -99,6 +132,42 @@ def test_the_same_method_is_chosen_and_takes_the_same_steps(ours: str, objective
 def test_methods_that_are_for_some_sets_take_the_copy(objective: str, ours: str, method: str) -> None:
     found = compare(PROGRAM.format(objective, ours), PROGRAM.format(objective, SETS[ours]), method)
     assert found[0] == method and found[2] == "optimal"
+
+
+ENTRYWISE = {"linf_ball(0.3)": "cube(0.3)", "l1_ball(1)": "budget(1)", "box(L, 0.5)": "between(L, 0.5)"}
+
+
+@pytest.mark.parametrize("declared", ["matrix[6, 3]", "symmetric[3]"])
+@pytest.mark.parametrize("rest", ["", " + 0.1 * norm1(Z)", " + 0.1 * norm_nuc(Z)"], ids=["alone", "norm1", "norm_nuc"])
+@pytest.mark.parametrize("ours", ENTRYWISE)
+def test_an_entrywise_set_is_one_of_matrices(ours: str, rest: str, declared: str) -> None:
+    """The same method, and the answer of the oracle, which has bounds from the record."""
+    program = """\
+data A: matrix[n, {}], M: matrix[n, 3], L: matrix[{}, 3]
+var Z: {}
+minimize sum(squared(A @ Z, M)){}
+subject to
+  inside: Z in {}
+"""
+    k = 6 if declared.startswith("matrix") else 3
+    rng = np.random.default_rng(5)
+    data = {"A": rng.normal(size=(12, k)), "M": rng.normal(size=(12, 3)), "L": rng.uniform(-0.4, 0.0, (k, 3))}
+    with registered(Budget):
+        problems = [fw.parse(program.format(k, k, declared, rest, on)).bind(**data) for on in (ours, ENTRYWISE[ours])]
+        first, second = (problem.solve() for problem in problems)
+        assert first.method == second.method and first.status == second.status == "optimal"
+        assert second.objective == pytest.approx(first.objective, rel=1e-9)
+        np.testing.assert_allclose(second.dual["inside"], first.dual["inside"], rtol=1e-6, atol=1e-6)
+        if "budget" not in ENTRYWISE[ours]:
+            verdict = compare_with_oracle(second, solve_oracle(problems[1].instance))
+            assert verdict.agrees, verdict.text
+
+
+def test_a_set_of_vectors_in_a_frame_beside_a_norm() -> None:
+    M = np.random.default_rng(6).normal(size=(4, 3))
+    program = "data M: matrix[n, p]\nvar Z: matrix[n, p]\nminimize sum(squared(Z, M)) + 0.1 * norm1(Z)\nsubject to\n  Z in {}\n"
+    first, second = (fw.parse(program.format(on)).bind(M=M).solve() for on in ("vec(l1_ball(1))", "vec(sizes(1))"))
+    assert first.method == second.method and second.objective == pytest.approx(first.objective, rel=1e-12)
 
 
 @pytest.mark.parametrize("ours", SETS)

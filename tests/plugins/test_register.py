@@ -19,9 +19,8 @@ from fwdsl.testing import check_loss, check_set, registered
 from tests.plugins.ellipsoid import Ellipsoid
 from tests.plugins.tweedie import Tweedie
 
-LOSS = {k: v for k, v in vars(Tweedie).items() if not k.startswith("__") and not getattr(v, "plain", False)}
 #: What a loss without kernels is made of.
-REFERENCES = {k: v for k, v in LOSS.items() if k.endswith("_naive") or k in ("smoothness", "cvxpy")}
+REFERENCES = {k: v for k, v in vars(Tweedie).items() if k.endswith("_naive") or k in ("smoothness", "cvxpy")}
 
 
 def loss(word: Any, without: str = "", **more: Any) -> Any:
@@ -135,6 +134,10 @@ def test_a_set_that_contradicts_its_record() -> None:
             name="made", formula="f.", of="vector", parameters=(AXES,), polyhedral=False, norm="norm1", nested=True
         )
         register(set_of(word))
+    with pytest.raises(TypeError, match="says what only ours may: of"):
+        register(set_of(SetWord(name="made", formula="f.", of="matrix", parameters=(AXES,), polyhedral=False)))
+    with pytest.raises(TypeError, match="Made says that it is compiled, and has no prox_kernel"):
+        set_of(set_word("made", "f.", AXES), compiled=True)
     with pytest.raises(ValueError, match="bounds a total: it is bounded, and its one parameter is the radius"):
         register(set_of(set_word("made", "f.", AXES, total="most")))
     with pytest.raises(ValueError, match="the ends of `made` are numbers or its parameters, not `b`"):

@@ -24,16 +24,25 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def value(z, y, w):
+        """Kernel: see `VectorLoss.value`. The sum of `value_gradient`, rounded alike, which a line search compares it with."""
         n, k = z.shape
         total = 0.0
         for i in range(n):
+            own = y[i]
             peak = z[i, 0]
             for l in range(1, k):
                 peak = max(peak, z[i, l])
             mass = 0.0
+            others = 0.0
             for l in range(k):
-                mass += math.exp(z[i, l] - peak)
-            total += w[i] * (math.log(mass) + (peak - z[i, y[i]]))
+                e = math.exp(z[i, l] - peak)
+                mass += e
+                if l != own:
+                    others += e
+            if z[i, own] == peak:
+                total += w[i] * math.log1p(others)
+            else:
+                total += w[i] * (math.log(mass) + (peak - z[i, own]))
         return total
 
     @staticmethod
@@ -157,7 +166,8 @@ class Softmax(VectorLoss):
     @staticmethod
     def value_naive(z: Array, y: Codes) -> Array:
         """log sum_l exp(z_l) - z_y."""
-        found: Array = np.logaddexp.reduce(z, axis=1) - own(z, y)
+        # with the class's own score at 0 a small value keeps its relative accuracy
+        found: Array = np.logaddexp.reduce(z - own(z, y)[:, None], axis=1)
         return found
 
     @staticmethod

@@ -127,6 +127,9 @@ def _of_entries(norm: str | None, on: str | None, within: str | None) -> Maker |
     joint: Any = _FROBENIUS.get((norm, name)) or class_of(*vector_pair)
     if joint is None or not issubclass(joint, Joint):
         return None
+    if norm != _FRO and on != _FRO_BALL:
+        # it knows of which set of ours one from outside is a copy
+        return lambda norm, set, shape: build_vector(norm, _arguments(set)["set"] if within else set, math.prod(shape))
     return lambda norm, set, shape: joint(_coefficient(norm), inside(set, shape))
 
 
@@ -182,6 +185,6 @@ def _coefficient(norm: NormSpec | None) -> float:
     return norm[1]
 
 
-def _arguments(set: SetSpec | None) -> Mapping[str, object]:
+def _arguments(set: SetSpec | None) -> Mapping[str, Any]:
     assert set is not None
     return set[1]

@@ -209,6 +209,11 @@ class ConvexSet(VectorFunction):
         """The constraints of cvxpy that say that x is in the set, for `fwdsl verify`; None where `fwdsl.oracle` has them, or nobody."""
         return None
 
+    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
+        """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
+        vertex = self.lmo(c) if self.polyhedral else None
+        return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
+
     def diameter(self) -> float:
         """sup of |x - y|_2 over the set, or a bound of it: twice the radius; inf where the set is unbounded."""
         return 2.0 * self.radius()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...words import SetWord
-from ..base import Array
+from ..base import Array, VectorFunction
 from ..entries import EntrySum
 from .common import ConvexSet
 
@@ -46,10 +46,10 @@ class VectorSet(ConvexSet):
         written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in arguments.items())
         return f"{self.word.name}({', '.join(written)})" if arguments else self.word.name
 
-    def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """The bits of the vertex; None where the set is not polyhedral, and has no list of vertices."""
-        vertex = self.lmo(c) if self.polyhedral else None
-        return None if vertex is None else tuple((vertex + 0.0).view(np.int64).tolist())
+    @property
+    def has_faces(self) -> bool:
+        """True if the class tells faces."""
+        return type(self).face is not VectorFunction.face
 
     def entries(self) -> EntrySum | None:
         """The bounds, where these are all of it."""
