@@ -63,6 +63,7 @@ ALLOWED_OTHERS = {
     "fwdsl/readers/roles.py": (6, "the role of a datum in a file, by the kind of its type"),
     "fwdsl/readers/sources.py": (1, "a key is of npz files"),
     "fwdsl/studies/every_word.py": (1, "an argument that is a positive semidefinite matrix"),
+    "fwdsl/testing/forms.py": (1, "the kind of a cone"),
     "backends/interior/program.py": (2, "the kind of a cone"),
     "grammar/build.py": (1, "`index[n] of T`, whose T is a dimension"),
 }
